@@ -1,13 +1,14 @@
 """SQL that reads the daily aggregates of schemas, fields and people."""
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 from uuid import UUID
 
 from sqlalchemy import (
     BigInteger,
-    ColumnElement,
     Select,
+    Subquery,
     Text,
     Uuid,
     and_,
@@ -24,7 +25,7 @@ from sqlalchemy.dialects.postgresql import ARRAY
 
 from app.identity.teams.models import Team
 from app.identity.users.models import User
-from app.insight.quality.models import COUNTERS, QualityCell
+from app.insight.quality.models import COUNTERS
 from app.insight.quality.queries.selections import ORGANIZATION, CellQuery, Filter, select_sum
 from app.kit import tenancy
 from app.kit.pagination import Edge, Page, PageRequest, paginate_rows
@@ -33,42 +34,46 @@ from app.schemas.artifact_schemas.models import ArtifactSchema, SchemaVersion
 
 MAX_ROWS = 500
 """The maximum number of schemas or fields in one response."""
-_SUMS: list[Any] = [select_sum(getattr(QualityCell, name)).label(name) for name in COUNTERS]
 
 
-def _select_by_schema(conditions: Sequence[ColumnElement[bool]]) -> Select[Any]:
+def _select_sums(cells: Subquery) -> list[Any]:
+    return [select_sum(cells.c[name]).label(name) for name in COUNTERS]
+
+
+def _select_by_schema(cells: Subquery) -> Select[Any]:
     return (
-        select(QualityCell.schema_id, ArtifactSchema.name, *_SUMS)
+        select(cells.c.schema_id, ArtifactSchema.name, *_select_sums(cells))
         .join(
             ArtifactSchema,
             and_(
-                ArtifactSchema.organization_id == QualityCell.organization_id,
-                ArtifactSchema.id == QualityCell.schema_id,
+                ArtifactSchema.organization_id == ORGANIZATION,
+                ArtifactSchema.id == cells.c.schema_id,
             ),
         )
-        .where(*conditions)
-        .group_by(QualityCell.schema_id, ArtifactSchema.name)
-        .order_by(ArtifactSchema.name, QualityCell.schema_id)
+        .group_by(cells.c.schema_id, ArtifactSchema.name)
+        .order_by(ArtifactSchema.name, cells.c.schema_id)
         .limit(MAX_ROWS + 1)
     )
 
 
-def _select_by_field(conditions: Sequence[ColumnElement[bool]]) -> Select[Any]:
-    key = (QualityCell.schema_id, QualityCell.name, QualityCell.field_type)
+def _select_by_field(cells: Subquery) -> Select[Any]:
+    key = (cells.c.schema_id, cells.c.name, cells.c.field_type)
     return (
-        select(key[0], key[1].label("field"), key[2], *_SUMS)
-        .where(*conditions)
+        select(key[0], key[1].label("field"), key[2], *_select_sums(cells))
         .group_by(*key)
         .order_by(*key)
         .limit(MAX_ROWS + 1)
     )
 
 
-def _select_people(conditions: Sequence[ColumnElement[bool]], *, descending: bool) -> Select[Any]:
+def _select_people(cells: Subquery, *, descending: bool) -> Select[Any]:
     """Return the statement of a page of people: after the id `edge`, or from the start."""
-    user_id = cast(QualityCell.name, Uuid)
-    sums = select(user_id.label("user_id"), *_SUMS).where(*conditions).group_by(QualityCell.name)
-    own = sums.subquery("sums")
+    user_id = cast(cells.c.name, Uuid)
+    own = (
+        select(user_id.label("user_id"), *_select_sums(cells))
+        .group_by(cells.c.name)
+        .subquery("own")
+    )
     accepted = own.c.accepted + own.c.corrected
     decided = accepted + own.c.rejected
     people = select(
@@ -88,14 +93,12 @@ def _select_people(conditions: Sequence[ColumnElement[bool]], *, descending: boo
     )
 
 
-_BY_SCHEMA = CellQuery("schemas", _select_by_schema)
-_BY_FIELD = CellQuery("fields", _select_by_field)
+_BY_SCHEMA = CellQuery("schemas", _select_by_schema, by_schema=True)
+_BY_FIELD = CellQuery("fields", _select_by_field, by_schema=True)
 _PEOPLE = {
     descending: CellQuery(
         f"people_{'desc' if descending else 'asc'}",
-        lambda conditions, descending=descending: _select_people(  # type: ignore[misc]
-            conditions, descending=descending
-        ),
+        partial(_select_people, descending=descending),
         edge="uuid",
         page_limit="int",
     )

@@ -1,4 +1,4 @@
-"""Selections of cells, and prepared statements that read them.
+"""Selections of cells, and prepared statements that read them, or sums of them.
 
 Metrics are read so often, and their statements are so quick, that SQLAlchemy would take longer to
 build a statement than PostgreSQL to run it (`app.kit.prepared`).
@@ -6,7 +6,7 @@ build a statement than PostgreSQL to run it (`app.kit.prepared`).
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date
+from datetime import date, timedelta
 from typing import Any
 from uuid import UUID
 
@@ -17,18 +17,24 @@ from sqlalchemy import (
     Date,
     Select,
     String,
+    Subquery,
     Text,
     Uuid,
+    and_,
     any_,
     bindparam,
     cast,
+    column,
     func,
+    literal,
+    null,
     select,
 )
 from sqlalchemy.dialects.postgresql import ARRAY, JSONB
 
 from app.identity.teams.models import TeamMember
-from app.insight.quality.models import QualityCell, Subject
+from app.insight.quality.models import COUNTERS, QualityCell, QualitySum, Subject, Unit
+from app.insight.quality.queries import sums
 from app.kit import tenancy
 from app.kit.prepared import Prepared
 
@@ -51,42 +57,175 @@ class Filter:
     teams: Sequence[UUID] | None = None
     types: Mapping[str, str] | None = None
 
+    def is_summed(self) -> bool:
+        """Return whether sums exist of these cells, unless they are grouped by schema."""
+        if self.subject is Subject.SCHEMA:
+            return True
+        return self.subject in (Subject.LABELER, Subject.REVIEWER) and self.schema_id is None
+
 
 ORGANIZATION: ColumnElement[UUID] = bindparam("organization_id", type_=Uuid())
-_USUAL = {"organization_id": "uuid", "subject": "text", "first": "date", "end": "date"}
-_USUAL_CONDITIONS = (
-    QualityCell.organization_id == ORGANIZATION,
-    QualityCell.subject == bindparam("subject", type_=String()),
-    QualityCell.day >= bindparam("first", type_=Date()),
-    QualityCell.day < bindparam("end", type_=Date()),
-)
-_TYPE = bindparam("types", type_=JSONB()).op("->>", return_type=Text())(QualityCell.name)
-_CONDITIONS: Mapping[str, tuple[str, ColumnElement[bool]]] = {
-    "schema_id": ("uuid", QualityCell.schema_id == bindparam("schema_id", type_=Uuid())),
-    "field": ("text", QualityCell.name == bindparam("field", type_=String())),
-    "types": (
-        "jsonb",
-        func.coalesce(_TYPE, QualityCell.field_type) == QualityCell.field_type,
-    ),
-    "labelers": (
-        "text[]",
-        QualityCell.name == any_(bindparam("labelers", type_=ARRAY(Text()))),
-    ),
-    "team_id": (
-        "uuid",
-        QualityCell.name.in_(
-            select(cast(TeamMember.user_id, Text)).where(
-                TeamMember.organization_id == ORGANIZATION,
-                TeamMember.team_id == bindparam("team_id", type_=Uuid()),
-            )
-        ),
-    ),
-    "teams": (
-        "text[]",
-        TeamMember.team_id == any_(cast(bindparam("teams", type_=ARRAY(Text())), ARRAY(Uuid()))),
-    ),
+_CONDITIONS = {
+    "schema_id": "uuid",
+    "field": "text",
+    "types": "jsonb",
+    "labelers": "text[]",
+    "team_id": "uuid",
 }
-"""The conditions of a filter: the SQL types of their parameters, and the expressions."""
+"""The members of a filter that are conditions, and the SQL types of their parameters."""
+
+
+def _build_conditions(model: Any) -> dict[str, ColumnElement[bool]]:
+    """Return the conditions on cells, or on sums."""
+    schema_id = bindparam("schema_id", type_=Uuid())
+    members = select(cast(TeamMember.user_id, Text)).where(
+        TeamMember.organization_id == ORGANIZATION,
+        TeamMember.team_id == bindparam("team_id", type_=Uuid()),
+    )
+    conditions = {
+        "schema_id": model.name == cast(schema_id, Text),
+        "labelers": model.name == any_(bindparam("labelers", type_=ARRAY(Text()))),
+        "team_id": model.name.in_(members),
+    }
+    if model is QualityCell:
+        kind = bindparam("types", type_=JSONB()).op("->>", return_type=Text())(QualityCell.name)
+        conditions["schema_id"] = QualityCell.schema_id == schema_id
+        conditions["field"] = QualityCell.name == bindparam("field", type_=String())
+        conditions["types"] = func.coalesce(kind, QualityCell.field_type) == QualityCell.field_type
+    return conditions
+
+
+def _select_cells(conditions: Sequence[str]) -> Select[Any]:
+    cell = QualityCell
+    counters: list[Any] = [getattr(cell, name) for name in COUNTERS]
+    built = _build_conditions(cell)
+    return select(cell.schema_id, cell.name, cell.field_type, cell.day, *counters).where(
+        cell.organization_id == ORGANIZATION,
+        cell.subject == bindparam("subject", type_=String()),
+        cell.day >= bindparam("first", type_=Date()),
+        cell.day < bindparam("until", type_=Date()),
+        *(built[name] for name in conditions),
+    )
+
+
+def _select_sums(conditions: Sequence[str], *, of_schemas: bool) -> Select[Any]:
+    """Return the sums of all ranges of a period in the form of cells of their first days."""
+    ranges = (
+        func.unnest(
+            bindparam("units", type_=ARRAY(Text())),
+            bindparam("firsts", type_=ARRAY(Date())),
+            bindparam("untils", type_=ARRAY(Date())),
+        )
+        .table_valued(column("unit", Text), column("first", Date), column("until", Date))
+        .render_derived(name="ranges")
+    )
+    counters: list[Any] = [getattr(QualitySum, name) for name in COUNTERS]
+    schema_id = cast(QualitySum.name, Uuid) if of_schemas else cast(null(), Uuid)
+    built = _build_conditions(QualitySum)
+    return (
+        select(
+            schema_id.label("schema_id"),
+            QualitySum.name,
+            literal("", String).label("field_type"),
+            QualitySum.start.label("day"),
+            *counters,
+        )
+        .join(
+            ranges,
+            and_(
+                QualitySum.unit == ranges.c.unit,
+                QualitySum.start >= ranges.c.first,
+                QualitySum.start < ranges.c.until,
+            ),
+        )
+        .where(
+            QualitySum.organization_id == ORGANIZATION,
+            QualitySum.subject == bindparam("subject", type_=String()),
+            *(built[name] for name in conditions),
+        )
+    )
+
+
+class CellQuery:
+    """A statement on cells or sums, prepared once for each combination of a filter's conditions.
+
+    `build` returns the statement, given the cells that match. `types` maps further parameters to
+    their SQL types. With `by_schema`, the statement groups by schema.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        build: Callable[[Subquery], Select[Any]],
+        *,
+        by_schema: bool = False,
+        **types: str,
+    ) -> None:
+        self._name, self._build, self._types = name, build, types
+        self._by_schema = by_schema
+        self._prepared: dict[tuple[str, ...], Prepared] = {}
+
+    def read(self, chosen: Filter, *values: object, unit: Unit = Unit.MONTH) -> list[Any]:
+        """Return the rows of a filter; `values` are those of `types`, in their order.
+
+        Sums of whole units are read instead of cells, if there are any.
+        """
+        wanted = {name: getattr(chosen, name) for name in _CONDITIONS}
+        wanted = {name: value for name, value in wanted.items() if value is not None}
+        of_schemas = chosen.subject is Subject.SCHEMA
+        period: list[object] = [chosen.first, chosen.end]
+        source = "cells"
+        if chosen.is_summed() and (of_schemas or not self._by_schema) and sums.are_complete():
+            source = "schemas" if of_schemas else "people"
+            period = list(map(list, zip(*split(chosen.first, chosen.end, unit), strict=True)))
+        return self._prepare(source, *wanted).all(
+            str(tenancy.current_organization_id()),
+            chosen.subject.value,
+            *period,
+            *map(_adapt, wanted.values()),
+            *values,
+        )
+
+    def _prepare(self, source: str, *names: str) -> Prepared:
+        prepared = self._prepared.get((source, *names))
+        if prepared is None:
+            if source == "cells":
+                period = {"first": "date", "until": "date"}
+                cells = _select_cells(names)
+            else:
+                period = {"units": "text[]", "firsts": "date[]", "untils": "date[]"}
+                cells = _select_sums(names, of_schemas=source == "schemas")
+            usual = {"organization_id": "uuid", "subject": "text", **period}
+            types = {**usual, **{name: _CONDITIONS[name] for name in names}, **self._types}
+            code = source[0] + "".join(name[:2] for name in names)
+            statement = self._build(cells.subquery("cells"))
+            prepared = Prepared.from_select(f"quality_{self._name}_{code}", statement, **types)
+            self._prepared[source, *names] = prepared
+        return prepared
+
+
+def split(first: date, end: date, unit: Unit) -> list[tuple[str, date, date]]:
+    """Return the ranges of sums that cover a period: of whole units, and of days at its edges."""
+    inner_first, inner_end = _round_up(first, unit), _round_down(end, unit)
+    if unit is Unit.DAY or inner_first >= inner_end:
+        return [(Unit.DAY.value, first, end)]
+    ranges = [
+        (Unit.DAY.value, first, inner_first),
+        (unit.value, inner_first, inner_end),
+        (Unit.DAY.value, inner_end, end),
+    ]
+    return [one for one in ranges if one[1] < one[2]]
+
+
+def _round_down(day: date, unit: Unit) -> date:
+    return day.replace(day=1) if unit is Unit.MONTH else day - timedelta(days=day.weekday())
+
+
+def _round_up(day: date, unit: Unit) -> date:
+    down = _round_down(day, unit)
+    if down == day:
+        return day
+    return _round_down(down + timedelta(days=32 if unit is Unit.MONTH else 7), unit)
 
 
 def _adapt(value: object) -> object:
@@ -98,54 +237,9 @@ def _adapt(value: object) -> object:
     return str(value)
 
 
-class CellQuery:
-    """A statement on cells, prepared once for each combination of a filter's conditions.
-
-    `build` returns the statement with the given conditions. `types` maps further parameters to
-    their SQL types.
-    """
-
-    def __init__(
-        self,
-        name: str,
-        build: Callable[[Sequence[ColumnElement[bool]]], Select[Any]],
-        *,
-        of_teams: bool = False,
-        **types: str,
-    ) -> None:
-        self._name, self._build, self._types = name, build, types
-        self._names = [one for one in _CONDITIONS if of_teams or one != "teams"]
-        self._prepared: dict[tuple[str, ...], Prepared] = {}
-
-    def read(self, chosen: Filter, *values: object) -> list[Any]:
-        """Return the rows of a filter; `values` are those of `types`, in their order."""
-        wanted = {name: getattr(chosen, name) for name in self._names}
-        wanted = {name: value for name, value in wanted.items() if value is not None}
-        return self._prepare(tuple(wanted)).all(
-            str(tenancy.current_organization_id()),
-            chosen.subject.value,
-            chosen.first,
-            chosen.end,
-            *map(_adapt, wanted.values()),
-            *values,
-        )
-
-    def _prepare(self, names: tuple[str, ...]) -> Prepared:
-        prepared = self._prepared.get(names)
-        if prepared is None:
-            conditions = [*_USUAL_CONDITIONS, *(_CONDITIONS[name][1] for name in names)]
-            types = {**_USUAL, **{name: _CONDITIONS[name][0] for name in names}, **self._types}
-            numbers = "".join(str(list(_CONDITIONS).index(name)) for name in names)
-            prepared = Prepared.from_select(
-                f"quality_{self._name}_{numbers}", self._build(conditions), **types
-            )
-            self._prepared[names] = prepared
-        return prepared
-
-
 def select_sum(column: Any) -> ColumnElement[int]:
     """Return the exact sum of a counter."""
     return cast(func.sum(column), BigInteger)
 
 
-__all__ = ["ORGANIZATION", "CellQuery", "Filter", "select_sum"]
+__all__ = ["ORGANIZATION", "CellQuery", "Filter", "select_sum", "split"]

@@ -12,30 +12,26 @@ from sqlalchemy import (
     Integer,
     Select,
     String,
+    Subquery,
     Text,
     and_,
+    any_,
     bindparam,
     cast,
     func,
     literal,
+    or_,
     select,
 )
 from sqlalchemy.dialects.postgresql import ARRAY
 
 from app.identity.teams.models import TeamMember
-from app.insight.quality.models import QualityCell
-from app.insight.quality.queries.selections import CellQuery, Filter, select_sum
+from app.insight.quality.models import STEPS, Unit
+from app.insight.quality.queries.selections import ORGANIZATION, CellQuery, Filter, select_sum
 
 MAX_SERIES = 20
 """The maximum number of groups in one response: those with the most cases."""
 _TEAM = "team"
-_KEYS: dict[str | None, ColumnElement[str]] = {
-    None: literal("", String),
-    "schema": cast(QualityCell.schema_id, Text),
-    "field": cast(QualityCell.name, Text),
-    "labeler": cast(QualityCell.name, Text),
-    _TEAM: cast(TeamMember.team_id, Text),
-}
 _STARTS = bindparam("starts", type_=ARRAY(Date()))
 _ORIGIN, _STEP = bindparam("origin", type_=Date()), bindparam("step", type_=Integer())
 
@@ -51,26 +47,28 @@ def sum_by_bucket(
     chosen: Filter,
     group_by: str | None,
     buckets: Sequence[tuple[date, date]],
+    unit: Unit,
     *,
-    step: int | None,
     cases: Sequence[str],
     others: Sequence[str],
 ) -> list[Group]:
     """Return the sums of each group and bucket, of the groups with the most cases, these first.
 
-    `buckets` have `step` days, but the first and the last may be shorter; None if they have not all
-    the same length. `cases` are the counters that add up to the cases, `others` are summed, too.
-    Groups without cases are left out. One group more than `MAX_SERIES` is returned if there are
-    more.
+    `buckets` are whole units, but the first and the last may be shorter. `cases` are the counters
+    that add up to the cases, `others` are summed, too. Groups without cases are left out. One group
+    more than `MAX_SERIES` is returned if there are more.
     """
-    query = _get_query(group_by, tuple(cases), tuple(others), is_even=step is not None)
-    if step is None:
-        rows = query.read(chosen, [first for first, _ in buckets])
-    else:
+    step = STEPS.get(unit)
+    values: list[Any] = [[first for first, _ in buckets]]
+    if step is not None:
         (first, end), *later = buckets
-        rows = query.read(chosen, end - timedelta(days=step) if later else first, step)
+        values = [end - timedelta(days=step) if later else first, step]
+    if group_by == _TEAM:
+        values.append(None if chosen.teams is None else list(map(str, chosen.teams)))
+    query = _get_query(group_by, tuple(cases), tuple(others), is_even=step is not None)
     return [
-        Group(row[0], dict(zip(row[1], zip(*row[2:], strict=True), strict=True))) for row in rows
+        Group(row[0], dict(zip(row[1], zip(*row[2:], strict=True), strict=True)))
+        for row in query.read(chosen, *values, unit=unit)
     ]
 
 
@@ -80,13 +78,14 @@ def _get_query(
 ) -> CellQuery:
     names = (*cases, *others)
 
-    def build(conditions: Sequence[ColumnElement[bool]]) -> Select[Any]:
-        key = _KEYS[group_by].label("key")
-        sums: list[Any] = [select_sum(getattr(QualityCell, name)).label(name) for name in names]
-        statement: Select[Any] = select(key, _build_position(is_even=is_even), *sums)
+    def build(cells: Subquery) -> Select[Any]:
+        key = _build_key(group_by, cells).label("key")
+        position = _build_position(cells, is_even=is_even).label("bucket")
+        sums: list[Any] = [select_sum(cells.c[name]).label(name) for name in names]
+        statement: Select[Any] = select(key, position, *sums)
         if group_by == _TEAM:
-            statement = _join_teams(statement)
-        summed = statement.where(*conditions).group_by("key", "bucket").subquery()
+            statement = _join_teams(statement, cells)
+        summed = statement.group_by("key", "bucket").subquery("summed")
         weight = func.sum(reduce(add, (summed.c[name] for name in cases)))
         # The arrays of a group are in one order, whatever it is.
         arrays = [func.array_agg(summed.c[name]).label(f"{name}s") for name in ("bucket", *names)]
@@ -99,25 +98,37 @@ def _get_query(
         )
 
     types = {"origin": "date", "step": "int"} if is_even else {"starts": "date[]"}
+    if group_by == _TEAM:
+        types["teams"] = "text[]"
     unit = "steps" if is_even else "starts"
     name = f"{group_by or 'all'}_{unit}_{'_'.join(names)}"
-    return CellQuery(name, build, of_teams=group_by == _TEAM, **types)
+    return CellQuery(name, build, by_schema=group_by == "schema", **types)
 
 
-def _build_position(*, is_even: bool) -> ColumnElement[int]:
+def _build_key(group_by: str | None, cells: Subquery) -> ColumnElement[str]:
+    if group_by is None:
+        return literal("", String)
+    if group_by == _TEAM:
+        return cast(TeamMember.team_id, Text)
+    return cast(cells.c.schema_id if group_by == "schema" else cells.c.name, Text)
+
+
+def _build_position(cells: Subquery, *, is_even: bool) -> ColumnElement[int]:
     """Return the position of the bucket of a day."""
     if not is_even:
-        return (func.width_bucket(QualityCell.day, _STARTS) - 1).label("bucket")
-    days = QualityCell.day.op("-", return_type=Integer())(_ORIGIN)
-    return days.op("/", return_type=Integer())(_STEP).label("bucket")
+        return func.width_bucket(cells.c.day, _STARTS) - 1
+    days = cells.c.day.op("-", return_type=Integer())(_ORIGIN)
+    return days.op("/", return_type=Integer())(_STEP)
 
 
-def _join_teams(statement: Select[Any]) -> Select[Any]:
+def _join_teams(statement: Select[Any], cells: Subquery) -> Select[Any]:
     """Join the teams of labelers; a labeler counts in each of their teams."""
+    teams = bindparam("teams", type_=ARRAY(Text()))
     return statement.join(
         TeamMember,
         and_(
-            TeamMember.organization_id == QualityCell.organization_id,
-            cast(TeamMember.user_id, Text) == QualityCell.name,
+            TeamMember.organization_id == ORGANIZATION,
+            cast(TeamMember.user_id, Text) == cells.c.name,
+            or_(teams.is_(None), cast(TeamMember.team_id, Text) == any_(teams)),
         ),
     )

@@ -12,8 +12,6 @@ DEFAULT_DAYS = 30
 MAX_DAYS = 1_830
 """The longest period: five years."""
 MAX_BUCKETS = 400
-STEPS = {"day": 1, "week": 7}
-"""The days of buckets that all have the same length."""
 _DAY = timedelta(days=1)
 _LAST = date(9990, 1, 1)
 

@@ -8,13 +8,13 @@ from uuid import UUID
 
 from app.engines.charts import ImageKind, Point, Series, TrendChart
 from app.insight.charts import service as charts
-from app.insight.quality.models import Subject
+from app.insight.quality.models import Subject, Unit
 from app.insight.quality.queries import reading, trends
 from app.insight.quality.queries.selections import Filter
 from app.insight.quality.queries.trends import MAX_SERIES, Group
 from app.insight.quality.service import gold
 from app.insight.quality.service.latest import build_period, list_types, split_by_type
-from app.insight.quality.service.periods import STEPS, Period, get_period, list_buckets
+from app.insight.quality.service.periods import Period, get_period, list_buckets
 from app.insight.quality.service.rates import METRICS, Metric
 from app.insight.visibility.service import Visible, find_visible
 from app.kit import errors
@@ -79,7 +79,7 @@ def get_trends(
         cells,
         group_by,
         buckets,
-        step=STEPS.get(bucket),
+        Unit(bucket),
         cases=METRICS[metric].cases,
         others=METRICS[metric].sums,
     )
