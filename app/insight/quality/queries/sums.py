@@ -32,7 +32,7 @@ _REPAIR = text(
         RETURNING 1
     ), corrected AS (
         INSERT INTO quality_sums AS s (organization_id, {_KEY}, {_NAMES})
-        SELECT :organization_id, {_KEY}, {_NAMES} FROM counted
+        SELECT :organization_id, {_KEY}, {_NAMES} FROM counted ORDER BY {_KEY}
         ON CONFLICT (organization_id, {_KEY}) DO UPDATE
         SET {", ".join(f"{name} = excluded.{name}" for name in COUNTERS)}
         WHERE ({", ".join(f"s.{name}" for name in COUNTERS)})

@@ -95,7 +95,7 @@ def get_fields(
     current = reading.get_current_fields(list({row.schema_id for row in shown}))
     types = list_types(current)
     fields, warnings = split_by_type(shown, types)
-    accuracy = _get_model_accuracy(caller, period, schema_id)
+    accuracy = _get_model_accuracy(period, schema_id)
     return {
         **build_period(period),
         "fields": [_build_field(row, current, types, accuracy) for row in fields],
@@ -104,16 +104,12 @@ def get_fields(
     }
 
 
-def _get_model_accuracy(
-    caller: Caller, period: Period, schema_id: UUID | None
-) -> dict[tuple[UUID, str], Rate]:
+def _get_model_accuracy(period: Period, schema_id: UUID | None) -> dict[tuple[UUID, str], Rate]:
     """Return the share of predicted values that were correct, by schema and field.
 
     The days of feedback are in UTC.
     """
-    found = feedback.get_outcomes_by_field(
-        caller=caller, schema_id=schema_id, first=period.first, end=period.end
-    )
+    found = feedback.get_outcomes_by_field(schema_id, period.first, period.end)
     return {key: _build_accuracy(outcomes) for key, outcomes in found.items()}
 
 
