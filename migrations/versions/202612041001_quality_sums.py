@@ -36,6 +36,7 @@ _EVENTS = {
 }
 _COLUMNS = ", ".join(("organization_id", *KEY))
 _NAMES = ", ".join(COUNTERS)
+IS_EMPTY = " AND ".join(f"{name} = 0" for name in COUNTERS)
 _IS_SAME = " AND ".join(f"s.{name} = c.{name}" for name in ("organization_id", *KEY))
 _ROWS = """
     SELECT r.organization_id, r.subject, u.unit, u.start,
@@ -76,9 +77,11 @@ SUBTRACT = f"""
     UPDATE {SUMS} s SET {", ".join(f"{name} = s.{name} + c.{name}" for name in COUNTERS)}
     FROM ({_select_changes(OLD)}) AS c WHERE {_IS_SAME};
 """
+# Nobody else has empty sums: every statement deletes its own.
 DELETE_EMPTY = f"""
-    DELETE FROM {SUMS} s USING ({OLD}) AS c
-    WHERE {_IS_SAME} AND {" AND ".join(f"s.{name} = 0" for name in COUNTERS)};
+    DELETE FROM {SUMS}
+    WHERE organization_id = ANY (ARRAY(SELECT DISTINCT organization_id FROM old_rows))
+      AND {IS_EMPTY};
 """
 FUNCTION = f"""
 CREATE FUNCTION sum_quality_cells() RETURNS trigger LANGUAGE plpgsql AS $$
@@ -112,6 +115,9 @@ def upgrade() -> None:
     protect(SUMS)
     op.create_index(
         f"ix_{SUMS}_names", SUMS, ["organization_id", "subject", "name", "unit", "start"]
+    )
+    op.create_index(
+        f"ix_{SUMS}_empty", SUMS, ["organization_id"], postgresql_where=sa.text(IS_EMPTY)
     )
     op.add_column(
         "quality_states", sa.Column("summed_at", sa.DateTime(timezone=True), nullable=True)

@@ -5,7 +5,7 @@ from enum import StrEnum
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import BigInteger, Index
+from sqlalchemy import BigInteger, Index, text
 from sqlalchemy.orm import Mapped, mapped_column
 
 from app.kit import db
@@ -142,6 +142,9 @@ STEPS = {Unit.DAY: 1, Unit.WEEK: 7}
 """The days of the units that always have the same length."""
 
 
+_IS_EMPTY = " AND ".join(f"{name} = 0" for name in COUNTERS)
+
+
 class QualitySum(TenantModel, _Counters, db.Base):
     """The sums of cells over a unit of time, so that reads of long periods read few rows.
 
@@ -152,6 +155,7 @@ class QualitySum(TenantModel, _Counters, db.Base):
     __tablename__ = "quality_sums"
     __table_args__ = (
         Index("ix_quality_sums_names", "organization_id", "subject", "name", "unit", "start"),
+        Index("ix_quality_sums_empty", "organization_id", postgresql_where=text(_IS_EMPTY)),
     )
 
     subject: Mapped[str] = mapped_column(primary_key=True)
