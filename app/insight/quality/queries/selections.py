@@ -146,6 +146,9 @@ def _select_sums(conditions: Sequence[str], *, of_schemas: bool) -> Select[Any]:
     )
 
 
+_FINER = {Unit.MONTH: Unit.WEEK, Unit.WEEK: Unit.DAY}
+
+
 class CellQuery:
     """A statement on cells or sums, prepared once for each combination of a filter's conditions.
 
@@ -205,16 +208,15 @@ class CellQuery:
 
 
 def split(first: date, end: date, unit: Unit) -> list[tuple[str, date, date]]:
-    """Return the ranges of sums that cover a period: of whole units, and of days at its edges."""
+    """Return the ranges of sums that cover a period, as coarse as `unit` allows."""
+    finer = _FINER.get(unit)
+    if finer is None:
+        return [(unit.value, first, end)] if first < end else []
     inner_first, inner_end = _round_up(first, unit), _round_down(end, unit)
-    if unit is Unit.DAY or inner_first >= inner_end:
-        return [(Unit.DAY.value, first, end)]
-    ranges = [
-        (Unit.DAY.value, first, inner_first),
-        (unit.value, inner_first, inner_end),
-        (Unit.DAY.value, inner_end, end),
-    ]
-    return [one for one in ranges if one[1] < one[2]]
+    if inner_first >= inner_end:
+        return split(first, end, finer)
+    middle = (unit.value, inner_first, inner_end)
+    return [*split(first, inner_first, finer), middle, *split(inner_end, end, finer)]
 
 
 def _round_down(day: date, unit: Unit) -> date:

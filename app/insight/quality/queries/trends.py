@@ -1,6 +1,6 @@
 """SQL that reads the daily aggregates as series of buckets."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from datetime import date, timedelta
 from functools import cache, reduce
 from operator import add
@@ -37,10 +37,11 @@ _ORIGIN, _STEP = bindparam("origin", type_=Date()), bindparam("step", type_=Inte
 
 
 class Group(NamedTuple):
-    """The sums of one group: the counters by the position of each bucket that has cells."""
+    """The sums of one group: of each bucket that has cells, its position and its counters."""
 
     key: str
-    sums: dict[int, tuple[int, ...]]
+    positions: Sequence[int]
+    sums: Iterable[tuple[int, ...]]
 
 
 def sum_by_bucket(
@@ -67,7 +68,7 @@ def sum_by_bucket(
         values.append(None if chosen.teams is None else list(map(str, chosen.teams)))
     query = _get_query(group_by, tuple(cases), tuple(others), is_even=step is not None)
     return [
-        Group(row[0], dict(zip(row[1], zip(*row[2:], strict=True), strict=True)))
+        Group(row[0], row[1], zip(*row[2:], strict=True))
         for row in query.read(chosen, *values, unit=unit)
     ]
 

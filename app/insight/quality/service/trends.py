@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import date
+from functools import cache, partial
 from typing import Any, NamedTuple
 from uuid import UUID
 
@@ -15,7 +16,7 @@ from app.insight.quality.queries.trends import MAX_SERIES, Group
 from app.insight.quality.service import gold
 from app.insight.quality.service.latest import build_period, list_types, split_by_type
 from app.insight.quality.service.periods import Period, get_period, list_buckets
-from app.insight.quality.service.rates import METRICS, Metric
+from app.insight.quality.service.rates import METRICS, Metric, Rate
 from app.insight.visibility.service import Visible, find_visible
 from app.kit import errors
 from app.kit.permissions import Role, require_role
@@ -179,18 +180,23 @@ def _build_series(
 
     With `is_hidden`, points of few cases have none, and groups without any other are left out.
     """
-    zeros = metric.compute(dict.fromkeys(metric.counters, 0))
+    compute = cache(partial(_compute_rate, metric, is_hidden=is_hidden))
+    empty = [compute((0,) * len(metric.counters))] * len(buckets)
     series = []
-    for key, sums in groups:
-        rates = dict.fromkeys(range(len(buckets)), zeros)
-        for position, counts in sums.items():
-            rate = metric.compute(dict(zip(metric.counters, counts, strict=True)))
-            rates[position] = gold.hide_small(rate) if is_hidden else rate
-        if is_hidden and not any(rate.n for rate in rates.values()):
+    for key, positions, sums in groups:
+        rates = empty.copy()
+        for position, counts in zip(positions, sums, strict=True):
+            rates[position] = compute(counts)
+        if is_hidden and not any(rate.n for rate in rates):
             continue
-        points = zip(buckets, rates.values(), strict=True)
-        series.append((key, [TrendPoint._make((*days, *rate)) for days, rate in points]))
+        points = zip(buckets, rates, strict=True)
+        series.append((key, [TrendPoint._make(days + rate) for days, rate in points]))
     return series
+
+
+def _compute_rate(metric: Metric, counts: tuple[int, ...], *, is_hidden: bool) -> Rate:
+    rate = metric.compute(dict(zip(metric.counters, counts, strict=True)))
+    return gold.hide_small(rate) if is_hidden else rate
 
 
 def draw_trends(shown: dict[str, Any], kind: ImageKind) -> bytes:
