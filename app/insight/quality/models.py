@@ -120,6 +120,7 @@ class QualityCell(TenantModel, _Counters, db.Base):
     __tablename__ = "quality_cells"
     __table_args__ = (
         Index("ix_quality_cells_days", "organization_id", "subject", "day"),
+        Index("ix_quality_cells_schemas", "organization_id", "subject", "schema_id", "day"),
         Index("ix_quality_cells_names", "organization_id", "subject", "name", "day"),
     )
 

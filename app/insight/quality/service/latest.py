@@ -87,12 +87,12 @@ def get_fields(
     all its types. Raises 404 for an unknown schema; 422 on the period.
     """
     period = get_period(caller, first, end)
-    if schema_id is not None:
-        schemas.check(schema_id)
+    current = {} if schema_id is None else _get_current_fields(schema_id)
     chosen = Filter(Subject.FIELD, period.first, period.end, schema_id=schema_id)
     rows = reading.sum_by_field(chosen)
     shown = rows[: reading.MAX_ROWS]
-    current = reading.get_current_fields(list({row.schema_id for row in shown}))
+    if schema_id is None:
+        current = reading.get_current_fields(list({row.schema_id for row in shown}))
     types = list_types(current)
     fields, warnings = split_by_type(shown, types)
     accuracy = _get_model_accuracy(period, schema_id)
@@ -102,6 +102,14 @@ def get_fields(
         "warnings": warnings,
         "truncated": len(rows) > reading.MAX_ROWS,
     }
+
+
+def _get_current_fields(schema_id: UUID) -> dict[UUID, tuple[str, list[Any]]]:
+    """Return the name and the fields of a schema, if it has a current version. Raises 404."""
+    current = reading.get_current_fields([schema_id])
+    if not current:
+        schemas.check(schema_id)
+    return current
 
 
 def _get_model_accuracy(period: Period, schema_id: UUID | None) -> dict[tuple[UUID, str], Rate]:
