@@ -26,7 +26,13 @@ from sqlalchemy.dialects.postgresql import ARRAY
 from app.identity.teams.models import Team
 from app.identity.users.models import User
 from app.insight.quality.models import COUNTERS
-from app.insight.quality.queries.selections import ORGANIZATION, CellQuery, Filter, select_sum
+from app.insight.quality.queries.selections import (
+    ORGANIZATION,
+    CellQuery,
+    Filter,
+    Source,
+    select_sum,
+)
 from app.kit import tenancy
 from app.kit.pagination import Edge, Page, PageRequest, paginate_rows
 from app.kit.prepared import Prepared
@@ -40,7 +46,7 @@ def _select_sums(cells: Subquery) -> list[Any]:
     return [select_sum(cells.c[name]).label(name) for name in COUNTERS]
 
 
-def _select_by_schema(cells: Subquery) -> Select[Any]:
+def _select_by_schema(cells: Subquery, _source: Source) -> Select[Any]:
     return (
         select(cells.c.schema_id, ArtifactSchema.name, *_select_sums(cells))
         .join(
@@ -56,7 +62,7 @@ def _select_by_schema(cells: Subquery) -> Select[Any]:
     )
 
 
-def _select_by_field(cells: Subquery) -> Select[Any]:
+def _select_by_field(cells: Subquery, _source: Source) -> Select[Any]:
     key = (cells.c.schema_id, cells.c.name, cells.c.field_type)
     return (
         select(key[0], key[1].label("field"), key[2], *_select_sums(cells))
@@ -66,7 +72,7 @@ def _select_by_field(cells: Subquery) -> Select[Any]:
     )
 
 
-def _select_people(cells: Subquery, *, descending: bool) -> Select[Any]:
+def _select_people(cells: Subquery, _source: Source, *, descending: bool) -> Select[Any]:
     """Return the statement of a page of people: after the id `edge`, or from the start."""
     user_id = cast(cells.c.name, Uuid)
     own = (

@@ -7,6 +7,7 @@ build a statement than PostgreSQL to run it (`app.kit.prepared`).
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
+from enum import StrEnum
 from typing import Any
 from uuid import UUID
 
@@ -146,20 +147,28 @@ def _select_sums(conditions: Sequence[str], *, of_schemas: bool) -> Select[Any]:
     )
 
 
+class Source(StrEnum):
+    """The rows that a statement reads: cells, or the sums of schemas or of people."""
+
+    CELLS = "cells"
+    SCHEMAS = "schemas"
+    PEOPLE = "people"
+
+
 _FINER = {Unit.MONTH: Unit.WEEK, Unit.WEEK: Unit.DAY}
 
 
 class CellQuery:
     """A statement on cells or sums, prepared once for each combination of a filter's conditions.
 
-    `build` returns the statement, given the cells that match. `types` maps further parameters to
-    their SQL types. With `by_schema`, the statement groups by schema.
+    `build` returns the statement, given the rows that match and where they come from. `types` maps
+    further parameters to their SQL types. With `by_schema`, the statement groups by schema.
     """
 
     def __init__(
         self,
         name: str,
-        build: Callable[[Subquery], Select[Any]],
+        build: Callable[[Subquery, Source], Select[Any]],
         *,
         by_schema: bool = False,
         **types: str,
@@ -177,9 +186,9 @@ class CellQuery:
         wanted = {name: value for name, value in wanted.items() if value is not None}
         of_schemas = chosen.subject is Subject.SCHEMA
         period: list[object] = [chosen.first, chosen.end]
-        source = "cells"
+        source = Source.CELLS
         if chosen.is_summed() and (of_schemas or not self._by_schema) and sums.are_complete():
-            source = "schemas" if of_schemas else "people"
+            source = Source.SCHEMAS if of_schemas else Source.PEOPLE
             period = list(map(list, zip(*split(chosen.first, chosen.end, unit), strict=True)))
         return self._prepare(source, *wanted).all(
             str(tenancy.current_organization_id()),
@@ -189,19 +198,19 @@ class CellQuery:
             *values,
         )
 
-    def _prepare(self, source: str, *names: str) -> Prepared:
+    def _prepare(self, source: Source, *names: str) -> Prepared:
         prepared = self._prepared.get((source, *names))
         if prepared is None:
-            if source == "cells":
+            if source is Source.CELLS:
                 period = {"first": "date", "until": "date"}
                 cells = _select_cells(names)
             else:
                 period = {"units": "text[]", "firsts": "date[]", "untils": "date[]"}
-                cells = _select_sums(names, of_schemas=source == "schemas")
+                cells = _select_sums(names, of_schemas=source is Source.SCHEMAS)
             usual = {"organization_id": "uuid", "subject": "text", **period}
             types = {**usual, **{name: _CONDITIONS[name] for name in names}, **self._types}
             code = source[0] + "".join(name[:2] for name in names)
-            statement = self._build(cells.subquery("cells"))
+            statement = self._build(cells.subquery("cells"), source)
             prepared = Prepared.from_select(f"quality_{self._name}_{code}", statement, **types)
             self._prepared[source, *names] = prepared
         return prepared
@@ -247,4 +256,4 @@ def select_sum(column: Any) -> ColumnElement[int]:
     return cast(func.sum(column), BigInteger)
 
 
-__all__ = ["ORGANIZATION", "CellQuery", "Filter", "select_sum", "split"]
+__all__ = ["ORGANIZATION", "CellQuery", "Filter", "Source", "select_sum", "split"]

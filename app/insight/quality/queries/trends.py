@@ -27,21 +27,28 @@ from sqlalchemy.dialects.postgresql import ARRAY
 
 from app.identity.teams.models import TeamMember
 from app.insight.quality.models import STEPS, Unit
-from app.insight.quality.queries.selections import ORGANIZATION, CellQuery, Filter, select_sum
+from app.insight.quality.queries.selections import (
+    ORGANIZATION,
+    CellQuery,
+    Filter,
+    Source,
+    select_sum,
+)
 
 MAX_SERIES = 20
 """The maximum number of groups in one response: those with the most cases."""
 _TEAM = "team"
+_SUMMED = {("schema", Source.SCHEMAS), ("labeler", Source.PEOPLE)}
+"""Groups whose sums are one row for each bucket, or few rows if the period cuts the bucket."""
 _STARTS = bindparam("starts", type_=ARRAY(Date()))
 _ORIGIN, _STEP = bindparam("origin", type_=Date()), bindparam("step", type_=Integer())
 
 
 class Group(NamedTuple):
-    """The sums of one group: of each bucket that has cells, its position and its counters."""
+    """The sums of one group: the counters by the position of each bucket that has cells."""
 
     key: str
-    positions: Sequence[int]
-    sums: Iterable[tuple[int, ...]]
+    sums: dict[int, tuple[int, ...]]
 
 
 def sum_by_bucket(
@@ -68,9 +75,20 @@ def sum_by_bucket(
         values.append(None if chosen.teams is None else list(map(str, chosen.teams)))
     query = _get_query(group_by, tuple(cases), tuple(others), is_even=step is not None)
     return [
-        Group(row[0], row[1], zip(*row[2:], strict=True))
+        Group(row[0], _add_up(row[1], zip(*row[2:], strict=True)))
         for row in query.read(chosen, *values, unit=unit)
     ]
+
+
+def _add_up(
+    positions: Sequence[int], rows: Iterable[tuple[int, ...]]
+) -> dict[int, tuple[int, ...]]:
+    """Return the sums of rows by position."""
+    sums: dict[int, tuple[int, ...]] = {}
+    for position, counts in zip(positions, rows, strict=True):
+        known = sums.get(position)
+        sums[position] = counts if known is None else tuple(map(add, known, counts))
+    return sums
 
 
 @cache
@@ -79,14 +97,17 @@ def _get_query(
 ) -> CellQuery:
     names = (*cases, *others)
 
-    def build(cells: Subquery) -> Select[Any]:
+    def build(cells: Subquery, source: Source) -> Select[Any]:
         key = _build_key(group_by, cells).label("key")
         position = _build_position(cells, is_even=is_even).label("bucket")
-        sums: list[Any] = [select_sum(cells.c[name]).label(name) for name in names]
-        statement: Select[Any] = select(key, position, *sums)
+        counters: list[Any] = [cells.c[name] for name in names]
+        rows: Select[Any] = select(key, position, *counters)
         if group_by == _TEAM:
-            statement = _join_teams(statement, cells)
-        summed = statement.group_by("key", "bucket").subquery("summed")
+            rows = _join_teams(rows, cells)
+        if (group_by, source) not in _SUMMED:
+            sums: list[Any] = [select_sum(cells.c[name]).label(name) for name in names]
+            rows = rows.with_only_columns(key, position, *sums).group_by("key", "bucket")
+        summed = rows.subquery("summed")
         weight = func.sum(reduce(add, (summed.c[name] for name in cases)))
         # The arrays of a group are in one order, whatever it is.
         arrays = [func.array_agg(summed.c[name]).label(f"{name}s") for name in ("bucket", *names)]

@@ -183,9 +183,9 @@ def _build_series(
     compute = cache(partial(_compute_rate, metric, is_hidden=is_hidden))
     empty = [compute((0,) * len(metric.counters))] * len(buckets)
     series = []
-    for key, positions, sums in groups:
+    for key, sums in groups:
         rates = empty.copy()
-        for position, counts in zip(positions, sums, strict=True):
+        for position, counts in sums.items():
             rates[position] = compute(counts)
         if is_hidden and not any(rate.n for rate in rates):
             continue
