@@ -189,7 +189,8 @@ class CellQuery:
         source = Source.CELLS
         if chosen.is_summed() and (of_schemas or not self._by_schema) and sums.are_complete():
             source = Source.SCHEMAS if of_schemas else Source.PEOPLE
-            period = list(map(list, zip(*split(chosen.first, chosen.end, unit), strict=True)))
+            ranges = split(chosen.first, chosen.end, unit)
+            period = [[one[part] for one in ranges] for part in range(3)]
         return self._prepare(source, *wanted).all(
             str(tenancy.current_organization_id()),
             chosen.subject.value,

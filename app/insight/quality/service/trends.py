@@ -71,30 +71,22 @@ def get_trends(
     """
     period = get_period(caller, first, end)
     buckets = list_buckets(period, bucket)
-    cells = _choose_cells(caller, METRICS[metric], group_by, period, Narrowing(**filters))
+    figure = METRICS[metric]
+    cells = _choose_cells(caller, figure, group_by, period, Narrowing(**filters))
     if is_hidden := metric == gold.METRIC and gold.is_restricted(caller):
         gold.check_trend(caller, bucket, of_fields=cells.subject is Subject.FIELD)
         cells = _select_whole(cells, period, buckets)
     cells, warnings = _select_types(cells)
     groups = trends.sum_by_bucket(
-        cells,
-        group_by,
-        buckets,
-        Unit(bucket),
-        cases=METRICS[metric].cases,
-        others=METRICS[metric].sums,
+        cells, group_by, buckets, Unit(bucket), cases=figure.cases, others=figure.sums
     )
-    series = _build_series(groups, METRICS[metric], buckets, is_hidden=is_hidden)
-    names = reading.get_names(group_by or "", [key for key, _ in series])
+    series = _build_series(groups, figure, buckets, is_hidden=is_hidden)
     return {
         **build_period(period),
         "metric": metric,
         "bucket": bucket,
         "group_by": group_by,
-        "series": [
-            {"key": key or None, "name": names.get(key, key) or None, "points": points}
-            for key, points in series[:MAX_SERIES]
-        ],
+        "series": _name_series(series[:MAX_SERIES], group_by),
         "warnings": warnings,
         "truncated": len(series) > MAX_SERIES,
     }
@@ -192,6 +184,16 @@ def _build_series(
         points = zip(buckets, rates, strict=True)
         series.append((key, [TrendPoint._make(days + rate) for days, rate in points]))
     return series
+
+
+def _name_series(
+    series: Sequence[tuple[str, list[TrendPoint]]], group_by: str | None
+) -> list[dict[str, Any]]:
+    names = reading.get_names(group_by or "", [key for key, _ in series])
+    return [
+        {"key": key or None, "name": names.get(key, key) or None, "points": points}
+        for key, points in series
+    ]
 
 
 def _compute_rate(metric: Metric, counts: tuple[int, ...], *, is_hidden: bool) -> Rate:
