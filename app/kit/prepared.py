@@ -22,6 +22,7 @@ from app.kit import db, tenancy
 
 Rows = list[tuple[Any, ...]]
 _local = threading.local()
+_MAX_NAME = 63
 _DIALECT = PGDialect_psycopg2()  # type: ignore[no-untyped-call]
 
 
@@ -33,6 +34,7 @@ class Prepared:
     """A prepared statement with `$1`-style parameters; `types` are their SQL types, in order."""
 
     def __init__(self, name: str, types: str, sql: str) -> None:
+        assert len(name) <= _MAX_NAME, name  # PostgreSQL would cut it
         self.name = name
         self.prepare = f"PREPARE {name}{f' ({types})' if types else ''} AS {sql}"
         count = len(types.split(",")) if types else 0

@@ -7,6 +7,7 @@ from tests.factories.work import run_jobs_of
 from tests.factories.workspace import Workspace, tag
 
 CELLS = "SELECT * FROM quality_cells ORDER BY subject, schema_id, name, field_type, day"
+SUMS = "SELECT * FROM quality_sums ORDER BY subject, unit, start, name"
 DOCUMENTS = "SELECT * FROM quality_documents ORDER BY artifact_id"
 NO_RATE = {"value": None, "ci_low": None, "ci_high": None, "n": 0}
 
@@ -66,9 +67,23 @@ class QualityWorkspace(Workspace):
         with self.org.app.app_context(), tenancy.organization(self.org.id), db.transaction():
             service.rebuild(db.checkpoint)
 
+    def prepare(self) -> None:
+        """Run the periodic job that enqueues recounts and sums of all organizations."""
+        from app.insight.quality import jobs  # noqa: PLC0415
+        from app.kit import db, tenancy  # noqa: PLC0415
+        from tests.factories.work import make_job  # noqa: PLC0415
+
+        everything = tenancy.across_organizations(reason="a test runs a periodic job")
+        with self.org.app.app_context(), everything, db.transaction():
+            jobs.prepare(make_job(None, {}))
+
     def list_cells(self) -> list[Any]:
         """Return all cells."""
         return [tuple(row) for row in self.sql(CELLS)]
+
+    def list_sums(self) -> list[Any]:
+        """Return all sums of cells."""
+        return [tuple(row) for row in self.sql(SUMS)]
 
     def list_documents(self) -> list[Any]:
         """Return the contributions of all documents."""

@@ -1,13 +1,18 @@
-"""Record the SQL statements of a block, without prepared ones (`app.kit.prepared`)."""
+"""Record the SQL statements of a block: prepared ones (`app.kit.prepared`), or the others."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
+from unittest.mock import patch
 
 from flask import Flask
 from sqlalchemy import event
 
 from app.kit.db import db
+from app.kit.prepared import Prepared, Rows
+
+Call = tuple[Prepared, tuple[object, ...]]
+"""A prepared statement with its values."""
 
 
 @contextmanager
@@ -27,3 +32,17 @@ def record_statements(app: Flask) -> Iterator[list[str]]:
     finally:
         for engine in engines:
             event.remove(engine, "before_cursor_execute", note)
+
+
+@contextmanager
+def record_prepared() -> Iterator[list[Call]]:
+    """Yield a list to which each prepared statement of the block is appended with its values."""
+    recorded: list[Call] = []
+    run = Prepared.rows
+
+    def note(statement: Prepared, *values: object) -> Rows:
+        recorded.append((statement, values))
+        return run(statement, *values)
+
+    with patch.object(Prepared, "rows", note):
+        yield recorded

@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -11,6 +11,7 @@ from flask import Flask
 from sqlalchemy import event
 
 from app.kit.db import db
+from app.kit.prepared import Prepared
 
 _PREFIX = re.compile(r"(?:SET LOCAL [\w.]+ = '(?:[^']|'')*'; )*")
 _EXPLAINED = ("SELECT", "INSERT", "UPDATE", "DELETE", "WITH")
@@ -55,10 +56,27 @@ def _explain(connection: Any, statement: str, parameters: Any) -> Explained:
         )
         (answer,) = cursor.fetchone()
         cursor.execute("ROLLBACK TO SAVEPOINT explaining")
+    _read(answer, explained)
+    return explained
+
+
+def explain_prepared(cursor: Any, statement: Prepared, values: Sequence[object]) -> Explained:
+    """Explain the plan of a prepared statement that is used whatever its values are."""
+    explained = Explained(statement.prepare)
+    cursor.execute("SET LOCAL plan_cache_mode = force_generic_plan")
+    cursor.execute(statement.prepare.replace(statement.name, "explained", 1))
+    execute = statement.execute_sql.replace(statement.name, "explained", 1)
+    cursor.execute(f"EXPLAIN (ANALYZE, BUFFERS, TIMING OFF, FORMAT JSON) {execute}", values)
+    (answer,) = cursor.fetchone()
+    cursor.execute("DEALLOCATE explained")
+    _read(answer, explained)
+    return explained
+
+
+def _read(answer: Any, explained: Explained) -> None:
     plan = (json.loads(answer) if isinstance(answer, str) else answer)[0]["Plan"]
     explained.blocks = plan["Shared Hit Blocks"] + plan["Shared Read Blocks"]
     _walk(plan, explained)
-    return explained
 
 
 @contextmanager

@@ -43,7 +43,10 @@ def update(batch: Sequence[Job]) -> None:
 
 @jobs.handler("quality.prepare")
 def prepare(_: Job) -> None:
-    """Enqueue a recount of organizations that are new or whose rules or time zone have changed."""
+    """Enqueue a recount of organizations that are new or whose rules or time zone have changed.
+
+    Also enqueue the sums of those that were counted before there were sums.
+    """
     for organization_id in updating.list_outdated():
         jobs.enqueue(
             "quality.rebuild",
@@ -51,12 +54,25 @@ def prepare(_: Job) -> None:
             organization_id=organization_id,
             unique_key=f"quality.rebuild:{organization_id}",
         )
+    for organization_id in updating.list_incomplete():
+        jobs.enqueue(
+            "quality.sum",
+            {},
+            organization_id=organization_id,
+            unique_key=f"quality.sum:{organization_id}",
+        )
 
 
 @jobs.handler("quality.rebuild", queue="quality_counts", resumable=True, max_attempts=10)
 def rebuild(job: Job) -> None:
     """Recount all documents of an organization; continue where an interrupted run ended."""
     updating.rebuild(job.checkpoint, resume=True)
+
+
+@jobs.handler("quality.sum", queue="quality_counts", max_attempts=10)
+def complete_sums(_: Job) -> None:
+    """Compute the sums of an organization that was counted before there were sums."""
+    updating.complete_sums()
 
 
 jobs.periodic("quality.prepare", every=_EVERY_SECONDS)

@@ -5,7 +5,7 @@ from enum import StrEnum
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import BigInteger, Index
+from sqlalchemy import BigInteger, Index, text
 from sqlalchemy.orm import Mapped, mapped_column
 
 from app.kit import db
@@ -50,7 +50,8 @@ class QualityState(TenantModel, db.Base):
 
     `time_zone` is the one in which days are counted. While a recount is running, `counted_until` is
     the last artifact that it has counted, and `repaired_until` the last schema whose cells it has
-    compared with the contributions; `counted_at` is when a recount was last completed.
+    compared with the contributions; `counted_at` is when a recount was last completed. `summed_at`
+    is when the sums were last compared with the cells; before, they are incomplete.
     """
 
     __tablename__ = "quality_states"
@@ -60,6 +61,7 @@ class QualityState(TenantModel, db.Base):
     counted_until: Mapped[UUID | None]
     repaired_until: Mapped[UUID | None]
     counted_at: Mapped[datetime | None]
+    summed_at: Mapped[datetime | None]
 
 
 class QualityDocument(TenantModel, db.Base):
@@ -79,7 +81,24 @@ class QualityDocument(TenantModel, db.Base):
     contributions: Mapped[list[Any]] = mapped_column(default=list)
 
 
-class QualityCell(TenantModel, db.Base):
+class _Counters:
+    """The counters of a cell or a sum, in the order of `COUNTERS`."""
+
+    submitted: Mapped[int] = mapped_column(BigInteger, default=0)
+    timed: Mapped[int] = mapped_column(BigInteger, default=0)
+    seconds: Mapped[int] = mapped_column(BigInteger, default=0)
+    accepted: Mapped[int] = mapped_column(BigInteger, default=0)
+    corrected: Mapped[int] = mapped_column(BigInteger, default=0)
+    rejected: Mapped[int] = mapped_column(BigInteger, default=0)
+    auto_accepted: Mapped[int] = mapped_column(BigInteger, default=0)
+    overturned: Mapped[int] = mapped_column(BigInteger, default=0)
+    compared: Mapped[int] = mapped_column(BigInteger, default=0)
+    agreement: Mapped[int] = mapped_column(BigInteger, default=0)
+    checked: Mapped[int] = mapped_column(BigInteger, default=0)
+    accuracy: Mapped[int] = mapped_column(BigInteger, default=0)
+
+
+class QualityCell(TenantModel, _Counters, db.Base):
     """The sums of the contributions of one day to a schema, or to one of its subjects.
 
     `name` is the id of the labeler or reviewer, or the full name of the field; it is empty for the
@@ -101,6 +120,7 @@ class QualityCell(TenantModel, db.Base):
     __tablename__ = "quality_cells"
     __table_args__ = (
         Index("ix_quality_cells_days", "organization_id", "subject", "day"),
+        Index("ix_quality_cells_schemas", "organization_id", "subject", "schema_id", "day"),
         Index("ix_quality_cells_names", "organization_id", "subject", "name", "day"),
     )
 
@@ -109,15 +129,37 @@ class QualityCell(TenantModel, db.Base):
     name: Mapped[str] = mapped_column(primary_key=True)
     field_type: Mapped[str] = mapped_column(primary_key=True)
     day: Mapped[date] = mapped_column(primary_key=True)
-    submitted: Mapped[int] = mapped_column(BigInteger, default=0)
-    timed: Mapped[int] = mapped_column(BigInteger, default=0)
-    seconds: Mapped[int] = mapped_column(BigInteger, default=0)
-    accepted: Mapped[int] = mapped_column(BigInteger, default=0)
-    corrected: Mapped[int] = mapped_column(BigInteger, default=0)
-    rejected: Mapped[int] = mapped_column(BigInteger, default=0)
-    auto_accepted: Mapped[int] = mapped_column(BigInteger, default=0)
-    overturned: Mapped[int] = mapped_column(BigInteger, default=0)
-    compared: Mapped[int] = mapped_column(BigInteger, default=0)
-    agreement: Mapped[int] = mapped_column(BigInteger, default=0)
-    checked: Mapped[int] = mapped_column(BigInteger, default=0)
-    accuracy: Mapped[int] = mapped_column(BigInteger, default=0)
+
+
+class Unit(StrEnum):
+    """The length of a sum: one day, a week from Monday, or a month."""
+
+    DAY = "day"
+    WEEK = "week"
+    MONTH = "month"
+
+
+STEPS = {Unit.DAY: 1, Unit.WEEK: 7}
+"""The days of the units that always have the same length."""
+
+
+_IS_EMPTY = " AND ".join(f"{name} = 0" for name in COUNTERS)
+
+
+class QualitySum(TenantModel, _Counters, db.Base):
+    """The sums of cells over a unit of time, so that reads of long periods read few rows.
+
+    Triggers of the cells keep them, in every transaction that changes cells. `name` is the id of a
+    schema, or of a labeler or reviewer, whose sums are those of all schemas. Fields have none.
+    """
+
+    __tablename__ = "quality_sums"
+    __table_args__ = (
+        Index("ix_quality_sums_names", "organization_id", "subject", "name", "unit", "start"),
+        Index("ix_quality_sums_empty", "organization_id", postgresql_where=text(_IS_EMPTY)),
+    )
+
+    subject: Mapped[str] = mapped_column(primary_key=True)
+    unit: Mapped[str] = mapped_column(primary_key=True)
+    start: Mapped[date] = mapped_column(primary_key=True)
+    name: Mapped[str] = mapped_column(primary_key=True)

@@ -16,7 +16,7 @@ from app.kit.counters.reading import (
     select_prepared_cells,
 )
 from app.kit.counters.sources import SOURCES, Cube, Source
-from app.kit.counters.sql import Below, Parameter, Span
+from app.kit.counters.sql import Below, Parameter, PreparedSpan, Span, list_bounds, name_bounds
 from app.kit.counters.upkeep import fold_backlog
 
 __all__ = [
@@ -25,12 +25,15 @@ __all__ = [
     "Between",
     "Cube",
     "Parameter",
+    "PreparedSpan",
     "Source",
     "Span",
     "build_prepared_total",
     "build_total",
     "count",
     "fold_backlog",
+    "list_bounds",
+    "name_bounds",
     "select_cells",
     "select_cells_between",
     "select_prepared_cells",

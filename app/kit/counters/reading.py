@@ -24,7 +24,7 @@ from sqlalchemy import (
 from app.kit import tenancy
 from app.kit.counters import spans
 from app.kit.counters.sources import Source
-from app.kit.counters.sql import SEVERAL, Span, Statement, Where
+from app.kit.counters.sql import SEVERAL, PreparedSpan, Span, Statement, Where
 from app.kit.periods import Column, within
 
 
@@ -97,12 +97,18 @@ def select_cells(
     )
 
 
-def select_prepared_cells(source: Source, shown: Sequence[str]) -> Subquery:
-    """Return all cells of a source for a prepared statement.
+def select_prepared_cells(
+    source: Source,
+    shown: Sequence[str],
+    where: Where | None = None,
+    span: PreparedSpan | None = None,
+) -> Subquery:
+    """Return the cells of a source for a prepared statement, by default all.
 
-    The statement takes the organization as parameter `organization_id`.
+    The statement takes the organization as parameter `organization_id`, and the parameters of
+    `where` and of the span (`name_bounds`).
     """
-    return _select_cells(source, shown, {}, None, None)
+    return _select_cells(source, shown, where or {}, None, span)
 
 
 def _select_cells(
@@ -110,7 +116,7 @@ def _select_cells(
     shown: Sequence[str],
     where: Where,
     organization_id: UUID | None,
-    span: Span | None,
+    span: Span | PreparedSpan | None,
 ) -> Subquery:
     statement = Statement(organization_id)
     sql = statement.select_cells(source, shown, where, span)

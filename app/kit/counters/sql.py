@@ -65,6 +65,36 @@ class Span(NamedTuple):
     level: int | None = None
 
 
+class PreparedSpan(NamedTuple):
+    """Buckets of a facet as parameters of a prepared statement; `list_bounds` has their values."""
+
+    bucket: str
+
+
+_RANGES = 2
+"""The most ranges of one level in a span: before and after those of the coarser level."""
+
+
+def name_bounds(levels: Sequence[int]) -> list[str]:
+    """Return the names of a prepared span's parameters, which are texts."""
+    parts = [(level, number) for level in levels for number in range(_RANGES)]
+    parts.append((spans.HOUR, _RANGES))
+    return [f"{side}_{level}_{number}" for level, number in parts for side in ("first", "end")]
+
+
+def list_bounds(levels: Sequence[int], first: datetime, end: datetime) -> list[str]:
+    """Return the values of a prepared span's parameters, in the order of `name_bounds`."""
+    bounds = dict.fromkeys(name_bounds(levels), "")
+    ranges = spans.split(levels, first, end)
+    for level in levels:
+        for number, part in enumerate(one for one in ranges if one.level == level):
+            bounds[f"first_{level}_{number}"] = part.first or ""
+            bounds[f"end_{level}_{number}"] = part.end or ""
+    bounds[f"first_{spans.HOUR}_{_RANGES}"] = spans.format_bucket(first, spans.HOUR)
+    bounds[f"end_{spans.HOUR}_{_RANGES}"] = spans.format_bucket(end, spans.HOUR)
+    return list(bounds.values())
+
+
 class Statement:
     """A builder of SQL and its parameters, for one organization or several.
 
@@ -105,7 +135,11 @@ class Statement:
         return text(sql).bindparams(*binds)
 
     def select_cells(
-        self, source: Source, shown: Sequence[str], where: Where, span: Span | None
+        self,
+        source: Source,
+        shown: Sequence[str],
+        where: Where,
+        span: Span | PreparedSpan | None,
     ) -> str:
         """Return a SELECT of `shown` facets, n and total. Raises LookupError if no cube fits."""
         filters = {facet: _to_facets(value) for facet, value in where.items()}
@@ -117,13 +151,18 @@ class Statement:
                 raise LookupError(f"{source.name} by {sorted(needed)}")
             parts.append(self._select_cube(cube, shown, filters, ()))
         else:
-            levels = source.find_levels(span.bucket, needed, filters, span.level)
+            level = span.level if isinstance(span, Span) else None
+            levels = source.find_levels(span.bucket, needed, filters, level)
             if not levels:
                 raise LookupError(f"{source.name} by {sorted(needed)} and {span.bucket}")
-            ranges = spans.split([cube.length or 0 for cube in levels], span.first, span.end)
+            ranges = _split([cube.length or 0 for cube in levels], span)
             for cube in levels:
                 cube_ranges = [part for part in ranges if part.level == cube.length]
-                if cube_ranges:
+                if isinstance(span, PreparedSpan):
+                    # An index has no use for alternatives whose bounds are not known in advance.
+                    selects = [self._select_cube(cube, shown, filters, [r]) for r in cube_ranges]
+                    parts.extend(selects)
+                elif cube_ranges:
                     parts.append(self._select_cube(cube, shown, filters, cube_ranges))
         parts.append(self._select_deltas(source, shown, filters, span))
         return " UNION ALL ".join(parts)
@@ -155,7 +194,7 @@ class Statement:
         source: Source,
         shown: Sequence[str],
         filters: _Filters,
-        span: Span | None,
+        span: Span | PreparedSpan | None,
     ) -> str:
         columns = {
             name: f"facets[{position}]" for position, name in enumerate(source.facets, start=1)
@@ -167,12 +206,12 @@ class Statement:
         ]
         if span is not None:
             bucket = columns[span.bucket]
-            columns[span.bucket] = f"left({bucket}, {span.level or spans.HOUR})"
+            level = span.level if isinstance(span, Span) else None
+            columns[span.bucket] = f"left({bucket}, {level or spans.HOUR})"
             conditions.append(f"{bucket} <> ''")
-            for sign, at in ((">=", span.first), ("<", span.end)):
+            for sign, at in zip((">=", "<"), _get_hours(span), strict=True):
                 if at is not None:
-                    hour = self.add(spans.format_bucket(at, spans.HOUR))
-                    conditions.append(f"{bucket} {sign} {hour}")
+                    conditions.append(f"{bucket} {sign} {self._bind(at)}")
         return self._select("count_deltas", columns, shown, filters, conditions)
 
     def _select(
@@ -203,14 +242,40 @@ class Statement:
         bounds = ["bucket > ''"]
         for sign, at in ((">=", buckets.first), ("<", buckets.end)):
             if at is not None:
-                bounds.append(f"bucket {sign} {self.add(at)}")
+                bounds.append(f"bucket {sign} {self._bind(at)}")
         return f"({' AND '.join(bounds)})"
+
+    def _bind(self, value: str) -> str:
+        """Return the placeholder of a value, or of a parameter of a prepared statement."""
+        if not isinstance(value, Parameter):
+            return self.add(value)
+        self._parameters.add(value)
+        return f"CAST(:{value} AS text)"
 
     def add(self, value: object) -> str:
         """Add a parameter with this value, and return its placeholder."""
         name = f"c{len(self._values)}"
         self._values[name] = value
         return f":{name}"
+
+
+def _split(levels: Sequence[int], span: Span | PreparedSpan) -> list[spans.Range]:
+    if isinstance(span, Span):
+        return spans.split(levels, span.first, span.end)
+    return [
+        spans.Range(level, Parameter(f"first_{level}_{number}"), Parameter(f"end_{level}_{number}"))
+        for level in levels
+        for number in range(_RANGES)
+    ]
+
+
+def _get_hours(span: Span | PreparedSpan) -> Sequence[str | None]:
+    """Return the first hour of a span, and the end of its last one."""
+    if isinstance(span, PreparedSpan):
+        return [Parameter(f"{side}_{spans.HOUR}_{_RANGES}") for side in ("first", "end")]
+    return [
+        None if at is None else spans.format_bucket(at, spans.HOUR) for at in (span.first, span.end)
+    ]
 
 
 def _to_facets(value: object) -> Sequence[str] | Query | Below | Parameter:

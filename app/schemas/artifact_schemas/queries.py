@@ -8,9 +8,10 @@ from uuid import UUID
 from sqlalchemy import Label, String, case, cast, func, select
 
 from app.engines.fields import Field
-from app.kit import db
+from app.kit import db, tenancy
 from app.kit.pagination import Page, PageRequest, paginate, within
 from app.kit.periods import Column
+from app.kit.prepared import Prepared
 from app.schemas.artifact_schemas.models import ArtifactSchema, SchemaVersion
 
 _SORTS = {
@@ -53,6 +54,10 @@ _VERSION_COLUMNS = (
     SchemaVersion.updated_at,
 )
 
+_HAS_SCHEMA = Prepared(
+    "has_schema", "uuid, uuid", "SELECT FROM schemas WHERE organization_id = $1 AND id = $2"
+)
+
 
 class CurrentVersion(NamedTuple):
     """The members of a schema's current version that labeling needs."""
@@ -87,6 +92,11 @@ def find_schema(schema_id: UUID) -> ArtifactSchema | None:
     """Return a schema, or None."""
     statement = select(ArtifactSchema).where(ArtifactSchema.id == schema_id)
     return db.session().execute(statement).scalar_one_or_none()
+
+
+def has_schema(schema_id: UUID) -> bool:
+    """Return whether a schema exists."""
+    return bool(_HAS_SCHEMA.rows(str(tenancy.current_organization_id()), str(schema_id)))
 
 
 def lock_schema(schema_id: UUID, *, to_delete: bool = False) -> ArtifactSchema | None:

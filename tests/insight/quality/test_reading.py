@@ -1,36 +1,34 @@
 """Reads cost the same however much was labeled: few statements, and index scans of few cells."""
 
 from collections.abc import Iterator
-from datetime import date, timedelta
-from uuid import UUID
+from datetime import timedelta
 
 import pytest
+from sqlalchemy import text
 
-from app.insight.quality.models import Subject
-from app.insight.quality.queries import reading
-from app.insight.quality.queries.reading import Filter
+from app.insight.quality.queries import sums
 from app.kit import db, tenancy
-from app.kit.pagination import PageRequest
+from migrations.policies import ROLE
 from tests.factories.quality import QualityWorkspace
-from tests.factories.statements import record_statements
-from tests.plans.explaining import explaining
+from tests.factories.statements import Call, record_prepared, record_statements
+from tests.plans.explaining import explain_prepared
 
-SUBMITTED = ("submitted",)
 PATHS = {
-    "latest": ("viewer", 1),
-    "latest?schema_id={schema}": ("viewer", 2),
-    "fields": ("viewer", 3),
-    "fields?schema_id={schema}": ("viewer", 5),
-    "trends": ("viewer", 1),
-    "trends?group_by=schema": ("viewer", 2),
-    "trends?group_by=field&schema_id={schema}": ("viewer", 4),
-    "trends?group_by=team&metric=throughput": ("reviewer", 2),
-    "trends?group_by=labeler&bucket=month": ("reviewer", 3),
-    "labelers": ("reviewer", 2),
-    "labelers?schema_id={schema}": ("admin", 2),
-    "reviewers": ("admin", 1),
+    "latest": ("viewer", 1, 0),
+    "latest?schema_id={schema}": ("viewer", 2, 0),
+    "fields": ("viewer", 3, 0),
+    "fields?schema_id={schema}": ("viewer", 3, 0),
+    "trends": ("viewer", 1, 0),
+    "trends?group_by=schema": ("viewer", 2, 0),
+    "trends?group_by=field&schema_id={schema}": ("viewer", 4, 0),
+    "trends?group_by=team&metric=throughput": ("reviewer", 1, 1),
+    "trends?group_by=labeler&bucket=month": ("reviewer", 2, 1),
+    "labelers": ("reviewer", 1, 1),
+    "labelers?schema_id={schema}": ("admin", 2, 0),
+    "reviewers": ("admin", 1, 0),
 }
-"""Each request with who sends it, and the number of its statements."""
+"""Each request with who sends it, and the numbers of its prepared and of its other statements."""
+_OWN = ("quality_", "feedback_", "has_schema")
 _OTHERS = """
 INSERT INTO quality_cells
 SELECT :org, subject, CAST(schema AS uuid), CASE WHEN subject = 'schema' THEN '' ELSE name END, '',
@@ -52,53 +50,65 @@ def filled(quality: QualityWorkspace) -> Iterator[dict[str, str]]:
     quality.sql("DELETE FROM quality_cells")
 
 
+def _record(quality: QualityWorkspace, path: str, role: str) -> list[Call]:
+    """Return the prepared statements of a request, without those of authentication."""
+    with record_prepared() as calls:
+        answer = quality.org.api(role).get(f"/quality/{path}")
+    assert answer.status_code == 200, answer.json
+    return [call for call in calls if call[0].name.startswith(_OWN)]
+
+
 def test_the_number_of_statements(quality: QualityWorkspace, filled: dict[str, str]) -> None:
+    _record(quality, "latest", "viewer")  # Only the first request asks whether sums are complete.
     ran = {}
-    for path, (role, _) in PATHS.items():
+    for path, (role, _, _) in PATHS.items():
         with record_statements(quality.org.app) as statements:
-            answer = quality.org.api(role).get(f"/quality/{path.format(**filled)}")
-        assert answer.status_code == 200, answer.json
-        ran[path] = len(statements)
-    assert ran == {path: count for path, (_, count) in PATHS.items()}
+            prepared = _record(quality, path.format(**filled), role)
+        # Some readers of lists also fold counts.
+        others = [one for one in statements if "count_deltas" not in one]
+        ran[path] = (len(prepared), len(others))
+    assert ran == {path: (prepared, others) for path, (_, prepared, others) in PATHS.items()}
 
 
-def test_only_the_cells_of_the_period_are_read(
-    quality: QualityWorkspace, filled: dict[str, str]
+@pytest.mark.parametrize("table", ["quality_sums", "quality_cells"])
+@pytest.mark.parametrize("days", [30, 700])
+def test_only_few_rows_are_read(
+    quality: QualityWorkspace,
+    filled: dict[str, str],
+    monkeypatch: pytest.MonkeyPatch,
+    table: str,
+    days: int,
 ) -> None:
-    """A month of cells is read, of the 700 days that there are."""
-    today = date.today()  # noqa: DTZ011 - the period is wide enough
-    period = (today - timedelta(days=29), today + timedelta(days=1))
-    schema_id = UUID(filled["schema"])
-    buckets = [period]
+    """A month of cells is read, of the 700 days that there are; of two years, sums of months."""
+    monkeypatch.setattr(sums, "are_complete", lambda: table == "quality_sums")
+    end = db.utc_now().date() + timedelta(days=1)
+    period = f"from={end - timedelta(days=days)}&to={end}"
+    calls = []
+    for path in (*PATHS, "trends?metric=throughput&labeler_id={labeler}"):
+        role = PATHS[path][0] if path in PATHS else "reviewer"
+        if "bucket" not in path and "trends" in path and days > 400:
+            continue  # There would be too many buckets.
+        named = path.format(**filled, labeler=quality.org.users["labeler"])
+        calls += _record(quality, f"{named}{'&' if '?' in path else '?'}{period}", role)
+    explained = []
     with (
         quality.org.app.app_context(),
         tenancy.organization(quality.org.id),
-        db.transaction(),
-        explaining(quality.org.app) as explained,
+        db.transaction() as session,
     ):
-        for subject in Subject:
-            chosen = Filter(subject, *period)
-            of_schema = Filter(subject, *period, schema_id=schema_id)
-            for cells in (chosen, of_schema):
-                reading.sum_by_bucket(
-                    cells, reading.NAME, buckets, cases=SUBMITTED, counters=SUBMITTED, most=20
-                )
-        reading.sum_by_schema(Filter(Subject.SCHEMA, *period))
-        reading.sum_by_field(Filter(Subject.FIELD, *period, schema_id=schema_id))
-        person = UUID(int=7)
-        reading.sum_by_bucket(
-            Filter(Subject.LABELER, *period, labelers=[person]),
-            reading.ALL,
-            buckets,
-            cases=SUBMITTED,
-            counters=SUBMITTED,
-            most=20,
-        )
-        request = PageRequest(None, 100, "id", b"")
-        reading.list_people(request, Filter(Subject.REVIEWER, *period))
-    assert len(explained) >= 12
+        session.execute(text("SET LOCAL ROLE NONE"))
+        session.execute(text("ANALYZE quality_cells, quality_sums"))
+        session.execute(text(f"SET LOCAL ROLE {ROLE}"))
+        with session.connection().connection.cursor() as cursor:
+            for statement, values in calls:
+                explained.append(explain_prepared(cursor, statement, values))
+    assert any(table in one.statement for one in explained)
     for one in explained:
-        assert "quality_cells" not in one.scanned, one.statement
-        # Eight names, three schemas and 30 days, in both branches of a page and its total.
-        assert one.rows <= 2 * 8 * 3 * 31 + 100, (one.rows_by_index, one.statement)
-        assert one.blocks < 4_000, one.statement
+        assert not {"quality_cells", "quality_sums"} & set(one.scanned), one.statement
+        if "FROM quality_cells" in one.statement:
+            # Eight names, three schemas, and the days of the period.
+            assert one.rows <= 8 * 3 * (days + 1) + 100, (one.rows_by_index, one.statement)
+        else:
+            # Eight names, and the days and months of the period.
+            assert one.rows <= 8 * 100 + 100, (one.rows_by_index, one.statement)
+        assert one.blocks < 4_000 or days > 30, one.statement

@@ -119,13 +119,17 @@ def test_a_random_series_of_actions(quality: QualityWorkspace, seed: int) -> Non
             quality.count()
     quality.count()
     kept, contributions = quality.list_cells(), quality.list_documents()
+    sums = quality.list_sums()
     assert kept
+    assert sums
     assert player.done.keys() >= _REQUIRED
     quality.sql("DELETE FROM quality_cells")
     quality.sql("DELETE FROM quality_documents")
+    assert quality.list_sums() == []
     quality.recount()
     assert quality.list_cells() == kept
     assert quality.list_documents() == contributions
+    assert quality.list_sums() == sums
 
 
 def _prepare(quality: QualityWorkspace) -> list[Any]:

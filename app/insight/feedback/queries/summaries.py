@@ -6,16 +6,17 @@ from datetime import UTC, date, datetime, time
 from typing import Any, NamedTuple
 from uuid import UUID
 
-from sqlalchemy import BigInteger, ColumnElement, cast, func, select
+from sqlalchemy import BigInteger, ColumnElement, Select, cast, func, select
 
 from app.engines.calibration import Outcomes
 from app.insight.feedback.counters import CONFIDENCES, OUTCOMES
 from app.insight.feedback.models import FeedbackOutcome
-from app.kit import counters, db
-from app.kit.counters import Source, Span
-from app.kit.counters.spans import MONTH
+from app.kit import counters, db, tenancy
+from app.kit.counters import PreparedSpan, Source, Span
+from app.kit.counters.spans import DAY, MONTH
+from app.kit.prepared import Prepared
 
-BUCKETS = {"day": 10, "month": MONTH}
+BUCKETS = {"day": DAY, "month": MONTH}
 """Lengths of the names of buckets by interval."""
 
 
@@ -83,17 +84,57 @@ def sum_outcomes(
     if interval is not None:
         # Cells of a period are months and days.
         columns.append(func.left(cells.c.day, BUCKETS[interval]).label("bucket"))
-    sums = [
+    return _build_rows(db.session().execute(_sum(cells, columns)), len(columns))
+
+
+def _sum(cells: Any, columns: Sequence[ColumnElement[Any]]) -> Select[Any]:
+    """Return the statement that sums the outcomes of cells by columns."""
+    sums: list[Any] = [
         cast(
             func.coalesce(func.sum(cells.c.n).filter(cells.c.outcome == outcome), 0), BigInteger
         ).label(outcome)
         for outcome in FeedbackOutcome
     ]
     statement = select(*columns, *sums).group_by(*columns).having(func.sum(cells.c.n) > 0)
-    statement = statement.order_by(*columns)
-    rows = db.session().execute(statement)
-    width = len(columns)
-    return [OutcomeRow(tuple(row[:width]), Outcomes(*map(int, row[width:]))) for row in rows]
+    return statement.order_by(*columns)
+
+
+def _build_rows(rows: Iterable[Any], width: int) -> list[OutcomeRow]:
+    return [OutcomeRow(tuple(row[:width]), Outcomes(*row[width:])) for row in rows]
+
+
+_LEVELS = (MONTH, DAY)
+BY_FIELD = ("schema_id", "field")
+
+
+def _prepare_by_field(name: str, where: Mapping[str, Any], **types: str) -> Prepared:
+    cells = counters.select_prepared_cells(
+        OUTCOMES, (*BY_FIELD, "outcome"), where, PreparedSpan("day")
+    )
+    bounds = dict.fromkeys(counters.name_bounds(_LEVELS), "text")
+    statement = _sum(cells, [cells.c[name] for name in BY_FIELD])
+    return Prepared.from_select(name, statement, organization_id="uuid", **bounds, **types)
+
+
+_OF_FIELDS = _prepare_by_field("feedback_by_field", {})
+_OF_FIELDS_OF_SCHEMA = _prepare_by_field(
+    "feedback_by_field_of_schema",
+    {"schema_id": counters.Parameter("schema_ids")},
+    schema_ids="text[]",
+)
+
+
+def sum_outcomes_by_field(schema_id: UUID | None, first: date, end: date) -> list[OutcomeRow]:
+    """Return the outcomes by schema and field, of one or all schemas, in a period."""
+    bounds = counters.list_bounds(
+        _LEVELS, datetime.combine(first, time(), UTC), datetime.combine(end, time(), UTC)
+    )
+    values = [str(tenancy.current_organization_id()), *bounds]
+    if schema_id is None:
+        rows = _OF_FIELDS.rows(*values)
+    else:
+        rows = _OF_FIELDS_OF_SCHEMA.rows(*values, [str(schema_id)])
+    return _build_rows(rows, len(BY_FIELD))
 
 
 BinCounts = list[tuple[int, int, int, int]]

@@ -25,7 +25,6 @@ DEFAULT_TARGET = 0.95
 MAX_DAYS = 366
 MAX_MODELS = 200
 MAX_FIELDS = 1000
-_BY_FIELD = ("schema_id", "field")
 _EARLIEST = date(2000, 1, 1)
 
 
@@ -50,13 +49,14 @@ def build_criteria(
         raise errors.invalid("Must be before `to`.", "from")
     if schema_id is not None:
         schemas.get(schema_id)
-    return Criteria(schema_id, model, field, labeler_id, _limit(first), _limit(end))
+    limits = (None if day is None else _limit(day) for day in (first, end))
+    return Criteria(schema_id, model, field, labeler_id, *limits)
 
 
-def _limit(day: date | None) -> date | None:
+def _limit(day: date) -> date:
     """Return the day, limited to the range of days that can have feedback."""
     # Beyond these days the calendar of the counters ends.
-    return None if day is None else min(max(day, _EARLIEST), _get_tomorrow())
+    return min(max(day, _EARLIEST), _get_tomorrow())
 
 
 def _get_tomorrow() -> date:
@@ -132,12 +132,14 @@ def _describe(criteria: Criteria, filters: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def get_outcomes_by_field(*, caller: Caller, **filters: Any) -> dict[tuple[UUID, str], Outcomes]:
-    """Return the outcomes by schema and field, of at most `MAX_FIELDS`.
+def get_outcomes_by_field(
+    schema_id: UUID | None, first: date, end: date
+) -> dict[tuple[UUID, str], Outcomes]:
+    """Return the outcomes by schema and field, of at most `MAX_FIELDS`, in a period.
 
-    Raises as `build_criteria`.
+    The caller has checked that the schema exists.
     """
-    rows = summaries.sum_outcomes(build_criteria(caller=caller, **filters), _BY_FIELD)
+    rows = summaries.sum_outcomes_by_field(schema_id, _limit(first), _limit(end))
     return {(UUID(row.facets[0]), row.facets[1]): row.outcomes for row in rows[:MAX_FIELDS]}
 
 
@@ -149,8 +151,8 @@ def get_by_field(
     `total` has those of all fields together. Raises as `build_criteria`.
     """
     criteria = build_criteria(caller=caller, **filters)
-    rows = summaries.sum_outcomes(criteria, _BY_FIELD)
-    bins = summaries.sum_bins(criteria, _BY_FIELD)
+    rows = summaries.sum_outcomes(criteria, summaries.BY_FIELD)
+    bins = summaries.sum_bins(criteria, summaries.BY_FIELD)
     everything = [count for counts in bins.values() for count in counts]
     fields = [
         {

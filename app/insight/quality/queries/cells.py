@@ -23,19 +23,21 @@ _NAMES = ", ".join(COUNTERS)
 # The state is locked for sharing by those who count documents, so that a recount or a repair waits
 # for them, and they for it.
 _CREATE_STATE = text(
-    "INSERT INTO quality_states (organization_id, time_zone, rules)"
-    " VALUES (:organization_id, :time_zone, :rules) ON CONFLICT DO NOTHING"
+    # There are no cells yet, so the sums are complete.
+    "INSERT INTO quality_states (organization_id, time_zone, rules, summed_at)"
+    " VALUES (:organization_id, :time_zone, :rules, now()) ON CONFLICT DO NOTHING"
 )
 _SHARE_STATE = text(
     "SELECT time_zone FROM quality_states WHERE organization_id = :organization_id FOR SHARE"
 )
 _LOCK_STATE = text(
-    "SELECT time_zone, rules, counted_until, repaired_until, counted_at FROM quality_states"
-    " WHERE organization_id = :organization_id FOR UPDATE"
+    "SELECT time_zone, rules, counted_until, repaired_until, counted_at, summed_at"
+    " FROM quality_states WHERE organization_id = :organization_id FOR UPDATE"
 )
 _SET_STATE = text(
     "UPDATE quality_states SET time_zone = :time_zone, rules = :rules,"
-    " counted_until = :counted_until, repaired_until = :repaired_until, counted_at = :counted_at"
+    " counted_until = :counted_until, repaired_until = :repaired_until, counted_at = :counted_at,"
+    " summed_at = :summed_at"
     " WHERE organization_id = :organization_id"
 )
 # Locks existing documents too, in the order of their ids, and returns the latest contributions.
@@ -146,6 +148,7 @@ class State(NamedTuple):
     counted_until: UUID | None
     repaired_until: UUID | None
     counted_at: datetime | None
+    summed_at: datetime | None
 
 
 def share_state(time_zone: str) -> str:

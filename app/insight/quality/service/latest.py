@@ -10,10 +10,10 @@ from app.engines.calibration import Outcomes
 from app.insight.feedback import service as feedback
 from app.insight.quality.models import Subject
 from app.insight.quality.queries import reading
-from app.insight.quality.queries.reading import Filter
+from app.insight.quality.queries.selections import Filter
 from app.insight.quality.service import gold
 from app.insight.quality.service.periods import Period, get_period
-from app.insight.quality.service.rates import Rate, build_rates, build_speed, compute_rate
+from app.insight.quality.service.rates import Rate, build_speed, compute_rate, compute_rates
 from app.kit.principal import Caller
 from app.schemas.artifact_schemas import service as schemas
 
@@ -35,7 +35,7 @@ def get_latest(
     """
     period = get_period(caller, first, end)
     if schema_id is not None:
-        schemas.get(schema_id)
+        schemas.check(schema_id)
     chosen = Filter(Subject.SCHEMA, period.first, period.end, schema_id=schema_id)
     rows = reading.sum_by_schema(chosen)
     return {
@@ -53,12 +53,12 @@ def build_period(period: Period) -> dict[str, Any]:
 
 
 def _build_schema(row: Any, *, caller: Caller, period: Period) -> dict[str, Any]:
-    counts = reading.get_counts(row)
-    rates = build_rates(counts, *_OF_SCHEMAS)
+    counts = row._asdict()
+    rates = compute_rates(counts, *_OF_SCHEMAS)
     if gold.is_restricted(caller):
         is_visible = gold.list_visible(period, [(period.first, period.end)])
-        rate = Rate(**rates[gold.METRIC]) if is_visible else compute_rate(0, 0)
-        rates[gold.METRIC] = gold.hide_small(rate)._asdict()
+        rate = rates[gold.METRIC] if is_visible else compute_rate(0, 0)
+        rates[gold.METRIC] = gold.hide_small(rate)
     return {
         "schema": {"id": row.schema_id, "name": row.name},
         **rates,
@@ -87,15 +87,15 @@ def get_fields(
     all its types. Raises 404 for an unknown schema; 422 on the period.
     """
     period = get_period(caller, first, end)
-    if schema_id is not None:
-        schemas.get(schema_id)
+    current = {} if schema_id is None else _get_current_fields(schema_id)
     chosen = Filter(Subject.FIELD, period.first, period.end, schema_id=schema_id)
     rows = reading.sum_by_field(chosen)
     shown = rows[: reading.MAX_ROWS]
-    current = reading.get_current_fields(list({row.schema_id for row in shown}))
+    if schema_id is None:
+        current = reading.get_current_fields(list({row.schema_id for row in shown}))
     types = list_types(current)
     fields, warnings = split_by_type(shown, types)
-    accuracy = _get_model_accuracy(caller, period, schema_id)
+    accuracy = _get_model_accuracy(period, schema_id)
     return {
         **build_period(period),
         "fields": [_build_field(row, current, types, accuracy) for row in fields],
@@ -104,16 +104,20 @@ def get_fields(
     }
 
 
-def _get_model_accuracy(
-    caller: Caller, period: Period, schema_id: UUID | None
-) -> dict[tuple[UUID, str], Rate]:
+def _get_current_fields(schema_id: UUID) -> dict[UUID, tuple[str, list[Any]]]:
+    """Return the name and the fields of a schema, if it has a current version. Raises 404."""
+    current = reading.get_current_fields([schema_id])
+    if not current:
+        schemas.check(schema_id)
+    return current
+
+
+def _get_model_accuracy(period: Period, schema_id: UUID | None) -> dict[tuple[UUID, str], Rate]:
     """Return the share of predicted values that were correct, by schema and field.
 
     The days of feedback are in UTC.
     """
-    found = feedback.get_outcomes_by_field(
-        caller=caller, schema_id=schema_id, first=period.first, end=period.end
-    )
+    found = feedback.get_outcomes_by_field(schema_id, period.first, period.end)
     return {key: _build_accuracy(outcomes) for key, outcomes in found.items()}
 
 
@@ -155,13 +159,13 @@ def _build_field(
     types: Mapping[tuple[UUID, str], str],
     accuracy: Mapping[tuple[UUID, str], Rate],
 ) -> dict[str, Any]:
-    counts = reading.get_counts(row)
+    counts = row._asdict()
     name = current[row.schema_id][0] if row.schema_id in current else ""
     return {
         "schema": {"id": row.schema_id, "name": name},
         "field": row.field,
         "type": row.field_type,
         "removed": (row.schema_id, row.field) not in types,
-        **build_rates(counts, "correction_rate", "agreement"),
-        "model_accuracy": accuracy.get((row.schema_id, row.field), compute_rate(0, 0))._asdict(),
+        **compute_rates(counts, "correction_rate", "agreement"),
+        "model_accuracy": accuracy.get((row.schema_id, row.field), compute_rate(0, 0)),
     }

@@ -7,15 +7,15 @@ from uuid import UUID
 
 from app.insight.quality.models import Subject
 from app.insight.quality.queries import reading
-from app.insight.quality.queries.reading import Filter
+from app.insight.quality.queries.selections import Filter
 from app.insight.quality.service.latest import build_throughput
 from app.insight.quality.service.periods import get_period
 from app.insight.quality.service.rates import (
-    build_acceptance,
-    build_overturned,
-    build_rates,
     build_speed,
+    compute_acceptance,
+    compute_overturned,
     compute_rate,
+    compute_rates,
     count_decisions,
 )
 from app.insight.visibility.service import find_visible
@@ -50,7 +50,7 @@ def list_labelers(
         visible.check_team(team_id)
     period = get_period(caller, first, end)
     if schema_id is not None:
-        schemas.get(schema_id)
+        schemas.check(schema_id)
     chosen = Filter(
         Subject.LABELER,
         period.first,
@@ -64,14 +64,18 @@ def list_labelers(
 
 
 def _build_labeler(row: Any) -> dict[str, Any]:
-    counts = reading.get_counts(row)
+    counts = row._asdict()
     return {
         "id": row.user_id,
-        "user": row.user,
-        **build_rates(counts, *_OF_LABELERS),
+        "user": _build_user(row),
+        **compute_rates(counts, *_OF_LABELERS),
         "throughput": build_throughput(counts),
         "speed": build_speed(counts),
     }
+
+
+def _build_user(row: Any) -> dict[str, Any]:
+    return {"id": row.user_id, "name": row.name, "email": row.email}
 
 
 def list_reviewers(
@@ -89,24 +93,26 @@ def list_reviewers(
     """
     period = get_period(caller, first, end)
     if schema_id is not None:
-        schemas.get(schema_id)
+        schemas.check(schema_id)
     chosen = Filter(Subject.REVIEWER, period.first, period.end, schema_id=schema_id)
     result = reading.list_people(page, chosen)
     return replace(result, items=[_build_reviewer(row) for row in result.items])
 
 
 def _build_reviewer(row: Any) -> dict[str, Any]:
-    counts = reading.get_counts(row)
-    own = build_acceptance(counts)
-    peers = compute_rate(int(row.peers_accepted), int(row.peers_decided))
-    comparable = own["value"] is not None and peers.value is not None
+    counts = row._asdict()
+    own = compute_acceptance(counts)
+    peers = compute_rate(row.peers_accepted, row.peers_decided)
+    leniency = None
+    if own.value is not None and peers.value is not None:
+        leniency = own.value - peers.value
     return {
         "id": row.user_id,
-        "user": row.user,
+        "user": _build_user(row),
         "decisions": count_decisions(counts),
         **{name: counts[name] for name in ("accepted", "corrected", "rejected")},
-        "overturned": build_overturned(counts),
+        "overturned": compute_overturned(counts),
         "acceptance_rate": own,
-        "peer_acceptance_rate": peers._asdict(),
-        "leniency": own["value"] - peers.value if comparable else None,
+        "peer_acceptance_rate": peers,
+        "leniency": leniency,
     }

@@ -65,11 +65,15 @@ def list_buckets(period: Period, unit: str) -> list[tuple[date, date]]:
 
 
 def _get_next(day: date, unit: str) -> date:
-    if unit == "day":
-        return day + _DAY
-    if unit == "week":
-        return day + timedelta(days=7 - day.weekday())
-    return (day.replace(day=1) + timedelta(days=32)).replace(day=1)
+    """Return the start of the next bucket, or the last day of the calendar."""
+    try:
+        if unit == "day":
+            return day + _DAY
+        if unit == "week":
+            return day + timedelta(days=7 - day.weekday())
+        return (day.replace(day=1) + timedelta(days=32)).replace(day=1)
+    except OverflowError:
+        return date.max
 
 
 def is_whole(first: date, end: date) -> bool:

@@ -67,7 +67,8 @@ def _compute_agreement(counts: Mapping[str, int]) -> Rate:
     return compute_rate(counts["agreement"] / SHARE, counts["compared"])
 
 
-def _compute_acceptance(counts: Mapping[str, int]) -> Rate:
+def compute_acceptance(counts: Mapping[str, int]) -> Rate:
+    """Return the share of decisions that accepted, with or without corrections."""
     accepted = counts["accepted"] + counts["corrected"]
     return compute_rate(accepted, accepted + counts["rejected"])
 
@@ -78,10 +79,6 @@ def _compute_correction(counts: Mapping[str, int]) -> Rate:
 
 def _compute_accuracy(counts: Mapping[str, int]) -> Rate:
     return compute_rate(counts["accuracy"] / SHARE, counts["checked"])
-
-
-def _compute_overturned(counts: Mapping[str, int]) -> Rate:
-    return compute_rate(counts["overturned"], count_decisions(counts))
 
 
 def _compute_throughput(counts: Mapping[str, int]) -> Rate:
@@ -106,7 +103,7 @@ METRICS: Mapping[str, Metric] = {
             sums=("agreement",),
         ),
         Metric(
-            "acceptance_rate", "Acceptance rate", _compute_acceptance, _DECISIONS, of_fields=False
+            "acceptance_rate", "Acceptance rate", compute_acceptance, _DECISIONS, of_fields=False
         ),
         Metric(
             "correction_rate",
@@ -152,19 +149,14 @@ def count_decisions(counts: Mapping[str, int]) -> int:
     return sum(counts[name] for name in _DECISIONS)
 
 
-def build_rates(counts: Mapping[str, int], *names: str) -> dict[str, dict[str, Any]]:
-    """Return the named metrics as the API shows them."""
-    return {name: METRICS[name].compute(counts)._asdict() for name in names}
+def compute_rates(counts: Mapping[str, int], *names: str) -> dict[str, Rate]:
+    """Return the named metrics."""
+    return {name: METRICS[name].compute(counts) for name in names}
 
 
-def build_overturned(counts: Mapping[str, int]) -> dict[str, Any]:
+def compute_overturned(counts: Mapping[str, int]) -> Rate:
     """Return the share of a reviewer's decisions that were overturned."""
-    return _compute_overturned(counts)._asdict()
-
-
-def build_acceptance(counts: Mapping[str, int]) -> dict[str, Any]:
-    """Return the share of decisions that accepted, with or without corrections."""
-    return _compute_acceptance(counts)._asdict()
+    return compute_rate(counts["overturned"], count_decisions(counts))
 
 
 def build_speed(counts: Mapping[str, int]) -> dict[str, Any]:

@@ -1,38 +1,46 @@
 """One metric over time, by schema, field, team or labeler."""
 
-from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import date
+from functools import cache, partial
 from typing import Any, NamedTuple
 from uuid import UUID
 
-from sqlalchemy import ColumnElement
-
 from app.engines.charts import ImageKind, Point, Series, TrendChart
 from app.insight.charts import service as charts
-from app.insight.quality.models import Subject
-from app.insight.quality.queries import reading
-from app.insight.quality.queries.reading import Filter
+from app.insight.quality.models import Subject, Unit
+from app.insight.quality.queries import reading, trends
+from app.insight.quality.queries.selections import Filter
+from app.insight.quality.queries.trends import MAX_SERIES, Group
 from app.insight.quality.service import gold
 from app.insight.quality.service.latest import build_period, list_types, split_by_type
 from app.insight.quality.service.periods import Period, get_period, list_buckets
-from app.insight.quality.service.rates import METRICS, Metric
+from app.insight.quality.service.rates import METRICS, Metric, Rate
 from app.insight.visibility.service import Visible, find_visible
 from app.kit import errors
 from app.kit.permissions import Role, require_role
 from app.kit.principal import Caller
 from app.schemas.artifact_schemas import service as schemas
 
-MAX_SERIES = 20
-"""The maximum number of groups in one response: those with the most cases."""
-GROUPS: dict[str | None, tuple[Subject, ColumnElement[str]]] = {
-    None: (Subject.SCHEMA, reading.ALL),
-    "schema": (Subject.SCHEMA, reading.SCHEMA),
-    "field": (Subject.FIELD, reading.NAME),
-    "team": (Subject.LABELER, reading.TEAM),
-    "labeler": (Subject.LABELER, reading.NAME),
+_SUBJECTS: dict[str | None, Subject] = {
+    None: Subject.SCHEMA,
+    "schema": Subject.SCHEMA,
+    "field": Subject.FIELD,
+    "team": Subject.LABELER,
+    "labeler": Subject.LABELER,
 }
+
+
+class TrendPoint(NamedTuple):
+    """A metric in one bucket; a `Rate` with the days of the bucket."""
+
+    first: date
+    end: date
+    value: float | None
+    ci_low: float | None
+    ci_high: float | None
+    n: int
 
 
 class Narrowing(NamedTuple):
@@ -63,39 +71,25 @@ def get_trends(
     """
     period = get_period(caller, first, end)
     buckets = list_buckets(period, bucket)
-    cells = _choose_cells(caller, METRICS[metric], group_by, period, Narrowing(**filters))
+    figure = METRICS[metric]
+    cells = _choose_cells(caller, figure, group_by, period, Narrowing(**filters))
     if is_hidden := metric == gold.METRIC and gold.is_restricted(caller):
         gold.check_trend(caller, bucket, of_fields=cells.subject is Subject.FIELD)
         cells = _select_whole(cells, period, buckets)
     cells, warnings = _select_types(cells)
-    rows = _sum_by_bucket(cells, METRICS[metric], group_by, buckets)
-    series = _build_series(rows, METRICS[metric], buckets, is_hidden=is_hidden)
-    names = reading.get_names(group_by or "", [key for key, _ in series])
+    groups = trends.sum_by_bucket(
+        cells, group_by, buckets, Unit(bucket), cases=figure.cases, others=figure.sums
+    )
+    series = _build_series(groups, figure, buckets, is_hidden=is_hidden)
     return {
         **build_period(period),
         "metric": metric,
         "bucket": bucket,
         "group_by": group_by,
-        "series": [
-            {"key": key or None, "name": names.get(key, key) or None, "points": points}
-            for key, points in series[:MAX_SERIES]
-        ],
+        "series": _name_series(series[:MAX_SERIES], group_by),
         "warnings": warnings,
         "truncated": len(series) > MAX_SERIES,
     }
-
-
-def _sum_by_bucket(
-    cells: Filter, metric: Metric, group_by: str | None, buckets: Sequence[tuple[date, date]]
-) -> Sequence[Any]:
-    return reading.sum_by_bucket(
-        cells,
-        GROUPS[group_by][1],
-        buckets,
-        cases=metric.cases,
-        counters=metric.counters,
-        most=MAX_SERIES,
-    )
 
 
 def _select_whole(cells: Filter, period: Period, buckets: Sequence[tuple[date, date]]) -> Filter:
@@ -126,7 +120,7 @@ def _choose_cells(
     if subject is Subject.LABELER:
         labelers, teams = _find_visible(caller, group_by, filters)
     if filters.schema_id is not None:
-        schemas.get(filters.schema_id)
+        schemas.check(filters.schema_id)
     return Filter(
         subject,
         period.first,
@@ -143,7 +137,7 @@ def _choose_subject(group_by: str | None, filters: Narrowing) -> Subject:
     """Return the subject whose cells have all filters. Raises 400 on an invalid filter."""
     of_labelers = next((n for n in ("team_id", "labeler_id") if getattr(filters, n)), None)
     of_fields = "field" if filters.field is not None else None
-    grouped = GROUPS[group_by][0]
+    grouped = _SUBJECTS[group_by]
     if of_labelers and (of_fields or grouped is Subject.FIELD):
         raise errors.invalid("Cannot be combined with fields.", of_labelers)
     if of_fields and grouped is Subject.LABELER:
@@ -168,51 +162,61 @@ def _find_visible(caller: Caller, group_by: str | None, filters: Narrowing) -> V
 
 
 def _build_series(
-    rows: Sequence[Any],
+    groups: Sequence[Group],
     metric: Metric,
     buckets: Sequence[tuple[date, date]],
     *,
     is_hidden: bool,
-) -> list[tuple[str, list[dict[str, Any]]]]:
-    """Return the points of each group, in the order of the rows; buckets without cases included.
+) -> list[tuple[str, list[TrendPoint]]]:
+    """Return the points of each group, in their order; buckets without cases included.
 
     With `is_hidden`, points of few cases have none, and groups without any other are left out.
     """
-    by_key: dict[str, dict[int, dict[str, int]]] = defaultdict(dict)
-    for row in rows:
-        by_key[row.key][row.bucket] = reading.get_counts(row, metric.counters)
-    zeros = dict.fromkeys(metric.counters, 0)
+    compute = cache(partial(_compute_rate, metric, is_hidden=is_hidden))
+    empty = [compute((0,) * len(metric.counters))] * len(buckets)
     series = []
-    for key, counts in by_key.items():
-        rates = [metric.compute(counts.get(number, zeros)) for number in range(len(buckets))]
-        if is_hidden:
-            rates = [gold.hide_small(rate) for rate in rates]
-            if not any(rate.n for rate in rates):
-                continue
-        points = [
-            {"first": start, "end": stop, **rate._asdict()}
-            for (start, stop), rate in zip(buckets, rates, strict=True)
-        ]
-        series.append((key, points))
+    for key, sums in groups:
+        rates = empty.copy()
+        for position, counts in sums.items():
+            rates[position] = compute(counts)
+        if is_hidden and not any(rate.n for rate in rates):
+            continue
+        points = zip(buckets, rates, strict=True)
+        series.append((key, [TrendPoint._make(days + rate) for days, rate in points]))
     return series
 
 
-def draw_trends(trends: dict[str, Any], kind: ImageKind) -> bytes:
+def _name_series(
+    series: Sequence[tuple[str, list[TrendPoint]]], group_by: str | None
+) -> list[dict[str, Any]]:
+    names = reading.get_names(group_by or "", [key for key, _ in series])
+    return [
+        {"key": key or None, "name": names.get(key, key) or None, "points": points}
+        for key, points in series
+    ]
+
+
+def _compute_rate(metric: Metric, counts: tuple[int, ...], *, is_hidden: bool) -> Rate:
+    rate = metric.compute(dict(zip(metric.counters, counts, strict=True)))
+    return gold.hide_small(rate) if is_hidden else rate
+
+
+def draw_trends(shown: dict[str, Any], kind: ImageKind) -> bytes:
     """Return the chart of a result of `get_trends`.
 
     Raises 503 `service_unavailable` if it cannot be drawn now.
     """
-    metric = METRICS[trends["metric"]]
+    metric = METRICS[shown["metric"]]
     low, high = (0.0, 1.0) if metric.is_share else (0.0, None)
     series = [
         Series(
-            one["name"] or trends["metric"],
+            one["name"] or shown["metric"],
             [
-                Point(point["first"], point["value"], point["ci_low"], point["ci_high"])
+                Point(point.first, point.value, point.ci_low, point.ci_high)
                 for point in one["points"]
             ],
         )
-        for one in trends["series"]
+        for one in shown["series"]
     ]
-    title = f"{metric.label} by {trends['bucket']}"
+    title = f"{metric.label} by {shown['bucket']}"
     return charts.draw(TrendChart(title, metric.unit, series, low, high), kind)

@@ -13,7 +13,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 from app.engines.agreement import Shapes
 from app.identity.organizations import service as organizations
 from app.insight.quality.models import RULES, Subject
-from app.insight.quality.queries import cells, documents
+from app.insight.quality.queries import cells, documents, sums
 from app.insight.quality.queries.cells import State
 from app.insight.quality.queries.documents import Loaded
 from app.insight.quality.service.contributions import compute
@@ -49,7 +49,7 @@ def rebuild(
     *,
     resume: bool = False,
 ) -> int:
-    """Recount all documents of the bound organization; return how many cells were wrong.
+    """Recount all documents of the bound organization; return how many cells or sums were wrong.
 
     Works in batches of documents, and then schema by schema, while the service is running. With
     `resume` it continues an interrupted recount that began with the same rules and time zone.
@@ -61,7 +61,9 @@ def rebuild(
     continues = resume and (state.time_zone, state.rules) == (zone, RULES)
     after = (state.counted_until if continues else None) or _START
     repaired_until = state.repaired_until if continues else None
-    state = State(zone, RULES, after, repaired_until, state.counted_at)
+    state = state._replace(
+        time_zone=zone, rules=RULES, counted_until=after, repaired_until=repaired_until
+    )
     cells.set_state(state)
     done = 0
     while batch := documents.list_next(after, BATCH):
@@ -75,7 +77,9 @@ def rebuild(
         cells.lock_state(zone)
     wrong = _repair(state._replace(counted_until=after), checkpoint)
     cells.lock_state(zone)
-    cells.set_state(State(zone, RULES, None, None, db.utc_now()))
+    wrong += sums.repair()
+    now = db.utc_now()
+    cells.set_state(State(zone, RULES, None, None, counted_at=now, summed_at=now))
     return wrong
 
 
@@ -94,9 +98,22 @@ def _repair(state: State, checkpoint: Callable[[], None]) -> int:
     return wrong
 
 
+def complete_sums() -> None:
+    """Compute the sums of an organization that was counted before there were sums."""
+    state = cells.lock_state(_get_time_zone())
+    if state.summed_at is None:
+        sums.repair()
+        cells.set_state(state._replace(summed_at=db.utc_now()))
+
+
 def list_outdated() -> list[UUID]:
     """Return the ids of organizations that must be recounted."""
     return cells.list_outdated(organizations.DEFAULT_TIME_ZONE)
+
+
+def list_incomplete() -> list[UUID]:
+    """Return the ids of organizations whose sums must be computed."""
+    return sums.list_incomplete()
 
 
 def _get_time_zone() -> str:

@@ -3,6 +3,7 @@
 from app.schemas.artifact_schemas.queries import CurrentVersion, list_schemas
 from app.schemas.artifact_schemas.service.drafts import (
     DEFAULT_POLICY,
+    check,
     create,
     delete,
     duplicate,
@@ -33,6 +34,7 @@ __all__ = [
     "activate",
     "bind_workflow",
     "build_json_schema",
+    "check",
     "compare_versions",
     "create",
     "deactivate",

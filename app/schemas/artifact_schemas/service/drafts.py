@@ -63,6 +63,12 @@ def get(schema_id: UUID) -> ArtifactSchema:
     return schema
 
 
+def check(schema_id: UUID) -> None:
+    """Raise 404 unless the schema exists."""
+    if not queries.has_schema(schema_id):
+        raise errors.not_found()
+
+
 def update(schema_id: UUID, *, revision: int | None, changes: dict[str, Any]) -> ArtifactSchema:
     """Update the draft. Raises 404, 409 `stale_precondition`, 400 for an invalid field."""
     schema = lock(schema_id, revision)

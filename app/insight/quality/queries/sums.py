@@ -1,0 +1,85 @@
+"""SQL that compares the sums with the cells; triggers of the cells keep them meanwhile."""
+
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import select, text
+
+from app.identity.organizations.models import CLOSED_STATUSES, Organization
+from app.insight.quality.models import COUNTERS, QualityState
+from app.kit import db, tenancy
+from app.kit.prepared import Prepared
+
+_NAMES = ", ".join(COUNTERS)
+_KEY = "subject, unit, start, name"
+_REPAIR = text(
+    f"""
+    WITH counted AS (
+        SELECT subject, unit, start,
+            CASE subject WHEN 'schema' THEN CAST(schema_id AS text) ELSE cell.name END AS name,
+            {", ".join(f"CAST(sum({name}) AS bigint) AS {name}" for name in COUNTERS)}
+        FROM quality_cells cell
+        CROSS JOIN LATERAL (VALUES
+            ('day', day), ('week', CAST(date_trunc('week', CAST(day AS timestamp)) AS date)),
+            ('month', CAST(date_trunc('month', CAST(day AS timestamp)) AS date))) AS u (unit, start)
+        WHERE organization_id = :organization_id AND subject IN ('schema', 'labeler', 'reviewer')
+        GROUP BY 1, 2, 3, 4
+    ), wrong AS (
+        DELETE FROM quality_sums s
+        WHERE organization_id = :organization_id AND NOT EXISTS (
+            SELECT FROM counted WHERE counted.subject = s.subject AND counted.unit = s.unit
+               AND counted.start = s.start AND counted.name = s.name)
+        RETURNING 1
+    ), corrected AS (
+        INSERT INTO quality_sums AS s (organization_id, {_KEY}, {_NAMES})
+        SELECT :organization_id, {_KEY}, {_NAMES} FROM counted ORDER BY {_KEY}
+        ON CONFLICT (organization_id, {_KEY}) DO UPDATE
+        SET {", ".join(f"{name} = excluded.{name}" for name in COUNTERS)}
+        WHERE ({", ".join(f"s.{name}" for name in COUNTERS)})
+              IS DISTINCT FROM ({", ".join(f"excluded.{name}" for name in COUNTERS)})
+        RETURNING 1
+    )
+    SELECT (SELECT count(*) FROM wrong) + (SELECT count(*) FROM corrected)
+    """  # noqa: S608 - consists of constants
+)
+# The cells of a large organization take longer than a request may.
+_NO_TIMEOUT = text("SET LOCAL statement_timeout = 0")
+_FIND_STATE = Prepared(
+    "quality_sums_complete",
+    "uuid",
+    "SELECT FROM quality_states WHERE organization_id = $1 AND summed_at IS NOT NULL",
+)
+_complete: set[UUID] = set()
+"""Organizations whose sums are complete, and will remain so."""
+
+
+def are_complete() -> bool:
+    """Return whether the sums of the bound organization were ever compared with its cells."""
+    organization_id = tenancy.current_organization_id()
+    if organization_id in _complete:
+        return True
+    if not _FIND_STATE.rows(str(organization_id)):
+        return False
+    _complete.add(organization_id)
+    return True
+
+
+def repair() -> int:
+    """Set the sums to those of the cells; return how many were wrong.
+
+    The caller has locked the state. Lifts the time limit of statements until the transaction ends.
+    """
+    db.session().execute(_NO_TIMEOUT)
+    values: dict[str, Any] = {"organization_id": tenancy.current_organization_id()}
+    return int(db.session().execute(_REPAIR, values).scalar_one())
+
+
+def list_incomplete() -> list[UUID]:
+    """Return the organizations that were counted before there were sums."""
+    statement = (
+        select(QualityState.organization_id)
+        .join(Organization, Organization.id == QualityState.organization_id)
+        .where(Organization.status.not_in(CLOSED_STATUSES), QualityState.summed_at.is_(None))
+        .order_by(QualityState.organization_id)
+    )
+    return list(db.session().scalars(statement))

@@ -1,0 +1,156 @@
+"""SQL that reads the daily aggregates as series of buckets."""
+
+from collections.abc import Iterable, Sequence
+from datetime import date, timedelta
+from functools import cache, reduce
+from operator import add
+from typing import Any, NamedTuple
+
+from sqlalchemy import (
+    ColumnElement,
+    Date,
+    Integer,
+    Select,
+    String,
+    Subquery,
+    Text,
+    and_,
+    any_,
+    bindparam,
+    cast,
+    func,
+    literal,
+    or_,
+    select,
+)
+from sqlalchemy.dialects.postgresql import ARRAY
+
+from app.identity.teams.models import TeamMember
+from app.insight.quality.models import STEPS, Unit
+from app.insight.quality.queries.selections import (
+    ORGANIZATION,
+    CellQuery,
+    Filter,
+    Source,
+    select_sum,
+)
+
+MAX_SERIES = 20
+"""The maximum number of groups in one response: those with the most cases."""
+_TEAM = "team"
+_SUMMED = {("schema", Source.SCHEMAS), ("labeler", Source.PEOPLE)}
+"""Groups whose sums are one row for each bucket, or few rows if the period cuts the bucket."""
+_STARTS = bindparam("starts", type_=ARRAY(Date()))
+_ORIGIN, _STEP = bindparam("origin", type_=Date()), bindparam("step", type_=Integer())
+
+
+class Group(NamedTuple):
+    """The sums of one group: the counters by the position of each bucket that has cells."""
+
+    key: str
+    sums: dict[int, tuple[int, ...]]
+
+
+def sum_by_bucket(
+    chosen: Filter,
+    group_by: str | None,
+    buckets: Sequence[tuple[date, date]],
+    unit: Unit,
+    *,
+    cases: Sequence[str],
+    others: Sequence[str],
+) -> list[Group]:
+    """Return the sums of each group and bucket, of the groups with the most cases, these first.
+
+    `buckets` are whole units, but the first and the last may be shorter. `cases` are the counters
+    that add up to the cases, `others` are summed, too. Groups without cases are left out. One group
+    more than `MAX_SERIES` is returned if there are more.
+    """
+    step = STEPS.get(unit)
+    values: list[Any] = [[first for first, _ in buckets]]
+    if step is not None:
+        (first, end), *later = buckets
+        values = [end - timedelta(days=step) if later else first, step]
+    if group_by == _TEAM:
+        values.append(None if chosen.teams is None else list(map(str, chosen.teams)))
+    query = _get_query(group_by, tuple(cases), tuple(others), is_even=step is not None)
+    return [
+        Group(row[0], _add_up(row[1], zip(*row[2:], strict=True)))
+        for row in query.read(chosen, *values, unit=unit)
+    ]
+
+
+def _add_up(
+    positions: Sequence[int], rows: Iterable[tuple[int, ...]]
+) -> dict[int, tuple[int, ...]]:
+    """Return the sums of rows by position."""
+    sums: dict[int, tuple[int, ...]] = {}
+    for position, counts in zip(positions, rows, strict=True):
+        known = sums.get(position)
+        sums[position] = counts if known is None else tuple(map(add, known, counts))
+    return sums
+
+
+@cache
+def _get_query(
+    group_by: str | None, cases: tuple[str, ...], others: tuple[str, ...], *, is_even: bool
+) -> CellQuery:
+    names = (*cases, *others)
+
+    def build(cells: Subquery, source: Source) -> Select[Any]:
+        key = _build_key(group_by, cells).label("key")
+        position = _build_position(cells, is_even=is_even).label("bucket")
+        counters: list[Any] = [cells.c[name] for name in names]
+        rows: Select[Any] = select(key, position, *counters)
+        if group_by == _TEAM:
+            rows = _join_teams(rows, cells)
+        if (group_by, source) not in _SUMMED:
+            sums: list[Any] = [select_sum(cells.c[name]).label(name) for name in names]
+            rows = rows.with_only_columns(key, position, *sums).group_by("key", "bucket")
+        summed = rows.subquery("summed")
+        weight = func.sum(reduce(add, (summed.c[name] for name in cases)))
+        # The arrays of a group are in one order, whatever it is.
+        arrays = [func.array_agg(summed.c[name]).label(f"{name}s") for name in ("bucket", *names)]
+        return (
+            select(summed.c.key, *arrays)
+            .group_by(summed.c.key)
+            .having(weight > 0)
+            .order_by(weight.desc(), summed.c.key)
+            .limit(MAX_SERIES + 1)
+        )
+
+    types = {"origin": "date", "step": "int"} if is_even else {"starts": "date[]"}
+    if group_by == _TEAM:
+        types["teams"] = "text[]"
+    unit = "steps" if is_even else "starts"
+    name = f"{group_by or 'all'}_{unit}_{'_'.join(names)}"
+    return CellQuery(name, build, by_schema=group_by == "schema", **types)
+
+
+def _build_key(group_by: str | None, cells: Subquery) -> ColumnElement[str]:
+    if group_by is None:
+        return literal("", String)
+    if group_by == _TEAM:
+        return cast(TeamMember.team_id, Text)
+    return cast(cells.c.schema_id if group_by == "schema" else cells.c.name, Text)
+
+
+def _build_position(cells: Subquery, *, is_even: bool) -> ColumnElement[int]:
+    """Return the position of the bucket of a day."""
+    if not is_even:
+        return func.width_bucket(cells.c.day, _STARTS) - 1
+    days = cells.c.day.op("-", return_type=Integer())(_ORIGIN)
+    return days.op("/", return_type=Integer())(_STEP)
+
+
+def _join_teams(statement: Select[Any], cells: Subquery) -> Select[Any]:
+    """Join the teams of labelers; a labeler counts in each of their teams."""
+    teams = bindparam("teams", type_=ARRAY(Text()))
+    return statement.join(
+        TeamMember,
+        and_(
+            TeamMember.organization_id == ORGANIZATION,
+            cast(TeamMember.user_id, Text) == cells.c.name,
+            or_(teams.is_(None), cast(TeamMember.team_id, Text) == any_(teams)),
+        ),
+    )

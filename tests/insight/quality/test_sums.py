@@ -1,0 +1,188 @@
+"""Sums of cells by day, week and month: they equal the cells, and answers are the same."""
+
+import random
+from collections.abc import Iterator
+from datetime import date, timedelta
+from itertools import pairwise
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sqlalchemy import text
+
+from app.insight.quality import service
+from app.insight.quality.models import COUNTERS, Unit
+from app.insight.quality.queries import sums
+from app.insight.quality.queries.selections import split
+from app.kit import db, tenancy
+from tests.factories.quality import QualityWorkspace
+from tests.factories.work import run_jobs_of
+
+_DAYS = 100
+_ADD = f"""
+INSERT INTO quality_cells AS cell (organization_id, subject, schema_id, name, field_type, day,
+    {", ".join(COUNTERS)})
+VALUES (:org, :subject, CAST(:schema AS uuid), :name, '', CAST(:day AS date),
+    {", ".join(f":{name}" for name in COUNTERS)})
+ON CONFLICT (organization_id, subject, schema_id, name, field_type, day) DO UPDATE
+SET {", ".join(f"{name} = cell.{name} + excluded.{name}" for name in COUNTERS)}
+"""
+_DAY = st.dates(date(1, 2, 1), date(9990, 1, 1))
+
+
+def _add_cells(quality: QualityWorkspace, chance: random.Random, number: int) -> list[Any]:
+    """Add cells of the last `_DAYS` days at random, and return their schemas."""
+    schemas = [quality.schema(), quality.schema()]
+    users = [str(quality.org.users[name]) for name in ("labeler", "second", "third")]
+    today = db.utc_now().date()
+    for _ in range(number):
+        subject = chance.choice(["schema", "labeler", "reviewer", "field"])
+        counters = {name: chance.randint(0, 5) for name in COUNTERS}
+        counters["compared"] += (compared := chance.randint(0, 3))
+        counters["agreement"] = compared * 1_000_000_000 // 3
+        names = {"schema": [""], "field": ["number", "note"]}
+        quality.sql(
+            _ADD,
+            org=quality.org.id,
+            subject=subject,
+            schema=str(chance.choice(schemas)),
+            name=chance.choice(names.get(subject, users)),
+            day=today - timedelta(days=chance.randrange(_DAYS)),
+            **counters,
+        )
+    return schemas
+
+
+def _make_requests(
+    quality: QualityWorkspace, chance: random.Random, schemas: list[Any]
+) -> Iterator[tuple[str, str]]:
+    """Yield requests at random, and who sends them."""
+    today = db.utc_now().date()
+    metrics = ("throughput", "agreement", "acceptance_rate", "seconds_spent")
+    labeler = quality.org.users["labeler"]
+    for _ in range(8):
+        first = today - timedelta(days=chance.randrange(20, _DAYS))
+        end = first + timedelta(days=chance.randint(1, _DAYS))
+        period = f"from={first}&to={end}"
+        for path in ("latest", "labelers", "reviewers"):
+            yield "admin", f"{path}?{period}"
+        yield "admin", f"latest?{period}&schema_id={schemas[0]}"
+        yield "admin", f"labelers?{period}&user_id={labeler}&page_size=1"
+        yield "reviewer", f"labelers?{period}"
+        for unit in Unit:
+            trend = f"trends?{period}&bucket={unit}&metric={chance.choice(metrics)}"
+            for narrowed in ("", f"&schema_id={schemas[1]}", f"&labeler_id={labeler}"):
+                yield "admin", f"{trend}{narrowed}"
+            for group in ("schema", "labeler", "team"):
+                yield "admin", f"{trend}&group_by={group}"
+            yield "labeler", f"{trend}&group_by=labeler"
+        for unit in (Unit.WEEK, Unit.MONTH):
+            # Below reviewer, only whole buckets that have ended: often none.
+            yield "labeler", f"trends?{period}&bucket={unit}&metric=gold_accuracy"
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_answers_are_those_of_the_cells(
+    quality: QualityWorkspace, monkeypatch: pytest.MonkeyPatch, seed: int
+) -> None:
+    chance = random.Random(seed)
+    schemas = _add_cells(quality, chance, 150)
+    some = 0
+    for by, path in _make_requests(quality, chance, schemas):
+        answers = []
+        for is_complete in (True, False):
+            monkeypatch.setattr(sums, "are_complete", lambda is_complete=is_complete: is_complete)
+            answer = quality.org.api(by).get(f"/quality/{path}")
+            assert answer.status_code == 200, (path, answer.json)
+            answers.append(answer.data)
+        assert answers[0] == answers[1], path
+        some += b'"n":0' not in answers[0]
+    assert some
+    with quality.org.app.app_context(), tenancy.organization(quality.org.id), db.transaction():
+        assert sums.repair() == 0
+    quality.sql("DELETE FROM quality_cells")
+    assert quality.list_sums() == []
+
+
+@given(first=_DAY, days=st.integers(1, 2_000), unit=st.sampled_from(Unit))
+def test_ranges_cover_each_day_once(first: date, days: int, unit: Unit) -> None:
+    end = first + timedelta(days=days)
+    ranges = split(first, end, unit)
+    assert ranges[0][1] == first
+    assert ranges[-1][2] == end
+    assert all(left[2] == right[1] for left, right in pairwise(ranges))
+    for kind, start, stop in ranges:
+        assert start < stop
+        if kind == Unit.WEEK:
+            assert start.weekday() == stop.weekday() == 0
+        if kind == Unit.MONTH:
+            assert start.day == stop.day == 1
+        elif unit is Unit.MONTH:
+            # Trends by month add each range to one month.
+            assert (stop - timedelta(days=1)).month == start.month
+    at_edges = sum((stop - start).days for kind, start, stop in ranges if kind == Unit.DAY)
+    # At most six days before and after the weeks, which may be before and after months.
+    assert at_edges <= {Unit.DAY: days, Unit.WEEK: 12, Unit.MONTH: 24}[unit]
+
+
+def _forget(quality: QualityWorkspace, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Bring the organization to the state after an upgrade from a release without sums."""
+    quality.sql("DELETE FROM quality_sums")
+    quality.sql("UPDATE quality_states SET summed_at = NULL")
+    monkeypatch.setattr(sums, "_complete", set())
+
+
+def test_an_organization_that_was_counted_without_sums(
+    quality: QualityWorkspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    schema = quality.schema()
+    quality.act(quality.label(quality.artifact(schema), "A"), "accept")
+    quality.recount()
+    _forget(quality, monkeypatch)
+    quality.label(quality.artifact(schema), "B", by="second")
+    # Meanwhile the cells are read.
+    (latest,) = quality.read("latest")["schemas"]
+    assert latest["throughput"]["submitted"] == 2
+    partial = quality.list_sums()
+    with quality.org.app.app_context(), tenancy.across_organizations(reason="a test"):
+        assert quality.org.id in service.list_incomplete()
+        assert quality.org.id not in service.list_outdated()
+        db.session().rollback()
+    quality.prepare()
+    run_jobs_of(quality.org, "quality_counts")
+    assert len(quality.list_sums()) > len(partial)
+    monkeypatch.setattr("app.insight.quality.queries.selections._select_cells", None)
+    (after,) = quality.read("latest")["schemas"]
+    assert after == latest
+    with quality.org.app.app_context(), tenancy.across_organizations(reason="a test"):
+        assert quality.org.id not in service.list_incomplete()
+        db.session().rollback()
+
+
+def test_wrong_sums_are_corrected(quality: QualityWorkspace) -> None:
+    quality.label(quality.artifact(), "A")
+    quality.count()
+    counted = quality.list_sums()
+    quality.sql("UPDATE quality_sums SET accepted = accepted + 7 WHERE unit = 'week'")
+    quality.sql("DELETE FROM quality_sums WHERE unit = 'day'")
+    quality.sql("UPDATE quality_sums SET name = 'ghost' WHERE subject = 'labeler'")
+    quality.recount()
+    assert quality.list_sums() == counted != []
+
+
+def test_an_organization_is_deleted_with_its_sums(quality: QualityWorkspace) -> None:
+    quality.label(quality.artifact(), "A")
+    quality.count()
+    assert quality.list_sums()
+    everything = tenancy.across_organizations(reason="a test")
+    with quality.org.app.app_context(), everything, db.transaction() as session:
+        session.execute(text("DELETE FROM organizations WHERE id = :id"), {"id": quality.org.id})
+    assert quality.list_sums() == quality.list_cells() == []
+
+
+def test_the_last_days_of_the_calendar(quality: QualityWorkspace) -> None:
+    api = quality.org.api("admin")
+    for path in ("latest?", "labelers?", "trends?bucket=week&", "trends?bucket=month&"):
+        answer = api.get(f"/quality/{path}to=9999-12-31")
+        assert answer.status_code == 200, answer.json
