@@ -2,24 +2,13 @@
 //
 // Standard input: one JSON object per line, {do, ...}; standard output: one line {answer} or
 // {error} for each. The browser ends with its standard input. See COMMANDS.
-import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import axe from 'axe-core';
-import { chromium } from 'playwright-core';
-import { CHROMIUM } from './unpack.mjs';
+import { launch } from './launch.mjs';
 
 const STANDARD = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'];
 
-const browser = await chromium.launch({
-  executablePath: join(CHROMIUM, 'chromium'),
-  // Tests may run as root, and in containers where Chromium cannot make its sandbox.
-  args: ['--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage'],
-  env: {
-    ...process.env,
-    LD_LIBRARY_PATH: join(CHROMIUM, 'al2023', 'lib'),
-    FONTCONFIG_PATH: join(CHROMIUM, 'fonts'),
-  },
-});
+const browser = await launch();
 
 let page;
 let blocked = [];

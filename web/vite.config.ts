@@ -1,0 +1,22 @@
+import react from '@vitejs/plugin-react';
+import { defineConfig } from 'vite';
+
+// The service that `npm run dev` sends requests to; `make run` starts one there.
+const service = process.env['SERVICE'] ?? 'http://127.0.0.1:8000';
+
+export default defineConfig(({ command }) => ({
+    // The service writes the addresses in index.html; the other files find each other.
+    base: command === 'build' ? './' : '/',
+    plugins: [react()],
+    resolve: { alias: { '@': new URL('./src', import.meta.url).pathname } },
+    build: {
+        target: 'es2023',
+        assetsDir: 'workbench',
+        manifest: true,
+        sourcemap: false,
+        // Inlined assets would need `data:` in the policy.
+        assetsInlineLimit: 0,
+        modulePreload: { polyfill: false },
+    },
+    server: { proxy: { '/api': service, '/docs': service, '/openapi.json': service } },
+}));
