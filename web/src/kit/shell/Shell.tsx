@@ -22,6 +22,7 @@ export function Shell() {
             header={{ height: 48 }}
             navbar={{ width: 220, breakpoint: 'sm', collapsed: { mobile: !opened } }}
             padding={0}
+      transitionDuration={0}
         >
             <a href="#content" className="skip-link">
                 {t('shell.skip')}
