@@ -14,8 +14,8 @@ export default defineConfig(({ command }) => ({
         target: 'es2023',
         assetsDir: 'workbench',
         manifest: true,
-    // Which packages are in the files, with their licences.
-    license: { fileName: 'workbench/licences.json' },
+        // Which packages are in the files, with their licences.
+        license: { fileName: 'workbench/licences.json' },
         sourcemap: false,
         // Inlined assets would need `data:` in the policy.
         assetsInlineLimit: 0,

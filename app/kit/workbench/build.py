@@ -16,7 +16,7 @@ _HEAD_ENDS = "</head>"
 _NONCE = "NONCE"
 _POLICY = (
     "default-src 'none'; script-src 'nonce-{nonce}' 'strict-dynamic'; "
-    "style-src 'self' 'nonce-{nonce}'; img-src 'self' blob:; font-src 'self'; connect-src {hosts}; "
+    "style-src 'self' 'nonce-{nonce}'; img-src 'self' blob:; font-src 'self'; connect-src 'self'; "
     "form-action 'self'; base-uri 'none'; frame-ancestors 'none'; "
     "require-trusted-types-for 'script'; trusted-types default"
 )
@@ -32,34 +32,46 @@ class Page:
 
 @dataclass(frozen=True, slots=True)
 class Build:
-    """The first page of a build, with `NONCE` in the place of each nonce."""
+    """The first page of a build: what is before and after its tags, which have `NONCE`s."""
 
-    before_head_ends: str
+    before: str
     after: str
     tags: str
-    hosts: str
 
     def open_page(self) -> Page:
         """Return the parts of one page, with a new nonce."""
         nonce = secrets.token_urlsafe(16)
-        policy = _POLICY.format(nonce=nonce, hosts=self.hosts)
+        policy = _POLICY.format(nonce=nonce)
         return Page(Markup(self.tags.replace(_NONCE, nonce)), policy)  # noqa: S704 - no input in it
 
     def render_index(self) -> tuple[str, str]:
         """Return the first page and its policy."""
         page = self.open_page()
-        return f"{self.before_head_ends}{page.head}{self.after}", page.policy
+        return f"{self.before}{page.head}{self.after}", page.policy
 
 
-def read_build(dist: Path, base: str, hosts: str) -> Build | None:
-    """Read `index.html`; without a build, return None.
+class Source:
+    """The folder of a build. A new build is served without a restart."""
 
-    `base` is the path that all addresses begin with, and `hosts` the sources that scripts may read.
-    """
-    try:
-        html = (dist / "index.html").read_text(encoding="utf-8")
-    except FileNotFoundError:
-        return None
+    def __init__(self, dist: Path, base: str) -> None:
+        self._index = dist / "index.html"
+        self._base = base
+        self._read: tuple[int, Build] | None = None
+
+    def find(self) -> Build | None:
+        """Return the current build, or None if there is none."""
+        try:
+            changed_at = self._index.stat().st_mtime_ns
+            if self._read is None or self._read[0] != changed_at:
+                html = self._index.read_text(encoding="utf-8")
+                self._read = (changed_at, parse_build(html, self._base))
+        except FileNotFoundError:
+            return None
+        return self._read[1]
+
+
+def parse_build(html: str, base: str) -> Build:
+    """Parse the `index.html` of a build. `base` is the path that all addresses begin with."""
     lines = html.replace(f'"./{FOLDER}/', f'"{escape(base)}/{FOLDER}/').splitlines()
     for tag in ("<script ", '<link rel="modulepreload" '):
         lines = [line.replace(tag, f'{tag}nonce="{_NONCE}" ') for line in lines]
@@ -69,18 +81,18 @@ def read_build(dist: Path, base: str, hosts: str) -> Build | None:
     # Vite gives this nonce to the links with which it loads parts of the application early.
     nonce = f'<meta property="csp-nonce" nonce="{_NONCE}">'
     tags = [f'<meta name="base-path" content="{escape(base)}">', nonce, *own]
-    return Build(before, _HEAD_ENDS + after, "\n".join(tags), hosts)
+    return Build(before, _HEAD_ENDS + after, "\n".join(tags))
 
 
-def set_build(build: Build | None) -> None:
-    """Store the build of the current application."""
-    current_app.extensions[_EXTENSION] = build
+def set_source(source: Source) -> None:
+    """Set the build that the current application serves."""
+    current_app.extensions[_EXTENSION] = source
 
 
 def find_build() -> Build | None:
     """Return the build that this application serves, or None if it is off or not built."""
-    build: Build | None = current_app.extensions.get(_EXTENSION)
-    return build
+    source: Source | None = current_app.extensions.get(_EXTENSION)
+    return source.find() if source else None
 
 
 def open_page() -> Page | None:

@@ -28,7 +28,7 @@ def init(app: Flask, settings: Settings, dist: Path = build.DIST) -> None:
         return
     base = urlsplit(settings.public_url).path.rstrip("/")
     with app.app_context():
-        build.set_build(build.read_build(dist, base, "'self'"))
+        build.set_source(build.Source(dist, base))
     pages = Blueprint("workbench", __name__)
     for path in PATHS:
         pages.add_url_rule(path, "page", show_page, methods=["GET"])

@@ -1,5 +1,6 @@
 """Pages and files of the web application, from a small build."""
 
+import os
 import re
 from pathlib import Path
 from typing import Any
@@ -142,3 +143,10 @@ def test_the_setting_turns_all_of_it_off(dist: Path) -> None:
     for path in ("/", "/sign-in", "/workbench/index-a1.js"):
         answer = client.get(path)
         assert answer.json["error"]["message"] == "The record does not exist."
+
+
+def test_a_new_build_is_served_without_a_restart(client: FlaskClient, dist: Path) -> None:
+    assert "index-a1.js" in client.get("/").text
+    (dist / "index.html").write_text(INDEX.replace("index-a1.js", "index-d4.js"))
+    os.utime(dist / "index.html", (1, 1))
+    assert "index-d4.js" in client.get("/").text
