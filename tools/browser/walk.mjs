@@ -1,6 +1,7 @@
 // What walks use: pages with a session, calls of the API, accessibility checks, waiting.
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
+import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { checkAccessibility } from './accessibility.mjs';
 
@@ -33,6 +34,29 @@ export class Walk {
     const email = `${randomUUID()}@example.com`;
     const body = { email, password: this.password, name: 'Olga Owner', organization_name: name };
     return this.call(null, 'POST', '/auth/register', body);
+  }
+
+  // A new member of the organization of `owner`, with a session and the same password.
+  async member(owner, role, name = 'Mia Member') {
+    const email = `${randomUUID()}@example.com`;
+    const slug = owner.organizations[0].slug;
+    await this.call(owner, 'POST', `/organizations/${slug}/invitations`, { email, role });
+    const link = await this.findLink(email, '/accept-invitation');
+    const token = new URL(link).searchParams.get('token');
+    return this.call(null, 'POST', `/auth/invitations/${token}/accept`, { name, password: this.password });
+  }
+
+  // The link to a page of the service in the newest email to an address, which a job writes.
+  async findLink(email, path) {
+    return this.until(async () => {
+      const files = await readdir(this.mail);
+      const texts = await Promise.all(files.map((file) => readFile(join(this.mail, file), 'utf8')));
+      const own = texts.filter((text) => text.includes(`To: ${email}`)).map(decodeEmail);
+      const links = own.flatMap((text) => text.match(/https?:\/\/\S+/g) ?? []);
+      const link = links.findLast((found) => URL.parse(found)?.pathname === path);
+      assert.ok(link, `no email to ${email} leads to ${path}`);
+      return link;
+    });
   }
 
   // Calls the API, and returns `data` of the answer. `session` is one of those above, a role, or null.
@@ -125,6 +149,11 @@ export class Walk {
   async close() {
     await Promise.all(this.#contexts.map((context) => context.close()));
   }
+}
+
+// Quoted-printable text, as far as links need it.
+function decodeEmail(text) {
+  return text.replaceAll(/=\r?\n/g, '').replaceAll('=3D', '=');
 }
 
 // Runs in the page: the session as the workbench keeps it, once, so that it can be ended.
