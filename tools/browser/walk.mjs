@@ -77,14 +77,15 @@ export class Walk {
   }
 
   // A page of a new browser profile at `path`, which begins below the organization if somebody is
-  // signed in. `as` is a role of the demo organization or a session.
-  async page(path = '/', { as, language = 'en', scheme = 'light', width = 1280, height = 800 } = {}) {
+  // signed in. `as` is a role of the demo organization or a session; `scripts` turns JavaScript off.
+  async page(path = '/', { as, language = 'en', scheme = 'light', width = 1280, height = 800, scripts = true } = {}) {
     const session = typeof as === 'string' ? await this.session(as) : as;
     const context = await this.#browser.newContext({
       locale: LOCALES[language],
       colorScheme: scheme,
       viewport: { width, height },
       reducedMotion: 'reduce',
+      javaScriptEnabled: scripts,
     });
     context.setDefaultTimeout(SECONDS * 1000);
     this.#contexts.push(context);

@@ -71,3 +71,21 @@ export async function a_failed_sign_on_is_explained(walk) {
   await page.getByRole('link', { name: 'Start again' }).click();
   await page.getByRole('heading', { name: 'Sign in' }).waitFor();
 }
+
+export async function without_javascript_the_forms_of_the_service_remain(walk) {
+  const owner = await walk.organization('Plain');
+  const page = await walk.page('/forgot-password?lang=en', { scripts: false });
+  await page.getByLabel('Email address').fill(owner.user.email);
+  await page.getByRole('button', { name: 'Send the link' }).click();
+  await page.getByRole('heading', { name: 'Check your email' }).waitFor();
+  const link = new URL(await walk.findLink(owner.user.email, '/reset-password'));
+  await page.goto(`${walk.base}${link.pathname}${link.search}`);
+  await page.getByRole('heading', { name: 'Choose a new password' }).waitFor();
+  walk.assert.equal(await page.locator('header .service').evaluate((one) => getComputedStyle(one).display), 'block');
+}
+
+export async function links_to_stop_emails_stay_plain(walk) {
+  const page = await walk.page('/unsubscribe?token=nothing&lang=en');
+  await page.getByRole('heading', { name: 'Stop these emails' }).waitFor();
+  walk.assert.equal(await page.locator('script').count(), 0);
+}

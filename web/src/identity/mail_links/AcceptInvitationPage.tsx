@@ -4,6 +4,7 @@ import { Link } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
 import { useEnter } from '@/identity/sign_in';
 import { $api } from '@/kit/api/client';
+import { isApiError } from '@/kit/api/errors';
 import type { Schemas } from '@/kit/api/types';
 import { ErrorAlert } from '@/kit/components/ErrorAlert';
 import { Loading } from '@/kit/components/Loading';
@@ -68,6 +69,12 @@ function AcceptForm({ token, invitation }: { token: string; invitation: Invitati
   );
 }
 
+function InvitationError({ error }: { error: unknown }) {
+  const { t } = useTranslation('identity/mail_links');
+  if (!isApiError(error) || error.status !== 404) return <ErrorAlert error={error} />;
+  return <ErrorAlert error={new Error(t('invalid'))} />;
+}
+
 export function AcceptInvitationPage() {
   const { t } = useTranslation('identity/mail_links');
   const { t: tKit } = useTranslation();
@@ -79,7 +86,7 @@ export function AcceptInvitationPage() {
   if (!invitation) {
     return (
       <PublicFrame title={t('invitation.title')}>
-        {query.error ? <ErrorAlert error={query.error} /> : <Loading />}
+        {query.error ? <InvitationError error={query.error} /> : <Loading />}
         {query.error && <Text size="sm">{t('invitation.again')}</Text>}
       </PublicFrame>
     );

@@ -1,4 +1,4 @@
-import { Button, Group, Select, Stack, TextInput } from '@mantine/core';
+import { Button, Group, Select, SimpleGrid, Stack, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { useQueryClient } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';
@@ -24,11 +24,11 @@ export function ProfileSection({ profile }: { profile: Schemas['Profile'] }) {
     update.mutate(
       { body: { ...changes, revision } },
       {
-        onSuccess: async ({ data }) => {
+        onSuccess: ({ data }) => {
           const user = readSession()?.user;
           if (user) updateSession({ user: { ...user, name: data.name } });
           showDone(t('saved'));
-          await client.invalidateQueries({ queryKey: ['get', '/api/v1/users/me'] });
+          void client.invalidateQueries({ queryKey: ['get', '/api/v1/users/me'] });
         },
         onError: (error: unknown) => showAtField(form, error),
       },
@@ -45,7 +45,7 @@ export function ProfileSection({ profile }: { profile: Schemas['Profile'] }) {
             required
             {...form.getInputProps('name')}
           />
-          <Group grow align="flex-start">
+          <SimpleGrid cols={{ base: 1, xs: 2 }}>
             <TextInput
               label={t('profile.locale')}
               description={t('profile.locale_hint')}
@@ -62,7 +62,7 @@ export function ProfileSection({ profile }: { profile: Schemas['Profile'] }) {
               required
               {...form.getInputProps('time_zone')}
             />
-          </Group>
+          </SimpleGrid>
           <ErrorAlert error={withoutFields(update.error, FIELDS)} />
           <Group>
             <Button type="submit" loading={update.isPending} disabled={!form.isDirty()}>

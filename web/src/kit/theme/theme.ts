@@ -41,5 +41,7 @@ export const cssVariables: CSSVariablesResolver = () => ({
     '--mantine-color-dimmed': 'var(--mantine-color-dark-1)',
     '--mantine-color-placeholder': 'var(--mantine-color-dark-1)',
     '--mantine-color-error': 'var(--mantine-color-red-4)',
+    '--mantine-color-red-light': 'rgba(255, 107, 107, 0.14)',
+    '--mantine-color-red-light-color': 'var(--mantine-color-red-2)',
   },
 });
