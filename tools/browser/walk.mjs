@@ -92,7 +92,8 @@ export class Walk {
     if (session) await context.addInitScript(storeSession, session);
     const page = await context.newPage();
     await this.#watch(page);
-    const prefix = session && !path.startsWith('/o/') ? `/o/${session.organizations[0].slug}` : '';
+    const isOutside = path.startsWith('/o/') || path.startsWith('/workbench/');
+    const prefix = session && !isOutside ? `/o/${session.organizations[0].slug}` : '';
     await page.goto(`${this.base}${prefix}${path}`);
     return page;
   }

@@ -24,6 +24,7 @@ export function readSession(): Session | undefined {
 }
 
 function change(next: Session | undefined): void {
+  if (next && !session) holdLock();
   session = next;
   if (next) sessionStorage.setItem(KEY, JSON.stringify(next));
   else sessionStorage.removeItem(KEY);
@@ -63,15 +64,33 @@ function receive(message: Message): void {
   }
 }
 
+/** The browser's locks, which only pages of https and of this machine have. */
+function findLocks(): LockManager | undefined {
+  return (navigator as { locks?: LockManager }).locks;
+}
+
+/** Holds a lock as long as this tab is open, so that new tabs know that they can ask. */
+function holdLock(): void {
+  void findLocks()?.request(KEY, { mode: 'shared' }, () => new Promise<void>(() => undefined));
+}
+
+async function isSignedInElsewhere(): Promise<boolean> {
+  const locks = findLocks();
+  if (!locks) return true;
+  const { held } = await locks.query();
+  return held?.some((lock) => lock.name === KEY) ?? false;
+}
+
 /** Reads the session of this tab, or asks the other tabs for theirs. Called once at the start. */
 export async function restoreSession(): Promise<void> {
   channel = new BroadcastChannel('session');
   channel.onmessage = (event: MessageEvent<Message>) => receive(event.data);
   const stored = sessionStorage.getItem(KEY);
   if (stored !== null) {
-    session = JSON.parse(stored) as Session;
+    change(JSON.parse(stored) as Session);
     return;
   }
+  if (!(await isSignedInElsewhere())) return;
   channel.postMessage({ ask: true } satisfies Message);
   await new Promise<void>((resolve) => {
     const done = subscribe(() => {
