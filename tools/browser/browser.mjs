@@ -2,24 +2,11 @@
 //
 // Standard input: one JSON object per line, {do, ...}; standard output: one line {answer} or
 // {error} for each. The browser ends with its standard input. See COMMANDS.
-import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import axe from 'axe-core';
-import { chromium } from 'playwright-core';
-import { CHROMIUM } from './unpack.mjs';
+import { runAxe } from './accessibility.mjs';
+import { launch } from './launch.mjs';
 
-const STANDARD = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'];
-
-const browser = await chromium.launch({
-  executablePath: join(CHROMIUM, 'chromium'),
-  // Tests may run as root, and in containers where Chromium cannot make its sandbox.
-  args: ['--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage'],
-  env: {
-    ...process.env,
-    LD_LIBRARY_PATH: join(CHROMIUM, 'al2023', 'lib'),
-    FONTCONFIG_PATH: join(CHROMIUM, 'fonts'),
-  },
-});
+const browser = await launch();
 
 let page;
 let blocked = [];
@@ -98,19 +85,8 @@ const COMMANDS = {
   async submit() {
     return navigate(() => page.locator('form button').click());
   },
-  // What axe-core finds against WCAG 2.2 AA. It is evaluated through the devtools protocol, which
-  // the page's policy does not bind; its own requests for style sheets are off, for those it would.
   async check() {
-    await page.evaluate(axe.source);
-    const options = { runOnly: { type: 'tag', values: STANDARD }, preload: false };
-    const found = await page.evaluate((given) => globalThis.axe.run(document, given), options);
-    return {
-      passes: found.passes.map((rule) => rule.id),
-      violations: found.violations.map((rule) => ({
-        id: rule.id,
-        nodes: rule.nodes.map((node) => `${node.html} ${node.failureSummary}`),
-      })),
-    };
+    return runAxe(page);
   },
 };
 

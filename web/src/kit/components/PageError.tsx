@@ -1,0 +1,20 @@
+import { Stack } from '@mantine/core';
+import { useRouter, type ErrorComponentProps } from '@tanstack/react-router';
+import { isApiError } from '@/kit/api/errors';
+import { ErrorAlert } from './ErrorAlert';
+import { NotFound } from './NotFound';
+
+/** What a page shows that could not be loaded. */
+export function PageError({ error, reset }: ErrorComponentProps) {
+  const router = useRouter();
+  if (isApiError(error) && error.status === 404) return <NotFound />;
+  const retry = () => {
+    reset();
+    void router.invalidate();
+  };
+  return (
+    <Stack component="main" p="xl">
+      <ErrorAlert error={error} retry={retry} />
+    </Stack>
+  );
+}
