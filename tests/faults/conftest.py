@@ -204,9 +204,9 @@ def service() -> Iterator[Service]:
         yield service
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def lasting() -> Iterator[Service]:
-    """Start a service for all tests that have an organization of their own (`place`)."""
+    """Start a service for several tests, each of which has its own organization (`place`)."""
     with running(RATE_LIMITS="off") as service:
         yield service
 

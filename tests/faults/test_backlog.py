@@ -3,7 +3,6 @@
 import contextlib
 import signal
 import time
-from collections.abc import Iterator
 from statistics import median
 from typing import Any
 from uuid import uuid4
@@ -15,7 +14,7 @@ import redis
 from app.kit.jobs.claims import LEASE_SECONDS
 from app.kit.jobs.queues import GROUPS, QUEUES
 from tests.factories.waiting import wait_until
-from tests.faults.conftest import Receiver, Service, running
+from tests.faults.conftest import Receiver, Service
 from tests.faults.sites import Site
 
 pytestmark = pytest.mark.xdist_group("faults")
@@ -38,13 +37,6 @@ DELETE FROM jobs WHERE id IN (
 )
 """
 _LEFT = "SELECT count(*) FROM jobs WHERE organization_id = :org AND due_at IS NOT NULL"
-
-
-@pytest.fixture(scope="module")
-def lasting() -> Iterator[Service]:
-    """Start a service of their own for these tests, which measure times."""
-    with running(RATE_LIMITS="off") as service:
-        yield service
 
 
 def _arrival(service: Service, receiver: Receiver) -> float:

@@ -20,7 +20,7 @@ import pytest
 
 from tests.factories.servers import serving
 from tests.factories.waiting import wait_until
-from tests.faults.conftest import ADDRESS, ROOT, Receiver, Service, running
+from tests.faults.conftest import ADDRESS, ROOT, Receiver, Service
 from tests.faults.sites import Site
 
 pytestmark = pytest.mark.xdist_group("faults")
@@ -88,13 +88,6 @@ def holding(holder: Holder) -> Iterator[Holder]:
             yield holder
         finally:
             holder.gate.set()
-
-
-@pytest.fixture(scope="module")
-def lasting() -> Iterator[Service]:
-    """Start a service of their own for these tests, which measure times."""
-    with running(RATE_LIMITS="off") as service:
-        yield service
 
 
 def _arrival(service: Service, receiver: Receiver) -> float:
