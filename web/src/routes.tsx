@@ -8,10 +8,11 @@ import { currentOrganization, setCurrentOrganization, splitPath } from './kit/se
 import { setShellParts } from './kit/shell/navigation';
 import * as signIn from './identity/sign_in/routes';
 import * as home from './workflow/home/routes';
+import * as labeling from './workflow/labeling/routes';
 
 const routeTree = rootRoute.addChildren([
     publicRoute.addChildren([...signIn.publicRoutes]),
-    workRoute.addChildren([...home.routes]),
+    workRoute.addChildren([...home.routes, ...labeling.routes]),
 ]);
 
 setShellParts({
