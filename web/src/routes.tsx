@@ -9,14 +9,15 @@ import { setShellParts } from './kit/shell/navigation';
 import * as signIn from './identity/sign_in/routes';
 import * as home from './workflow/home/routes';
 import * as labeling from './workflow/labeling/routes';
+import * as review from './workflow/review/routes';
 
 const routeTree = rootRoute.addChildren([
     publicRoute.addChildren([...signIn.publicRoutes]),
-    workRoute.addChildren([...home.routes, ...labeling.routes]),
+    workRoute.addChildren([...home.routes, ...labeling.routes, ...review.routes]),
 ]);
 
 setShellParts({
-    navigation: [...home.navigation],
+    navigation: [...home.navigation, ...review.navigation],
     header: [],
     account: [],
 });

@@ -37,12 +37,7 @@ function ReadActions({ tagSet, comment }: { tagSet: Schemas['TagSet']; comment: 
                 {t('comments.title')}
             </Button>
             {canReview && (
-                <Button
-                    component={Link}
-                    to="/review/$itemId"
-                    params={{ itemId: tagSet.id } as never}
-                    size="xs"
-                >
+                <Button component={Link} to={`/review/${tagSet.id}`} size="xs">
                     {t('actions.review')}
                 </Button>
             )}

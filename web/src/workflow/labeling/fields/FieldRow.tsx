@@ -1,4 +1,4 @@
-import { Group, Text } from '@mantine/core';
+import { Text } from '@mantine/core';
 import { memo, type ReactNode, useId } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useEditor, useEditorState } from '../model/context';
@@ -80,8 +80,8 @@ export const FieldRow = memo(function FieldRow({ field, position, badge, below }
                 style={{ background: colorOf(position, 0.75) }}
                 aria-hidden
             />
-            <div className={classes.content}>
-                <Group gap={6} justify="space-between" wrap="nowrap">
+            <div className={classes.content} data-table={field.type === 'table' || undefined}>
+                <div className={classes.head}>
                     <Text size="xs" fw={600} className={classes.label}>
                         <bdi>{field.label}</bdi>
                         {field.required && (
@@ -91,25 +91,27 @@ export const FieldRow = memo(function FieldRow({ field, position, badge, below }
                         )}
                     </Text>
                     {badge?.(field)}
-                </Group>
-                <div id={hintId}>
-                    {hasHint && (
-                        <Text size="xs" c="dimmed">
-                            <bdi>{field.description}</bdi>
-                        </Text>
-                    )}
-                    {isMissing && (
-                        <Text size="xs" c="error">
-                            {t('field.missing')}
-                        </Text>
-                    )}
                 </div>
-                {field.type === 'table' ? (
-                    <TableField field={field} tags={tags} />
-                ) : (
-                    <Values field={field} tags={tags} describedBy={describedBy} />
-                )}
-                {below?.(field)}
+                <div className={classes.values}>
+                    {field.type === 'table' ? (
+                        <TableField field={field} tags={tags} />
+                    ) : (
+                        <Values field={field} tags={tags} describedBy={describedBy} />
+                    )}
+                    {below?.(field)}
+                    <div id={hintId}>
+                        {hasHint && (
+                            <Text size="xs" c="dimmed">
+                                <bdi>{field.description}</bdi>
+                            </Text>
+                        )}
+                        {isMissing && (
+                            <Text size="xs" c="error">
+                                {t('field.missing')}
+                            </Text>
+                        )}
+                    </div>
+                </div>
             </div>
         </section>
     );

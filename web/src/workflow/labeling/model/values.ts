@@ -39,9 +39,16 @@ const DAY = /^\d{4}-\d{2}-\d{2}$/;
  */
 export function describeValue(value: unknown, field: AnyField, format: Format): string | undefined {
     if (value === null || value === undefined || value === '') return undefined;
-    if (field.type === 'money' && isMoney(value)) return formatMoney(value, format);
+    if (field.type === 'money' && isMoney(value))
+        return Math.abs(Number(value.amount)) < 1000 ? undefined : formatMoney(value, format);
     if (field.type === 'date' && typeof value === 'string' && DAY.test(value)) {
-        const options = { dateStyle: 'full', timeZone: 'UTC' } as const;
+        const options = {
+            weekday: 'short',
+            day: 'numeric',
+            month: 'long',
+            year: 'numeric',
+            timeZone: 'UTC',
+        } as const;
         return new Intl.DateTimeFormat(format.locale, options).format(new Date(`${value}T00:00Z`));
     }
     if (field.type === 'datetime' && typeof value === 'string' && !isNaN(Date.parse(value)))
