@@ -6,7 +6,6 @@ import {
     isSameContent,
     type LocalTag,
     pendingStore,
-    toInput,
     withNewIds,
 } from '@/workflow/labeling';
 import type { Schemas } from '@/kit/api/types';
@@ -51,7 +50,7 @@ export class Keeper {
     /** All tags after the correction; nothing if nothing was corrected. */
     corrections(): Schemas['TagInput'][] | undefined {
         const tags = this.list();
-        return isSameContent(tags, this.base) ? undefined : tags.map(toInput);
+        return isSameContent(tags, this.base) ? undefined : this.editor.toInputs(tags);
     }
 
     /** Goes on from a newer revision with the tags that were chosen. */

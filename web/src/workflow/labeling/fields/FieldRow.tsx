@@ -106,7 +106,7 @@ export const FieldRow = memo(function FieldRow({ field, position, badge, below }
                             </Text>
                         )}
                         {isMissing && (
-                            <Text size="xs" c="error">
+                            <Text size="xs" c="var(--mantine-color-error)">
                                 {t('field.missing')}
                             </Text>
                         )}

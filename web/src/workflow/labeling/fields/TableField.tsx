@@ -28,7 +28,7 @@ function Cell({ table, column, row, tags }: CellProps) {
     const own = tags.filter((tag) => tag.field === name);
     const count = column.multiple && !editor.readOnly ? own.length + 1 : Math.max(1, own.length);
     return (
-        <td>
+        <td data-type={column.type}>
             {Array.from({ length: count }, (_, index) => (
                 <ValueInput
                     key={index}

@@ -2,13 +2,23 @@
  * The tag set that is being edited: its tags, the input that takes words, and what is wrong where.
  * It lives outside of React, so that a key press renders only what it changes.
  */
-import type { Evidence } from './tags';
+import type { Schemas } from '@/kit/api/types';
 import type { Word } from '../page/words';
 import * as edits from './edits';
 import { History } from './history';
 import { indexFields, listSlots, nextOpenSlot, stepSlot } from './slots';
 import { takeRegion, takeText, takeWords } from './taking';
-import { type Column, type Field, isSameSlot, type LocalTag, type Slot, topKey } from './tags';
+import {
+    type Column,
+    type Evidence,
+    type Field,
+    isSameSlot,
+    type LocalTag,
+    type Slot,
+    toInput,
+    topKey,
+} from './tags';
+import { addCurrency } from './values';
 
 type Tags = readonly LocalTag[];
 
@@ -82,6 +92,16 @@ export class Editor {
     /** Takes what the service answered or another session made; not an edit of the user. */
     replace(tags: Tags): void {
         this.set({ tags });
+    }
+
+    /** The tags as the API takes them. An amount that names no currency gets that of the document. */
+    toInputs(tags: Tags): Schemas['TagInput'][] {
+        return tags.map((tag) => {
+            const isMoney = this.definitions.get(tag.field)?.type === 'money';
+            const { value } = tag;
+            if (!isMoney || typeof value !== 'string') return toInput(tag);
+            return toInput({ ...tag, value: addCurrency(value, this.state.tags, this.fields) });
+        });
     }
 
     setAdvances(advances: boolean): void {

@@ -8,7 +8,7 @@ import type { Editor } from './editor';
 import { hasOwnChanges } from './merge';
 import type { Pending, PendingStore } from './pending';
 import { isEcho, keepIds, keyOf, readTagErrors } from './answers';
-import { createId, fromServer, isFilled, isSameContent, type LocalTag, toInput } from './tags';
+import { createId, fromServer, isFilled, isSameContent, type LocalTag } from './tags';
 
 type Tags = readonly LocalTag[];
 
@@ -152,7 +152,7 @@ export class Saver {
             if (isSameContent(sent, this.base)) return this.finish();
             if (this.state.kind !== 'offline') this.set({ kind: 'saving' });
             try {
-                const tagSet = await this.transport.save(sent.map(toInput), this.revision);
+                const tagSet = await this.transport.save(this.editor.toInputs(sent), this.revision);
                 this.failures = 0;
                 this.unanswered = undefined;
                 this.receive(sent, tagSet);

@@ -14,10 +14,10 @@ const ICONS: Record<SaveState['kind'], LucideIcon> = {
     refused: CircleAlert,
 };
 const COLORS: Partial<Record<SaveState['kind'], string>> = {
-    offline: 'orange.8',
-    invalid: 'error',
-    conflict: 'error',
-    refused: 'error',
+    offline: 'light-dark(var(--mantine-color-orange-9), var(--mantine-color-orange-3))',
+    invalid: 'var(--mantine-color-error)',
+    conflict: 'var(--mantine-color-error)',
+    refused: 'var(--mantine-color-error)',
 };
 
 export function useSaveState(saver: Saver): SaveState {
