@@ -16,11 +16,12 @@ function mayMoveFocus(): boolean {
 export function useSlotFocus(slot: Slot, element: RefObject<HTMLElement | null>) {
     const editor = useEditor();
     const isActive = useEditorState((state) => isSameSlot(state.active, slot));
+    const calls = useEditorState((state) => (isSameSlot(state.active, slot) ? state.calls : 0));
     useEffect(() => {
         if (!isActive || !mayMoveFocus()) return;
         const target = element.current;
         if (target && !target.contains(document.activeElement)) target.focus();
         target?.scrollIntoView({ block: 'nearest' });
-    }, [isActive, element]);
+    }, [isActive, calls, element]);
     return { isActive, onFocus: () => editor.focus(slot), onBlur: () => editor.settle(slot) };
 }

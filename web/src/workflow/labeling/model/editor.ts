@@ -31,6 +31,8 @@ export interface EditorState {
     readonly problems: ReadonlyMap<number, string>;
     /** Required fields that were empty when the set was submitted. */
     readonly missing: ReadonlySet<string>;
+    /** Counts how often the focus was called back to the active input. */
+    readonly calls: number;
 }
 
 function groupByField(tags: Tags, old: ReadonlyMap<string, Tags>): ReadonlyMap<string, Tags> {
@@ -73,6 +75,7 @@ export class Editor {
             active: undefined,
             problems: new Map(),
             missing: new Set(),
+            calls: 0,
         };
     }
 
@@ -96,12 +99,14 @@ export class Editor {
 
     /** The tags as the API takes them. An amount that names no currency gets that of the document. */
     toInputs(tags: Tags): Schemas['TagInput'][] {
-        return tags.map((tag) => {
-            const isMoney = this.definitions.get(tag.field)?.type === 'money';
-            const { value } = tag;
-            if (!isMoney || typeof value !== 'string') return toInput(tag);
-            return toInput({ ...tag, value: addCurrency(value, this.state.tags, this.fields) });
-        });
+        return tags.map((tag) => toInput(this.complete(tag)));
+    }
+
+    complete(tag: LocalTag): LocalTag {
+        const isMoney = this.definitions.get(tag.field)?.type === 'money';
+        const { value } = tag;
+        if (!isMoney || typeof value !== 'string') return tag;
+        return { ...tag, value: addCurrency(value, this.state.tags, this.fields) };
     }
 
     setAdvances(advances: boolean): void {
@@ -127,6 +132,12 @@ export class Editor {
         if (isSameSlot(slot, this.state.active)) return;
         this.history.close();
         this.set({ active: slot });
+    }
+
+    /** Brings the focus back to the active input, from wherever it is. */
+    recall(): void {
+        if (this.state.active) this.set({ calls: this.state.calls + 1 });
+        else this.step(1);
     }
 
     step(by: 1 | -1): void {

@@ -136,9 +136,9 @@ export class Saver {
     private select(): LocalTag[] {
         const saved = new Map(this.base.map((tag) => [tag.id, tag]));
         return this.editor.state.tags.flatMap((tag) => {
-            if (this.rejected.has(keyOf(tag))) {
+            if (this.rejected.has(this.keyOf(tag))) {
                 const before = saved.get(tag.id);
-                const isKept = before?.row === tag.row && !this.rejected.has(keyOf(before));
+                const isKept = before?.row === tag.row && !this.rejected.has(this.keyOf(before));
                 return isKept ? [before] : [];
             }
             const type = this.editor.definitions.get(tag.field)?.type;
@@ -185,10 +185,14 @@ export class Saver {
         this.editor.replace(this.editor.state.tags.map((tag) => converted.get(tag) ?? tag));
     }
 
+    private keyOf(tag: LocalTag): string {
+        return keyOf(this.editor.complete(tag));
+    }
+
     private showProblems(): void {
         const problems = new Map<number, string>();
         for (const tag of this.editor.state.tags) {
-            const problem = this.rejected.get(keyOf(tag));
+            const problem = this.rejected.get(this.keyOf(tag));
             if (problem !== undefined) problems.set(tag.id, problem);
         }
         this.editor.setProblems(problems);
@@ -216,7 +220,7 @@ export class Saver {
         const known = this.rejected.size;
         for (const { position, message } of readTagErrors(error)) {
             const tag = sent[position];
-            if (tag) this.rejected.set(keyOf(tag), message);
+            if (tag) this.rejected.set(this.keyOf(tag), message);
         }
         this.showProblems();
         return this.rejected.size > known;

@@ -91,12 +91,25 @@ export function addCurrency(
     return currency === undefined ? text : `${text.trim()} ${currency}`;
 }
 
+/** The currency of an amount, also of one that was typed and not converted yet. */
+function codeOf(value: unknown): string | undefined {
+    if (isMoney(value)) return value.currency;
+    return typeof value === 'string' ? /\b[A-Z]{3}\b/.exec(value)?.[0] : undefined;
+}
+
 function findCurrency(tags: readonly LocalTag[], fields: readonly Field[]): string | undefined {
     const names = new Set(fields.filter((one) => one.type === 'currency').map((one) => one.key));
     const named = tags.find((tag) => names.has(tag.field) && typeof tag.value === 'string');
     if (named) return named.value as string;
-    const amounts = new Set(tags.map((tag) => (isMoney(tag.value) ? tag.value.currency : '')));
-    amounts.delete('');
+    const money = new Set(
+        fields.flatMap((one) => [
+            ...(one.type === 'money' ? [one.key] : []),
+            ...one.columns.filter((column) => column.type === 'money').map((column) => `${one.key}.${column.key}`),
+        ]),
+    );
+    const amounts = new Set(
+        tags.flatMap(({ field, value }) => (money.has(field) ? (codeOf(value) ?? []) : [])),
+    );
     return amounts.size === 1 ? [...amounts][0] : undefined;
 }
 

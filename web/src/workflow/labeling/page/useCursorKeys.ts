@@ -32,10 +32,7 @@ export function useCursorKeys(cursor: WordCursor) {
             cursor.stop();
             // The focus goes back to the input that takes the words.
             if (event.currentTarget instanceof HTMLElement) event.currentTarget.blur();
-            const { active } = editor.state;
-            editor.focus(undefined);
-            editor.focus(active ?? undefined);
-            if (!active) editor.step(1);
+            editor.recall();
         }
     };
     return { onKeyDown, onBlur: () => cursor.stop() };

@@ -12,10 +12,7 @@ function switchPane(editor: Editor, view: View): void {
         return;
     }
     (document.activeElement as HTMLElement).blur();
-    const { active } = editor.state;
-    editor.focus(undefined);
-    if (active) editor.focus(active);
-    else editor.step(1);
+    editor.recall();
 }
 
 /** The keys of the document and of moving between fields, on every screen with both. */
