@@ -5,24 +5,24 @@ let pages = 0;
 const listeners = new Set<() => void>();
 
 function change(by: number): void {
-    pages += by;
-    for (const listener of listeners) listener();
+  pages += by;
+  for (const listener of listeners) listener();
 }
 
 /** Hides the navigation while the component is mounted. */
 export function useFullWidth(): void {
-    useEffect(() => {
-        change(1);
-        return () => change(-1);
-    }, []);
+  useEffect(() => {
+    change(1);
+    return () => change(-1);
+  }, []);
 }
 
 export function useIsFullWidth(): boolean {
-    return useSyncExternalStore(
-        (listener) => {
-            listeners.add(listener);
-            return () => listeners.delete(listener);
-        },
-        () => pages > 0,
-    );
+  return useSyncExternalStore(
+    (listener) => {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    () => pages > 0,
+  );
 }

@@ -8,47 +8,44 @@ import { buildIndex, type WordIndex } from './words';
 const PAGE_SIZE = 5;
 
 export interface DocumentPage {
-    readonly number: number;
-    readonly width: number;
-    readonly height: number;
-    readonly index: WordIndex;
+  readonly number: number;
+  readonly width: number;
+  readonly height: number;
+  readonly index: WordIndex;
 }
 
 function toPage(page: Schemas['DocumentPage']): DocumentPage {
-    const { number, width, height, words } = page;
-    return { number, width, height, index: buildIndex(number, words ?? []) };
+  const { number, width, height, words } = page;
+  return { number, width, height, index: buildIndex(number, words ?? []) };
 }
 
 /** Returns the pages that were read so far; the rest follow by themselves. */
 export function usePages(artifactId: string) {
-    const query = useInfiniteQuery({
-        queryKey: ['pages', artifactId],
-        initialPageParam: undefined as string | undefined,
-        queryFn: ({ pageParam, signal }) =>
-            unwrap(
-                api.GET('/api/v1/artifacts/{artifact_id}/pages', {
-                    params: {
-                        path: { artifact_id: artifactId },
-                        query: {
-                            page_size: PAGE_SIZE,
-                            ...(pageParam ? { cursor: pageParam } : {}),
-                        },
-                    },
-                    signal,
-                }),
-            ),
-        getNextPageParam: (last) => last.meta.next_cursor ?? undefined,
-        // The text of a document changes only when it is read again, which needs no labels.
-        staleTime: Infinity,
-    });
-    const { hasNextPage, isFetchingNextPage, fetchNextPage, error } = query;
-    useEffect(() => {
-        if (hasNextPage && !isFetchingNextPage && !error) void fetchNextPage();
-    }, [hasNextPage, isFetchingNextPage, fetchNextPage, error]);
-    const batches = query.data?.pages;
-    const pages = useMemo(
-        () => batches?.flatMap((batch) => batch.data.map(toPage)) ?? [],
-        [batches],
-    );
-    return { pages, error, isPending: query.isPending, refetch: query.refetch };
+  const query = useInfiniteQuery({
+    queryKey: ['pages', artifactId],
+    initialPageParam: undefined as string | undefined,
+    queryFn: ({ pageParam, signal }) =>
+      unwrap(
+        api.GET('/api/v1/artifacts/{artifact_id}/pages', {
+          params: {
+            path: { artifact_id: artifactId },
+            query: {
+              page_size: PAGE_SIZE,
+              ...(pageParam ? { cursor: pageParam } : {}),
+            },
+          },
+          signal,
+        }),
+      ),
+    getNextPageParam: (last) => last.meta.next_cursor ?? undefined,
+    // The text of a document changes only when it is read again, which needs no labels.
+    staleTime: Infinity,
+  });
+  const { hasNextPage, isFetchingNextPage, fetchNextPage, error } = query;
+  useEffect(() => {
+    if (hasNextPage && !isFetchingNextPage && !error) void fetchNextPage();
+  }, [hasNextPage, isFetchingNextPage, fetchNextPage, error]);
+  const batches = query.data?.pages;
+  const pages = useMemo(() => batches?.flatMap((batch) => batch.data.map(toPage)) ?? [], [batches]);
+  return { pages, error, isPending: query.isPending, refetch: query.refetch };
 }

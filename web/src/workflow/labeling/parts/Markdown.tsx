@@ -8,13 +8,13 @@ const FORBIDDEN = ['img'];
 
 /** Markdown of users as elements, without HTML and pictures. */
 export function Markdown({ text }: { text: string }) {
-    return (
-        <div className={classes.markdown} dir="auto">
-            <Suspense fallback={<Loader size="xs" type="dots" />}>
-                <ReactMarkdown disallowedElements={FORBIDDEN} unwrapDisallowed skipHtml>
-                    {text}
-                </ReactMarkdown>
-            </Suspense>
-        </div>
-    );
+  return (
+    <div className={classes.markdown} dir="auto">
+      <Suspense fallback={<Loader size="xs" type="dots" />}>
+        <ReactMarkdown disallowedElements={FORBIDDEN} unwrapDisallowed skipHtml>
+          {text}
+        </ReactMarkdown>
+      </Suspense>
+    </div>
+  );
 }
