@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { buildIndex } from '../page/words';
 import { Editor } from './editor';
-import { type Field, fromServer, type LocalTag } from './tags';
+import { type Column, type Field, fromServer, type LocalTag } from './tags';
 
 const field = (key: string, type: Field['type'], changes: Partial<Field> = {}): Field => ({
   key,
@@ -17,7 +17,8 @@ const field = (key: string, type: Field['type'], changes: Partial<Field> = {}): 
   ...changes,
 });
 const column = (key: string, type: Field['type']) => {
-  const { columns: _columns, ...rest } = field(key, type);
+  const rest: Column & { columns?: unknown } = field(key, type);
+  delete rest.columns;
   return rest;
 };
 const FIELDS = [
