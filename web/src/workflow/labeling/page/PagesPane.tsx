@@ -76,7 +76,8 @@ function useReveal(scrollerRef: React.RefObject<HTMLElement | null>, rotation: R
 /** Follows the page in the middle of the pane, for the toolbar. */
 function useCurrentPage(scrollerRef: React.RefObject<HTMLElement | null>) {
   const view = useView();
-  return () => {
+  const frame = useRef(0);
+  const follow = () => {
     const element = scrollerRef.current;
     if (!element) return;
     const middle = element.getBoundingClientRect().top + element.clientHeight / 3;
@@ -84,6 +85,10 @@ function useCurrentPage(scrollerRef: React.RefObject<HTMLElement | null>) {
     const shown = pages.findLast((page) => page.getBoundingClientRect().top <= middle);
     const number = Number(shown?.dataset['page'] ?? 1);
     if (number !== view.state.page) view.set({ page: number });
+  };
+  return () => {
+    cancelAnimationFrame(frame.current);
+    frame.current = requestAnimationFrame(follow);
   };
 }
 
