@@ -12,6 +12,8 @@ export default defineConfig(({ command }) => ({
   resolve: { alias: { '@': new URL('./src', import.meta.url).pathname } },
   build: {
     target: 'es2023',
+    // Browsers that have light-dark(): its replacement needs a color scheme in the same style sheet.
+    cssTarget: ['chrome124', 'firefox121', 'safari17.5'],
     assetsDir: 'workbench',
     manifest: true,
     // Which packages are in the files, with their licences.

@@ -11,14 +11,22 @@ import * as profile from './identity/profile/routes';
 import * as signIn from './identity/sign_in/routes';
 import * as notifications from './delivery/notifications/routes';
 import * as home from './workflow/home/routes';
+import * as labeling from './workflow/labeling/routes';
+import * as review from './workflow/review/routes';
 
 const routeTree = rootRoute.addChildren([
   publicRoute.addChildren([...signIn.publicRoutes, ...mailLinks.publicRoutes]),
-  workRoute.addChildren([...home.routes, ...profile.routes, unknownRoute]),
+  workRoute.addChildren([
+    ...home.routes,
+    ...labeling.routes,
+    ...review.routes,
+    ...profile.routes,
+    unknownRoute,
+  ]),
 ]);
 
 setShellParts({
-  navigation: [...home.navigation],
+  navigation: [...home.navigation, ...review.navigation],
   header: [...notifications.header],
   account: [...profile.account],
 });

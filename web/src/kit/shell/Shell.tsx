@@ -12,6 +12,7 @@ import { LanguageMenu } from './LanguageMenu';
 import { Navigation } from './Navigation';
 import { shellParts } from './navigation';
 import { OrganizationMenu } from './OrganizationMenu';
+import { useIsFullWidth } from './room';
 import { UserMenu } from './UserMenu';
 
 /** The frame of all pages inside an organization; another tab may have ended the session. */
@@ -26,13 +27,33 @@ function SignedOut() {
   return <Navigate to="/sign-in" search={{ next }} />;
 }
 
+function Side({ close }: { close: () => void }) {
+  const { t } = useTranslation();
+  return (
+    <AppShell.Navbar p="xs" aria-label={t('shell.navigation')}>
+      <AppShell.Section grow style={{ overflowY: 'auto' }}>
+        <Navigation close={close} />
+      </AppShell.Section>
+      <Group hiddenFrom="sm" justify="space-between">
+        <LanguageMenu />
+        <ColorSchemeButton />
+      </Group>
+    </AppShell.Navbar>
+  );
+}
+
 function Frame() {
   const { t } = useTranslation();
   const [opened, { toggle, close }] = useDisclosure(false);
+  const isFull = useIsFullWidth();
   return (
     <AppShell
       header={{ height: 48 }}
-      navbar={{ width: 220, breakpoint: 'sm', collapsed: { mobile: !opened } }}
+      navbar={{
+        width: 220,
+        breakpoint: 'sm',
+        collapsed: { mobile: !opened, desktop: isFull && !opened },
+      }}
       padding={0}
       transitionDuration={0}
     >
@@ -45,7 +66,7 @@ function Frame() {
             <Burger
               opened={opened}
               onClick={toggle}
-              hiddenFrom="sm"
+              hiddenFrom={isFull ? undefined : 'sm'}
               size="sm"
               aria-label={t('shell.menu')}
               aria-expanded={opened}
@@ -65,15 +86,7 @@ function Frame() {
           </Group>
         </Group>
       </AppShell.Header>
-      <AppShell.Navbar p="xs" aria-label={t('shell.navigation')}>
-        <AppShell.Section grow style={{ overflowY: 'auto' }}>
-          <Navigation close={close} />
-        </AppShell.Section>
-        <Group hiddenFrom="sm" justify="space-between">
-          <LanguageMenu />
-          <ColorSchemeButton />
-        </Group>
-      </AppShell.Navbar>
+      <Side close={close} />
       <AppShell.Main id="content" tabIndex={-1} key={currentOrganization()}>
         <Suspense fallback={<Loading />}>
           <Outlet />

@@ -1,0 +1,100 @@
+import { Button, Group, Stack } from '@mantine/core';
+import { getRouteApi } from '@tanstack/react-router';
+import { useEffect, useRef } from 'react';
+import { useTranslation } from 'react-i18next';
+import { $api } from '@/kit/api/client';
+import { isApiError } from '@/kit/api/errors';
+import { ErrorAlert } from '@/kit/components/ErrorAlert';
+import { Loading } from '@/kit/components/Loading';
+import { Page } from '@/kit/components/Page';
+import { useSession } from '@/kit/session/store';
+import { Labeling } from './Labeling';
+import { useNext } from './useNext';
+
+const route = getRouteApi('/work/label/$artifactId');
+
+/** The caller's draft of a document; made if there is none, from the prediction if there is one. */
+function useDraft(artifactId: string) {
+  const userId = useSession()?.user.id ?? '';
+  const artifact = $api.useQuery('get', '/api/v1/artifacts/{artifact_id}', {
+    params: { path: { artifact_id: artifactId } },
+  });
+  const drafts = $api.useQuery(
+    'get',
+    '/api/v1/tag-sets',
+    {
+      params: {
+        query: {
+          artifact_id: artifactId,
+          labeler_id: userId,
+          status: ['draft'],
+          page_size: 1,
+        },
+      },
+    },
+    { gcTime: 0, staleTime: Infinity },
+  );
+  const create = $api.useMutation('post', '/api/v1/artifacts/{artifact_id}/tag-sets');
+  const found = drafts.data?.data[0];
+  const read = $api.useQuery(
+    'get',
+    '/api/v1/tag-sets/{tag_set_id}',
+    { params: { path: { tag_set_id: found?.id ?? '' } } },
+    { enabled: found !== undefined, gcTime: 0, staleTime: Infinity },
+  );
+  const isStarted = useRef(false);
+  const isMissing = drafts.data !== undefined && found === undefined;
+  const { mutate } = create;
+  const hasPrediction = artifact.data?.data.prediction?.status === 'completed';
+  useEffect(() => {
+    if (!isMissing || !artifact.data || isStarted.current) return;
+    isStarted.current = true;
+    const params = { path: { artifact_id: artifactId } };
+    const empty = { params, body: { from: 'empty' } };
+    if (!hasPrediction) mutate(empty);
+    else
+      mutate(
+        { params, body: { from: 'prediction' } },
+        {
+          // A labeler who labels independently gets no prediction.
+          onError: (error) => {
+            if (isApiError(error) && error.field === 'from') mutate(empty);
+          },
+        },
+      );
+  }, [isMissing, artifact.data, hasPrediction, artifactId, mutate]);
+  return {
+    tagSet: read.data?.data ?? create.data?.data,
+    error: artifact.error ?? drafts.error ?? read.error ?? create.error,
+  };
+}
+
+function Draft({ artifactId }: { artifactId: string }) {
+  const { t } = useTranslation('workflow/labeling');
+  const { tagSet, error } = useDraft(artifactId);
+  const next = useNext();
+  if (tagSet) return <Labeling tagSet={tagSet} />;
+  if (!error) return <Loading />;
+  return (
+    <Page title={t('draft.failed')} size="narrow">
+      <Stack>
+        <ErrorAlert error={error} />
+        <ErrorAlert error={next.error} />
+        <Group>
+          <Button
+            onClick={() => void next.go([artifactId]).catch(() => undefined)}
+            loading={next.isPending}
+          >
+            {t('next.title')}
+          </Button>
+        </Group>
+      </Stack>
+    </Page>
+  );
+}
+
+export function LabelPage() {
+  const { artifactId } = route.useParams();
+  // Each document begins anew: editor, view and draft are its own.
+  return <Draft key={artifactId} artifactId={artifactId} />;
+}

@@ -1,0 +1,117 @@
+import { Button, Group, Paper, Text, Textarea, UnstyledButton } from '@mantine/core';
+import { type KeyboardEvent, useRef, useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import { ErrorAlert } from '@/kit/components/ErrorAlert';
+import { findMentions, matchMembers, type Mentionable, mentionAt } from './comments';
+
+interface Props {
+  label: string;
+  button: string;
+  members: readonly Mentionable[];
+  error: unknown;
+  isPending: boolean;
+  /** It gets the focus of the drawer. */
+  isFirst?: boolean;
+  send: (body: string, mentions: string[]) => Promise<unknown>;
+}
+
+interface SuggestionsProps {
+  members: readonly Mentionable[];
+  chosen: number;
+  choose: (member: Mentionable) => void;
+}
+
+function Suggestions({ members, chosen, choose }: SuggestionsProps) {
+  const { t } = useTranslation('workflow/labeling');
+  return (
+    <Paper withBorder p={4} role="listbox" aria-label={t('comments.members')}>
+      {members.map((member, at) => (
+        <UnstyledButton
+          key={member.id}
+          role="option"
+          aria-selected={at === chosen}
+          p="2px 6px"
+          w="100%"
+          bg={at === chosen ? 'var(--mantine-color-blue-light)' : undefined}
+          onMouseDown={(event) => event.preventDefault()}
+          onClick={() => choose(member)}
+        >
+          <Text size="sm">{member.name}</Text>
+        </UnstyledButton>
+      ))}
+    </Paper>
+  );
+}
+
+/** The text that is written, and the members that are offered after an @. */
+function useMentions(members: readonly Mentionable[]) {
+  const [body, setBody] = useState('');
+  const [caret, setCaret] = useState(0);
+  const [chosen, setChosen] = useState(0);
+  const inputRef = useRef<HTMLTextAreaElement>(null);
+  const mention = mentionAt(body, caret);
+  const offered = mention ? matchMembers(members, mention.part) : [];
+
+  const choose = (member: Mentionable) => {
+    if (!mention) return;
+    const before = `${body.slice(0, mention.from)}@${member.name} `;
+    setBody(before + body.slice(caret));
+    setCaret(before.length);
+    setChosen(0);
+    inputRef.current?.focus();
+  };
+  const edit = (text: string, position: number) => {
+    setBody(text);
+    setCaret(position);
+  };
+  const clear = () => edit('', 0);
+  return { body, offered, chosen, setChosen, choose, edit, clear, inputRef };
+}
+
+/** A comment that is being written; @ offers the members, Ctrl+Enter sends. */
+export function CommentBox({ label, button, members, error, isPending, isFirst, send }: Props) {
+  const { t } = useTranslation('workflow/labeling');
+  const { body, offered, chosen, setChosen, choose, edit, clear, inputRef } = useMentions(members);
+  const submit = () => {
+    if (body.trim() === '' || isPending) return;
+    void send(body.trim(), findMentions(body, members)).then(clear, () => undefined);
+  };
+  const onKeyDown = (event: KeyboardEvent) => {
+    if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) {
+      event.preventDefault();
+      event.stopPropagation();
+      submit();
+      return;
+    }
+    const member = offered[chosen];
+    if (!member) return;
+    if (event.key === 'Enter' || event.key === 'Tab') choose(member);
+    else if (event.key === 'ArrowDown') setChosen((chosen + 1) % offered.length);
+    else if (event.key === 'ArrowUp') setChosen((chosen + offered.length - 1) % offered.length);
+    else return;
+    event.preventDefault();
+  };
+  return (
+    <div>
+      <Textarea
+        ref={inputRef}
+        label={label}
+        description={t('comments.hint')}
+        rows={3}
+        dir="auto"
+        value={body}
+        data-autofocus={isFirst || undefined}
+        onChange={({ currentTarget }) => edit(currentTarget.value, currentTarget.selectionStart)}
+        onSelect={({ currentTarget }) => edit(currentTarget.value, currentTarget.selectionStart)}
+        onKeyDown={onKeyDown}
+      />
+      {offered.length > 0 && <Suggestions members={offered} chosen={chosen} choose={choose} />}
+      <ErrorAlert error={error} />
+      <Group justify="flex-end" mt={6}>
+        <Button size="xs" onClick={submit} loading={isPending} disabled={body.trim() === ''}>
+          {button}
+        </Button>
+      </Group>
+    </div>
+  );
+}

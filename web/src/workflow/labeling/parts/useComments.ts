@@ -1,0 +1,60 @@
+import { useQueryClient } from '@tanstack/react-query';
+import { $api } from '@/kit/api/client';
+import { currentOrganization } from '@/kit/session/organization';
+import { countOpen } from './comments';
+
+const LIST = '/api/v1/tag-sets/{tag_set_id}/comments';
+/** More threads than anybody reads on one document. */
+const MOST = 500;
+
+/** Reads the comments of a tag set and writes new ones. */
+export function useComments(tagSetId: string) {
+  const queryClient = useQueryClient();
+  const params = { path: { tag_set_id: tagSetId } };
+  const list = $api.useQuery(
+    'get',
+    LIST,
+    { params: { ...params, query: { page_size: MOST } } },
+    { refetchInterval: 60_000 },
+  );
+  const onSuccess = () => queryClient.invalidateQueries({ queryKey: ['get', LIST] });
+  const create = $api.useMutation('post', LIST, { onSuccess });
+  const resolve = $api.useMutation(
+    'post',
+    '/api/v1/tag-sets/{tag_set_id}/comments/{comment_id}/resolve',
+    { onSuccess },
+  );
+  const comments = list.data?.data ?? [];
+  return {
+    comments,
+    open: countOpen(comments),
+    error: list.error ?? resolve.error,
+    creating: create,
+    create: (body: {
+      body: string;
+      field?: string | null;
+      parent_id?: string;
+      mentions: string[];
+    }) => create.mutateAsync({ params, body }),
+    resolve: (commentId: string) =>
+      resolve.mutateAsync({
+        params: { path: { tag_set_id: tagSetId, comment_id: commentId } },
+      }),
+  };
+}
+
+/** The members that can be mentioned. */
+export function useMembers(enabled: boolean) {
+  const query = $api.useQuery(
+    'get',
+    '/api/v1/organizations/{org_slug}/members',
+    {
+      params: {
+        path: { org_slug: currentOrganization() ?? '' },
+        query: { page_size: 1000 },
+      },
+    },
+    { enabled, staleTime: 300_000 },
+  );
+  return query.data?.data ?? [];
+}

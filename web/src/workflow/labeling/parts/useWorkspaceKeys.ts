@@ -1,0 +1,68 @@
+import { useTranslation } from 'react-i18next';
+import { type KeyAction, useKeys } from '@/kit/keys/keys';
+import { useEditor } from '../model/context';
+import type { Editor } from '../model/editor';
+import { useView, type View } from '../page/view';
+
+/** Moves the keyboard from the fields to the document and back. */
+function switchPane(editor: Editor, view: View): void {
+  const isInDocument = document.activeElement?.closest('[data-scroller], [role=document]');
+  if (!isInDocument) {
+    view.focus();
+    return;
+  }
+  (document.activeElement as HTMLElement).blur();
+  editor.recall();
+}
+
+/** The keys of the document and of moving between fields, on every screen with both. */
+export function useWorkspaceKeys(): void {
+  const { t } = useTranslation('workflow/labeling');
+  const editor = useEditor();
+  const view = useView();
+  const action = (keys: KeyAction['keys'], text: string, run: () => void, inInputs = false) => ({
+    keys,
+    text,
+    run,
+    inInputs,
+  });
+  useKeys(t('keys.document'), [
+    action('F2', t('keys.switch'), () => switchPane(editor, view), true),
+    action(
+      'mod+f',
+      t('page.search'),
+      () => view.set({ search: view.state.search ?? '', asText: false }),
+      true,
+    ),
+    action('alt+PageDown', t('page.next'), () => view.goTo(view.state.page + 1), true),
+    action(
+      'alt+PageUp',
+      t('page.previous'),
+      () => view.goTo(Math.max(1, view.state.page - 1)),
+      true,
+    ),
+    action('i', t('page.zoom_in'), () => view.zoomBy(1)),
+    action('o', t('page.zoom_out'), () => view.zoomBy(-1)),
+    action('0', t('page.fit'), () => view.zoomTo(1)),
+    action('r', t('page.rotate'), () => view.rotate(90)),
+    action('t', t('page.thumbnails'), () => view.set({ thumbnails: !view.state.thumbnails })),
+    action('x', t('page.as_text'), () => view.set({ asText: !view.state.asText })),
+  ]);
+  useKeys(t('keys.fields'), [
+    action('alt+ArrowDown', t('keys.next_field'), () => editor.step(1), true),
+    action('alt+ArrowUp', t('keys.previous_field'), () => editor.step(-1), true),
+    action('Enter', editor.readOnly ? t('keys.next_field') : t('keys.confirm'), () => {
+      if (editor.state.active) editor.confirmAndAdvance();
+      else editor.step(1);
+    }),
+    action(
+      'Escape',
+      t('keys.leave'),
+      () => {
+        if (view.state.search !== undefined) view.set({ search: undefined, found: [] });
+        if (document.activeElement instanceof HTMLElement) document.activeElement.blur();
+      },
+      true,
+    ),
+  ]);
+}

@@ -1,0 +1,194 @@
+import { Button, Group, Radio, Stack, Text } from '@mantine/core';
+import { notifications } from '@mantine/notifications';
+import { getRouteApi, useNavigate } from '@tanstack/react-router';
+import { useEffect, useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import { $api } from '@/kit/api/client';
+import type { Schemas } from '@/kit/api/types';
+import { ErrorAlert } from '@/kit/components/ErrorAlert';
+import { Loading } from '@/kit/components/Loading';
+import { useKeys } from '@/kit/keys/keys';
+import {
+  Editor,
+  type Field,
+  Note,
+  summarize,
+  topKey,
+  useDocument,
+  Workspace,
+} from '@/workflow/labeling';
+import {
+  type Choices,
+  chosenOption,
+  listPlaces,
+  listUndecided,
+  type Place,
+  preview,
+  toRequest,
+} from './merging';
+
+const route = getRouteApi('/work/review/merge/$artifactId');
+const MERGEABLE = new Set(['submitted', 'accepted', 'rejected']);
+
+interface PlaceProps {
+  place: Place;
+  field: Field;
+  nameOf: (id: string) => string;
+  choices: Choices;
+  choose: (key: string, option: number) => void;
+}
+
+function PlaceChoice({ place, field, nameOf, choices, choose }: PlaceProps) {
+  const { t } = useTranslation('workflow/review');
+  const column = field.columns.find(({ key }) => `${field.key}.${key}` === place.field);
+  const definition = (column ?? field) as Field;
+  const label =
+    column && place.row !== null
+      ? t('place', { row: place.row + 1, column: column.label })
+      : field.label;
+  const chosen = chosenOption(place, choices);
+  return (
+    <Radio.Group
+      size="xs"
+      label={label}
+      value={chosen ? String(place.options.indexOf(chosen)) : null}
+      onChange={(value) => choose(place.key, Number(value))}
+      error={chosen ? undefined : t('merge.undecided')}
+    >
+      <Stack gap={4} my={2}>
+        {place.options.map((option, at) => (
+          <Radio
+            key={option.setIds.join()}
+            size="xs"
+            value={String(at)}
+            label={
+              <>
+                <bdi>
+                  {option.values.map((one) => summarize(one, definition)).join(' · ') || t('empty')}
+                </bdi>{' '}
+                <Text span size="xs" c="dimmed">
+                  {option.setIds.map(nameOf).join(', ')}
+                </Text>
+              </>
+            }
+          />
+        ))}
+      </Stack>
+    </Radio.Group>
+  );
+}
+
+function useMerge(places: readonly Place[], setIds: readonly string[], choices: Choices) {
+  const { t } = useTranslation('workflow/review');
+  const navigate = useNavigate();
+  const merge = $api.useMutation('post', '/api/v1/tag-sets/merge', {
+    onSuccess: async () => {
+      notifications.show({ message: t('merge.done') });
+      await navigate({ to: '/review/next', replace: true });
+    },
+  });
+  const run = () => {
+    if (listUndecided(places, choices).length > 0) return;
+    merge.mutate({
+      body: {
+        tag_set_ids: [...setIds],
+        strategy: 'majority',
+        choices: toRequest(places, choices),
+        accept: true,
+      },
+    });
+  };
+  return { run, error: merge.error, isPending: merge.isPending };
+}
+
+interface ScreenProps {
+  consensus: Schemas['Consensus'];
+  artifact: Schemas['Artifact'];
+  fields: readonly Field[];
+}
+
+function MergeScreen({ consensus, artifact, fields }: ScreenProps) {
+  const { t } = useTranslation('workflow/review');
+  const sets = consensus.sets.filter((one) => one.counted && MERGEABLE.has(one.status));
+  const setIds = sets.map((one) => one.tag_set_id);
+  const [places] = useState(() => listPlaces(consensus, setIds));
+  const [choices, setChoices] = useState<Choices>(new Map());
+  const [editor] = useState(() => new Editor(fields, preview(places, choices), true));
+  useEffect(() => editor.replace(preview(places, choices)), [editor, places, choices]);
+  const merge = useMerge(places, setIds, choices);
+  const nameOf = (id: string) =>
+    sets.find((one) => one.tag_set_id === id)?.labeler?.name ?? t('merge.source');
+  const undecided = listUndecided(places, choices).length;
+  useKeys(t('merge.title'), [
+    { keys: ['a', 'mod+Enter'], text: t('merge.button'), run: merge.run, inInputs: true },
+  ]);
+  const below = (field: Field) =>
+    places
+      .filter((place) => topKey(place.field) === field.key && place.options.length > 1)
+      .map((place) => (
+        <PlaceChoice
+          key={place.key}
+          place={place}
+          field={field}
+          nameOf={nameOf}
+          choices={choices}
+          choose={(name, option) => setChoices(new Map(choices).set(name, option))}
+        />
+      ));
+  return (
+    <Workspace
+      artifact={artifact}
+      editor={editor}
+      status={<Note>{setIds.map(nameOf).join(', ')}</Note>}
+      notices={<ErrorAlert error={merge.error} />}
+      summary={<Text size="xs">{t('merge.open', { count: undecided })}</Text>}
+      below={below}
+      actions={
+        <Group ml="auto">
+          <Button
+            size="xs"
+            onClick={merge.run}
+            loading={merge.isPending}
+            disabled={undecided > 0 || setIds.length < 2}
+          >
+            {t('merge.button')}
+          </Button>
+        </Group>
+      }
+    />
+  );
+}
+
+function Loaded({
+  consensus,
+  tagSet,
+}: {
+  consensus: Schemas['Consensus'];
+  tagSet: Schemas['TagSet'];
+}) {
+  const { artifact, fields } = useDocument(tagSet);
+  if (!artifact || !fields) return <Loading />;
+  return <MergeScreen consensus={consensus} artifact={artifact} fields={fields} />;
+}
+
+/** Merges the tag sets of a document into one, value by value. */
+export function MergePage() {
+  const { artifactId } = route.useParams();
+  const { data, error } = $api.useQuery(
+    'get',
+    '/api/v1/artifacts/{artifact_id}/consensus',
+    { params: { path: { artifact_id: artifactId } } },
+    { staleTime: Infinity, gcTime: 0 },
+  );
+  const first = data?.data.sets.find((one) => one.counted && MERGEABLE.has(one.status))?.tag_set_id;
+  const sample = $api.useQuery(
+    'get',
+    '/api/v1/tag-sets/{tag_set_id}',
+    { params: { path: { tag_set_id: first ?? '' } } },
+    { enabled: first !== undefined },
+  );
+  const failure: unknown = error ?? sample.error;
+  if (failure) throw failure as Error;
+  if (!data || !sample.data) return <Loading />;
+  return <Loaded consensus={data.data} tagSet={sample.data.data} />;
+}

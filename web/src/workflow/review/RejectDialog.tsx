@@ -1,0 +1,123 @@
+import { Modal, Radio, Select, Stack, Textarea } from '@mantine/core';
+import { type SyntheticEvent, useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import { isApiError } from '@/kit/api/errors';
+import type { Schemas } from '@/kit/api/types';
+import { ErrorAlert } from '@/kit/components/ErrorAlert';
+import { useMembers } from '@/workflow/labeling';
+import { DialogButtons } from './DialogButtons';
+
+interface Props {
+  tagSet: Schemas['TagSet'];
+  close: () => void;
+  isPending: boolean;
+  error: unknown;
+  reject: (reason: string, sendTo: string) => void;
+}
+
+const RECIPIENTS = ['labeler', 'pool', 'member'] as const;
+type Recipient = (typeof RECIPIENTS)[number];
+
+export function fieldError(error: unknown, field: string): string | undefined {
+  return isApiError(error) && error.field === field ? error.message : undefined;
+}
+
+interface RecipientsProps {
+  tagSet: Schemas['TagSet'];
+  to: Recipient;
+  setTo: (to: Recipient) => void;
+  member: string | null;
+  setMember: (member: string | null) => void;
+  error: string | undefined;
+}
+
+function Recipients({ tagSet, to, setTo, member, setMember, error }: RecipientsProps) {
+  const { t } = useTranslation('workflow/review');
+  const members = useMembers(to === 'member').filter(({ role }) => role !== 'viewer');
+  return (
+    <>
+      <Radio.Group
+        label={t('reject.to')}
+        value={to}
+        onChange={(value) => setTo(RECIPIENTS.find((one) => one === value) ?? 'pool')}
+        error={error}
+      >
+        <Stack gap={6} mt={4}>
+          {tagSet.labeler && (
+            <Radio value="labeler" label={t('reject.labeler', { name: tagSet.labeler.name })} />
+          )}
+          <Radio value="pool" label={t('reject.pool')} />
+          <Radio value="member" label={t('reject.member')} />
+        </Stack>
+      </Radio.Group>
+      {to === 'member' && (
+        <Select
+          label={t('reject.name')}
+          searchable
+          required
+          data={members.map(({ user }) => ({ value: user.id, label: user.name }))}
+          value={member}
+          onChange={setMember}
+        />
+      )}
+    </>
+  );
+}
+
+/** Returns a tag set with a reason: to its labeler, to everybody, or to a member. */
+export function RejectDialog({ tagSet, close, isPending, error, reject }: Props) {
+  const { t } = useTranslation(['workflow/review', 'kit']);
+  const [reason, setReason] = useState('');
+  const [to, setTo] = useState<Recipient>(tagSet.labeler ? 'labeler' : 'pool');
+  const [member, setMember] = useState<string | null>(null);
+  const submit = (event: SyntheticEvent) => {
+    event.preventDefault();
+    const sendTo = to === 'member' ? member : to;
+    if (sendTo !== null) reject(reason.trim(), sendTo);
+  };
+  const ofField = fieldError(error, 'reason') ?? fieldError(error, 'send_to');
+  return (
+    <Modal
+      opened
+      onClose={close}
+      title={t('reject.title')}
+      closeButtonProps={{ 'aria-label': t('kit:close') }}
+    >
+      <form onSubmit={submit}>
+        <Stack>
+          <Textarea
+            label={t('reason')}
+            required
+            rows={3}
+            dir="auto"
+            maxLength={5000}
+            data-autofocus
+            value={reason}
+            error={fieldError(error, 'reason')}
+            onChange={(event) => setReason(event.currentTarget.value)}
+            onKeyDown={(event) => {
+              if (event.key === 'Enter' && (event.ctrlKey || event.metaKey))
+                event.currentTarget.form?.requestSubmit();
+            }}
+          />
+          <Recipients
+            tagSet={tagSet}
+            to={to}
+            setTo={setTo}
+            member={member}
+            setMember={setMember}
+            error={fieldError(error, 'send_to')}
+          />
+          {ofField === undefined && <ErrorAlert error={error} />}
+          <DialogButtons
+            close={close}
+            color="red"
+            isPending={isPending}
+            isReady={reason.trim() !== '' && (to !== 'member' || member !== null)}
+            label={t('reject.button')}
+          />
+        </Stack>
+      </form>
+    </Modal>
+  );
+}
