@@ -7,15 +7,16 @@ import { publicRoute, rootRoute, workRoute } from './kit/routing/roots';
 import { currentOrganization, setCurrentOrganization, splitPath } from './kit/session/organization';
 import { setShellParts } from './kit/shell/navigation';
 import * as signIn from './identity/sign_in/routes';
+import * as documents from './documents/artifacts/routes';
 import * as home from './workflow/home/routes';
 
 const routeTree = rootRoute.addChildren([
     publicRoute.addChildren([...signIn.publicRoutes]),
-    workRoute.addChildren([...home.routes]),
+    workRoute.addChildren([...home.routes, ...documents.routes]),
 ]);
 
 setShellParts({
-    navigation: [...home.navigation],
+    navigation: [...home.navigation, ...documents.navigation],
     header: [],
     account: [],
 });
