@@ -8,15 +8,16 @@ import { currentOrganization, setCurrentOrganization, splitPath } from './kit/se
 import { setShellParts } from './kit/shell/navigation';
 import * as signIn from './identity/sign_in/routes';
 import * as documents from './documents/artifacts/routes';
+import * as schemas from './schemas/artifact_schemas/routes';
 import * as home from './workflow/home/routes';
 
 const routeTree = rootRoute.addChildren([
     publicRoute.addChildren([...signIn.publicRoutes]),
-    workRoute.addChildren([...home.routes, ...documents.routes]),
+    workRoute.addChildren([...home.routes, ...documents.routes, ...schemas.routes]),
 ]);
 
 setShellParts({
-    navigation: [...home.navigation, ...documents.navigation],
+    navigation: [...home.navigation, ...documents.navigation, ...schemas.navigation],
     header: [],
     account: [],
 });

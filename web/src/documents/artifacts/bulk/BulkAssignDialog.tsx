@@ -1,5 +1,6 @@
-import { Button, Group, Modal, Select, Stack, TextInput } from '@mantine/core';
+import { Button, Group, Select, Stack, TextInput } from '@mantine/core';
 import { useState } from 'react';
+import { Dialog } from '@/kit/components/Dialog';
 import { useTranslation } from 'react-i18next';
 import { AssigneeSelect } from '@/kit/people/AssigneeSelect';
 import { assignMany, type Assignment, type BulkResult, type Target } from './bulk';
@@ -17,9 +18,9 @@ const STRATEGIES = ['everyone', 'round_robin', 'least_loaded'] as const;
 export function BulkAssignDialog({ opened, close, count, target, run }: Props) {
     const { t } = useTranslation('documents/artifacts');
     return (
-        <Modal opened={opened} onClose={close} title={t('bulk.assign_title', { count })}>
+        <Dialog opened={opened} onClose={close} title={t('bulk.assign_title', { count })}>
             <Form submit={(assignment) => run(() => assignMany(target, assignment))} />
-        </Modal>
+        </Dialog>
     );
 }
 

@@ -1,5 +1,6 @@
-import { Button, Group, Modal, Stack, Text, TextInput } from '@mantine/core';
+import { Button, Group, Stack, Text, TextInput } from '@mantine/core';
 import { useState } from 'react';
+import { Dialog } from '@/kit/components/Dialog';
 import { useTranslation } from 'react-i18next';
 import { type BulkResult, deleteMany, type Target } from './bulk';
 
@@ -17,9 +18,9 @@ const MANY = 20;
 export function BulkDeleteDialog({ opened, close, count, target, run }: Props) {
     const { t } = useTranslation('documents/artifacts');
     return (
-        <Modal opened={opened} onClose={close} title={t('bulk.delete_title', { count })}>
+        <Dialog opened={opened} onClose={close} title={t('bulk.delete_title', { count })}>
             <Form count={count} close={close} submit={() => run(() => deleteMany(target))} />
-        </Modal>
+        </Dialog>
     );
 }
 

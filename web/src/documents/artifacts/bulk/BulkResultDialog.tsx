@@ -1,7 +1,8 @@
-import { Alert, Button, Group, Modal, ScrollArea, Stack, Table, Text } from '@mantine/core';
+import { Alert, Button, Group, ScrollArea, Stack, Table, Text } from '@mantine/core';
 import { CircleAlert, CircleCheck } from 'lucide-react';
 import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
+import { Dialog } from '@/kit/components/Dialog';
 import { useTranslation } from 'react-i18next';
 import type { Artifact } from '../useDocuments';
 import type { BulkResult } from './bulk';
@@ -29,7 +30,7 @@ export function BulkResultDialog({ result, close }: { result: BulkResult; close:
     const names = useNames();
     const failures = result.outcomes.filter((outcome) => !outcome.ok);
     return (
-        <Modal opened onClose={close} title={t('bulk.result')} size="lg">
+        <Dialog opened onClose={close} title={t('bulk.result')} size="lg">
             <Stack>
                 <Alert color="teal" icon={<CircleCheck size={18} />} role="status">
                     {t('bulk.succeeded', { count: result.succeeded })}
@@ -70,6 +71,6 @@ export function BulkResultDialog({ result, close }: { result: BulkResult; close:
                     </Button>
                 </Group>
             </Stack>
-        </Modal>
+        </Dialog>
     );
 }

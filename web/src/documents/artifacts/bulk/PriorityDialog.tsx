@@ -1,5 +1,6 @@
-import { Button, Group, Modal, NumberInput, Stack } from '@mantine/core';
+import { Button, Group, NumberInput, Stack } from '@mantine/core';
 import { useState } from 'react';
+import { Dialog } from '@/kit/components/Dialog';
 import { useTranslation } from 'react-i18next';
 import { type BulkResult, setPriority } from './bulk';
 
@@ -17,7 +18,7 @@ export function PriorityDialog({ opened, close, count, ids, run }: Props) {
     const { t } = useTranslation('documents/artifacts');
     const [priority, change] = useState<number | string>(NORMAL);
     return (
-        <Modal opened={opened} onClose={close} title={t('bulk.priority_title', { count })}>
+        <Dialog opened={opened} onClose={close} title={t('bulk.priority_title', { count })}>
             <form
                 onSubmit={(event) => {
                     event.preventDefault();
@@ -42,6 +43,6 @@ export function PriorityDialog({ opened, close, count, ids, run }: Props) {
                     </Group>
                 </Stack>
             </form>
-        </Modal>
+        </Dialog>
     );
 }

@@ -9,6 +9,7 @@ import {
     TextInput,
 } from '@mantine/core';
 import { useState } from 'react';
+import { Dialog } from '@/kit/components/Dialog';
 import { useTranslation } from 'react-i18next';
 import { $api } from '@/kit/api/client';
 import { fieldError } from '@/kit/api/fieldErrors';
@@ -27,9 +28,9 @@ interface Props {
 export function AssignDialog({ row, opened, close }: Props) {
     const { t } = useTranslation('documents/artifacts');
     return (
-        <Modal opened={opened} onClose={close} title={t('assign.title')}>
+        <Dialog opened={opened} onClose={close} title={t('assign.title')}>
             <Form row={row} close={close} />
-        </Modal>
+        </Dialog>
     );
 }
 

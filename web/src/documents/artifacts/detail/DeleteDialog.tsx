@@ -1,5 +1,6 @@
-import { Button, Group, Modal, Stack, Text } from '@mantine/core';
+import { Button, Group, Stack, Text } from '@mantine/core';
 import { useNavigate } from '@tanstack/react-router';
+import { Dialog } from '@/kit/components/Dialog';
 import { useTranslation } from 'react-i18next';
 import { $api } from '@/kit/api/client';
 import { queryClient } from '@/kit/api/queryClient';
@@ -27,7 +28,7 @@ export function DeleteDialog({ row, opened, close }: Props) {
             },
         );
     return (
-        <Modal opened={opened} onClose={close} title={t('delete.title')}>
+        <Dialog opened={opened} onClose={close} title={t('delete.title')}>
             <Stack>
                 <Text size="sm" dir="auto">
                     {t('delete.one', { name: row.name })}
@@ -42,6 +43,6 @@ export function DeleteDialog({ row, opened, close }: Props) {
                     </Button>
                 </Group>
             </Stack>
-        </Modal>
+        </Dialog>
     );
 }

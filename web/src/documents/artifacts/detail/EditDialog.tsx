@@ -1,5 +1,6 @@
-import { Button, Checkbox, Group, Modal, NumberInput, Stack, TextInput } from '@mantine/core';
+import { Button, Checkbox, Group, NumberInput, Stack, TextInput } from '@mantine/core';
 import { useForm, type UseFormReturnType } from '@mantine/form';
+import { Dialog } from '@/kit/components/Dialog';
 import { useTranslation } from 'react-i18next';
 import { $api } from '@/kit/api/client';
 import { fieldError } from '@/kit/api/fieldErrors';
@@ -19,9 +20,9 @@ interface Props {
 export function EditDialog({ row, opened, close }: Props) {
     const { t } = useTranslation('documents/artifacts');
     return (
-        <Modal opened={opened} onClose={close} title={t('edit.title')} size="lg">
+        <Dialog opened={opened} onClose={close} title={t('edit.title')} size="lg">
             <Form row={row} close={close} />
-        </Modal>
+        </Dialog>
     );
 }
 

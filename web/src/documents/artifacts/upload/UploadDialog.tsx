@@ -1,5 +1,6 @@
-import { Button, FileButton, Group, Modal, Stack, Text } from '@mantine/core';
+import { Button, FileButton, Group, Stack, Text } from '@mantine/core';
 import { useRef, useState } from 'react';
+import { Dialog } from '@/kit/components/Dialog';
 import { useTranslation } from 'react-i18next';
 import { SchemaSelect } from '@/schemas/artifact_schemas';
 import { type ChosenFile, readList } from './files';
@@ -11,9 +12,9 @@ import styles from './upload.module.css';
 export function UploadDialog({ opened, close }: { opened: boolean; close: () => void }) {
     const { t } = useTranslation('documents/artifacts');
     return (
-        <Modal opened={opened} onClose={close} title={t('upload.title')} size="lg">
+        <Dialog opened={opened} onClose={close} title={t('upload.title')} size="lg">
             <Form />
-        </Modal>
+        </Dialog>
     );
 }
 
