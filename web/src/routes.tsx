@@ -9,15 +9,26 @@ import { setShellParts } from './kit/shell/navigation';
 import * as signIn from './identity/sign_in/routes';
 import * as documents from './documents/artifacts/routes';
 import * as schemas from './schemas/artifact_schemas/routes';
+import * as routing from './workflow/routing_rules/routes';
 import * as home from './workflow/home/routes';
 
 const routeTree = rootRoute.addChildren([
     publicRoute.addChildren([...signIn.publicRoutes]),
-    workRoute.addChildren([...home.routes, ...documents.routes, ...schemas.routes]),
+    workRoute.addChildren([
+        ...home.routes,
+        ...documents.routes,
+        ...schemas.routes,
+        ...routing.routes,
+    ]),
 ]);
 
 setShellParts({
-    navigation: [...home.navigation, ...documents.navigation, ...schemas.navigation],
+    navigation: [
+        ...home.navigation,
+        ...documents.navigation,
+        ...schemas.navigation,
+        ...routing.navigation,
+    ],
     header: [],
     account: [],
 });

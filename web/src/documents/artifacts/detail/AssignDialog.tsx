@@ -1,7 +1,6 @@
 import {
     Button,
     Group,
-    Modal,
     MultiSelect,
     SegmentedControl,
     Select,

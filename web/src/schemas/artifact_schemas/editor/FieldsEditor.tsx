@@ -22,10 +22,7 @@ interface Props {
     readOnly: boolean;
 }
 
-/** The fields, the one that is edited, and the form that people will see. */
-export function FieldsEditor({ state, readOnly }: Props) {
-    const { t } = useTranslation('schemas/artifact_schemas');
-    const { fields, guidelines } = state.draft;
+function useChosen() {
     const [chosen, setChosen] = useState<string>();
     const form = useRef<HTMLDivElement>(null);
     const select = (uid: string) => {
@@ -33,6 +30,14 @@ export function FieldsEditor({ state, readOnly }: Props) {
         // On a narrow page the form is below the list.
         requestAnimationFrame(() => form.current?.scrollIntoView({ block: 'nearest' }));
     };
+    return { chosen, select, form };
+}
+
+/** The fields, the one that is edited, and the form that people will see. */
+export function FieldsEditor({ state, readOnly }: Props) {
+    const { t } = useTranslation('schemas/artifact_schemas');
+    const { fields, guidelines } = state.draft;
+    const { chosen, select, form } = useChosen();
     const current = findField(fields, chosen) ?? fields[0];
     const owner = fields.find(({ columns }) => columns.some(({ uid }) => uid === current?.uid));
     const failed = isApiError(state.error) ? state.error : undefined;

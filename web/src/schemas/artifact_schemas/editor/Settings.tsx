@@ -11,7 +11,7 @@ import {
 } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
 import { fieldError } from '@/kit/api/fieldErrors';
-import type { DraftState, ReviewPolicy } from '../useDraft';
+import type { Draft, DraftState, ReviewPolicy } from '../useDraft';
 
 interface Props {
     state: DraftState;
@@ -20,7 +20,8 @@ interface Props {
 
 export function Settings({ state, readOnly }: Props) {
     const { t } = useTranslation('schemas/artifact_schemas');
-    const { draft, change } = state;
+    const { draft } = state;
+    const change = (changes: Partial<Draft>) => state.change(changes);
     const failed = fieldError(state.error);
     const errorOf = (name: string) => (failed?.field === name ? failed.message : undefined);
     return (
