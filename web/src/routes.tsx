@@ -3,10 +3,13 @@ import { createRouter } from '@tanstack/react-router';
 import { queryClient } from './kit/api/queryClient';
 import { basePath } from './kit/page';
 import { toAddress, toRoute } from './kit/routing/addresses';
-import { publicRoute, rootRoute, workRoute } from './kit/routing/roots';
+import { publicRoute, rootRoute, unknownRoute, workRoute } from './kit/routing/roots';
 import { currentOrganization, setCurrentOrganization, splitPath } from './kit/session/organization';
 import { setShellParts } from './kit/shell/navigation';
+import * as mailLinks from './identity/mail_links/routes';
+import * as profile from './identity/profile/routes';
 import * as signIn from './identity/sign_in/routes';
+<<<<<<< HEAD
 import * as documents from './documents/artifacts/routes';
 import * as schemas from './schemas/artifact_schemas/routes';
 import * as routing from './workflow/routing_rules/routes';
@@ -31,42 +34,56 @@ setShellParts({
     ],
     header: [],
     account: [],
+=======
+import * as notifications from './delivery/notifications/routes';
+import * as home from './workflow/home/routes';
+
+const routeTree = rootRoute.addChildren([
+  publicRoute.addChildren([...signIn.publicRoutes, ...mailLinks.publicRoutes]),
+  workRoute.addChildren([...home.routes, ...profile.routes, unknownRoute]),
+]);
+
+setShellParts({
+  navigation: [...home.navigation],
+  header: [...notifications.header],
+  account: [...profile.account],
+>>>>>>> web
 });
 
 /** Takes the organization from the address; what was read for another one is dropped. */
 function followAddress(pathname: string): void {
-    const { slug } = splitPath(pathname.slice(basePath.length));
-    if (slug === undefined || slug === currentOrganization()) return;
-    queryClient.clear();
-    setCurrentOrganization(slug);
+  const { slug } = splitPath(pathname.slice(basePath.length));
+  if (slug === undefined || slug === currentOrganization()) return;
+  queryClient.clear();
+  setCurrentOrganization(slug);
 }
 
 function rewrite(url: URL, change: (path: string) => string): URL {
-    const path = url.pathname.startsWith(basePath)
-        ? url.pathname.slice(basePath.length)
-        : url.pathname;
-    url.pathname = `${basePath}${change(path)}`;
-    return url;
+  const path = url.pathname.startsWith(basePath)
+    ? url.pathname.slice(basePath.length)
+    : url.pathname;
+  url.pathname = `${basePath}${change(path)}`;
+  return url;
 }
 
 export function createAppRouter() {
-    followAddress(window.location.pathname);
-    const router = createRouter({
-        routeTree,
-        basepath: basePath || '/',
-        defaultPreload: 'intent',
-        scrollRestoration: true,
-        rewrite: {
-            input: ({ url }) => rewrite(url, toRoute),
-            output: ({ url }) => rewrite(url, toAddress),
-        },
-    });
-    router.history.subscribe(({ location }) => followAddress(location.pathname));
-    return router;
+  followAddress(window.location.pathname);
+  const router = createRouter({
+    routeTree,
+    basepath: basePath || '/',
+    defaultPreload: 'intent',
+    scrollRestoration: true,
+    rewrite: {
+      input: ({ url }) => rewrite(url, toRoute),
+      output: ({ url }) => rewrite(url, toAddress),
+    },
+  });
+  router.history.subscribe(({ location }) => followAddress(location.pathname));
+  return router;
 }
 
 declare module '@tanstack/react-router' {
-    interface Register {
-        router: ReturnType<typeof createAppRouter>;
-    }
+  interface Register {
+    router: ReturnType<typeof createAppRouter>;
+  }
 }

@@ -4,10 +4,10 @@ import styles from './status.module.css';
 
 /** The status of a document as a word with a sign: color is never the only difference. */
 export function StatusBadge({ status }: { status: Status }) {
-    const { t } = useTranslation('documents/artifacts');
-    return (
-        <span className={styles.status} data-status={status}>
-            {t(`status.${status}`)}
-        </span>
-    );
+  const { t } = useTranslation('documents/artifacts');
+  return (
+    <span className={styles.status} data-status={status}>
+      {t(`status.${status}`)}
+    </span>
+  );
 }

@@ -13,29 +13,29 @@ import styles from './detail.module.css';
 const PART = 100_000;
 
 export function TextPreview({ row, phrases }: { row: Artifact; phrases: readonly string[][] }) {
-    const { t } = useTranslation('documents/artifacts');
-    const [shown, setShown] = useState(PART);
-    const { data, error, isPending } = $api.useQuery(
-        'get',
-        '/api/v1/artifacts/{artifact_id}/text',
-        { params: { path: { artifact_id: row.id } } },
-        { enabled: !notReadable(row), staleTime: Infinity, gcTime: 60_000 },
-    );
-    if (notReadable(row)) return <NotReadable row={row} />;
-    if (error) return <ErrorAlert error={error} />;
-    if (isPending) return <Loading />;
-    const { text, language } = data.data;
-    if (text.trim() === '') return <Text c="dimmed">{t('no_text')}</Text>;
-    return (
-        <Stack>
-            <pre className={styles.text} dir="auto" lang={language ?? undefined}>
-                <Marked text={text.slice(0, shown)} phrases={phrases} />
-            </pre>
-            {text.length > shown && (
-                <Button variant="default" onClick={() => setShown(shown + PART)}>
-                    {t('more_text')}
-                </Button>
-            )}
-        </Stack>
-    );
+  const { t } = useTranslation('documents/artifacts');
+  const [shown, setShown] = useState(PART);
+  const { data, error, isPending } = $api.useQuery(
+    'get',
+    '/api/v1/artifacts/{artifact_id}/text',
+    { params: { path: { artifact_id: row.id } } },
+    { enabled: !notReadable(row), staleTime: Infinity, gcTime: 60_000 },
+  );
+  if (notReadable(row)) return <NotReadable row={row} />;
+  if (error) return <ErrorAlert error={error} />;
+  if (isPending) return <Loading />;
+  const { text, language } = data.data;
+  if (text.trim() === '') return <Text c="dimmed">{t('no_text')}</Text>;
+  return (
+    <Stack>
+      <pre className={styles.text} dir="auto" lang={language ?? undefined}>
+        <Marked text={text.slice(0, shown)} phrases={phrases} />
+      </pre>
+      {text.length > shown && (
+        <Button variant="default" onClick={() => setShown(shown + PART)}>
+          {t('more_text')}
+        </Button>
+      )}
+    </Stack>
+  );
 }

@@ -8,30 +8,30 @@ import { newDraft, toBody } from './draft';
 import { RuleForm } from './RuleForm';
 
 export function NewRulePage() {
-    const { t } = useTranslation('workflow/routing_rules');
-    const navigate = useNavigate();
-    const [draft, setDraft] = useState(newDraft);
-    const create = $api.useMutation('post', '/api/v1/routing-rules');
-    const submit = () =>
-        create.mutate(
-            { body: { ...toBody(draft), apply: draft.apply } },
-            {
-                onSuccess: () => {
-                    void refreshRules();
-                    void navigate({ to: '/routing' });
-                },
-            },
-        );
-    return (
-        <Page title={t('new')}>
-            <RuleForm
-                draft={draft}
-                change={(changes) => setDraft({ ...draft, ...changes })}
-                submit={submit}
-                isPending={create.isPending}
-                error={create.error}
-                readOnly={false}
-            />
-        </Page>
+  const { t } = useTranslation('workflow/routing_rules');
+  const navigate = useNavigate();
+  const [draft, setDraft] = useState(newDraft);
+  const create = $api.useMutation('post', '/api/v1/routing-rules');
+  const submit = () =>
+    create.mutate(
+      { body: { ...toBody(draft), apply: draft.apply } },
+      {
+        onSuccess: () => {
+          void refreshRules();
+          void navigate({ to: '/routing' });
+        },
+      },
     );
+  return (
+    <Page title={t('new')}>
+      <RuleForm
+        draft={draft}
+        change={(changes) => setDraft({ ...draft, ...changes })}
+        submit={submit}
+        isPending={create.isPending}
+        error={create.error}
+        readOnly={false}
+      />
+    </Page>
+  );
 }
