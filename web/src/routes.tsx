@@ -9,45 +9,33 @@ import { setShellParts } from './kit/shell/navigation';
 import * as mailLinks from './identity/mail_links/routes';
 import * as profile from './identity/profile/routes';
 import * as signIn from './identity/sign_in/routes';
-<<<<<<< HEAD
-import * as documents from './documents/artifacts/routes';
 import * as schemas from './schemas/artifact_schemas/routes';
-import * as routing from './workflow/routing_rules/routes';
-import * as home from './workflow/home/routes';
-
-const routeTree = rootRoute.addChildren([
-    publicRoute.addChildren([...signIn.publicRoutes]),
-    workRoute.addChildren([
-        ...home.routes,
-        ...documents.routes,
-        ...schemas.routes,
-        ...routing.routes,
-    ]),
-]);
-
-setShellParts({
-    navigation: [
-        ...home.navigation,
-        ...documents.navigation,
-        ...schemas.navigation,
-        ...routing.navigation,
-    ],
-    header: [],
-    account: [],
-=======
+import * as documents from './documents/artifacts/routes';
 import * as notifications from './delivery/notifications/routes';
 import * as home from './workflow/home/routes';
+import * as routing from './workflow/routing_rules/routes';
 
 const routeTree = rootRoute.addChildren([
   publicRoute.addChildren([...signIn.publicRoutes, ...mailLinks.publicRoutes]),
-  workRoute.addChildren([...home.routes, ...profile.routes, unknownRoute]),
+  workRoute.addChildren([
+    ...home.routes,
+    ...documents.routes,
+    ...schemas.routes,
+    ...routing.routes,
+    ...profile.routes,
+    unknownRoute,
+  ]),
 ]);
 
 setShellParts({
-  navigation: [...home.navigation],
+  navigation: [
+    ...home.navigation,
+    ...documents.navigation,
+    ...schemas.navigation,
+    ...routing.navigation,
+  ],
   header: [...notifications.header],
   account: [...profile.account],
->>>>>>> web
 });
 
 /** Takes the organization from the address; what was read for another one is dropped. */
