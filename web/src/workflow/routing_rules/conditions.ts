@@ -107,6 +107,11 @@ export function newGroup(mode: Group['mode'], items: Node[] = []): Group {
   return { uid: uid(), mode, items };
 }
 
+function toText(value: unknown): string {
+  if (value === undefined || value === null) return '';
+  return typeof value === 'string' ? value : JSON.stringify(value);
+}
+
 function toNode(node: ApiNode): Node {
   if (node.all) return newGroup('all', node.all.map(toNode));
   if (node.any) return newGroup('any', node.any.map(toNode));
@@ -115,7 +120,7 @@ function toNode(node: ApiNode): Node {
     uid: uid(),
     attribute: node.attribute ?? 'name',
     operator: node.operator ?? 'equals',
-    value: Array.isArray(value) ? value.map(String) : value === undefined ? '' : String(value),
+    value: Array.isArray(value) ? value.map(toText) : toText(value),
   };
 }
 

@@ -52,7 +52,7 @@ export function Actions({ row }: { row: Artifact }) {
   const [assigning, assign] = useDisclosure(false);
   const [editing, edit] = useDisclosure(false);
   const [deleting, remove] = useDisclosure(false);
-  const label = `/documents/${row.id}/label`;
+  const label = `/label/${row.id}`;
   const isOpen = row.status === 'ready' || row.status === 'in_progress';
   const mayLabel = may('tag_sets:write') && isOpen && row.schema_id !== null && !row.archived;
   const mayUpdate = may('artifacts:update');

@@ -1,4 +1,4 @@
-import { Alert } from '@mantine/core';
+import { Notice } from '@/kit/components/Notice';
 import { useTranslation } from 'react-i18next';
 import type { Artifact } from '../useDocuments';
 
@@ -11,14 +11,14 @@ export function NotReadable({ row }: { row: Artifact }) {
   const { t } = useTranslation('documents/artifacts');
   if (row.status === 'processing') {
     return (
-      <Alert color="blue" role="status">
+      <Notice color="blue" role="status">
         {row.ocr === 'pending' ? t('processing_ocr') : t('processing')}
-      </Alert>
+      </Notice>
     );
   }
   return (
-    <Alert color="red" title={t('failed')} role="alert">
+    <Notice color="red" title={t('failed')} role="alert">
       {row.failure?.message}
-    </Alert>
+    </Notice>
   );
 }

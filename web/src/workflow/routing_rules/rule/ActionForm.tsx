@@ -33,18 +33,7 @@ export function ActionForm({ action, change, errorOf, readOnly }: Props) {
         }
         error={errorOf('action.user_id') ?? errorOf('action.team_id') ?? errorOf('action')}
       />
-      {action.team_id && (
-        <Select
-          label={t('form.strategy')}
-          description={t('form.strategy_hint')}
-          allowDeselect={false}
-          disabled={readOnly}
-          data={STRATEGIES.map((value) => ({ value, label: t(`strategy.${value}`) }))}
-          value={action.strategy ?? 'everyone'}
-          onChange={(strategy) => change({ ...action, strategy: strategy ?? 'everyone' })}
-          error={errorOf('action.strategy')}
-        />
-      )}
+      {action.team_id && <StrategySelect {...{ action, change, errorOf, readOnly }} />}
       <NumberInput
         label={t('form.priority')}
         description={t('form.unchanged')}
@@ -74,5 +63,21 @@ export function ActionForm({ action, change, errorOf, readOnly }: Props) {
         error={errorOf('action.schema_id')}
       />
     </SimpleGrid>
+  );
+}
+
+function StrategySelect({ action, change, errorOf, readOnly }: Props) {
+  const { t } = useTranslation('workflow/routing_rules');
+  return (
+    <Select
+      label={t('form.strategy')}
+      description={t('form.strategy_hint')}
+      allowDeselect={false}
+      disabled={readOnly}
+      data={STRATEGIES.map((value) => ({ value, label: t(`strategy.${value}`) }))}
+      value={action.strategy ?? 'everyone'}
+      onChange={(strategy) => change({ ...action, strategy: strategy ?? 'everyone' })}
+      error={errorOf('action.strategy')}
+    />
   );
 }

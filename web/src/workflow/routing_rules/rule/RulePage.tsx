@@ -1,8 +1,9 @@
-import { Alert, Button, Group, Stack, Text } from '@mantine/core';
+import { Button, Group, Stack, Text } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { useNavigate, useParams } from '@tanstack/react-router';
 import { Trash2 } from 'lucide-react';
 import { useState } from 'react';
+import { Notice } from '@/kit/components/Notice';
 import { useTranslation } from 'react-i18next';
 import { $api } from '@/kit/api/client';
 import { isApiError } from '@/kit/api/errors';
@@ -92,7 +93,7 @@ function Loaded({ rule }: { rule: Rule }) {
 function Stale({ keep, drop }: { keep: () => void; drop: () => void }) {
   const { t } = useTranslation('workflow/routing_rules');
   return (
-    <Alert color="yellow" title={t('stale.title')} role="alert">
+    <Notice color="yellow" title={t('stale.title')} role="alert">
       <Group mt="xs">
         <Button size="compact-sm" onClick={keep}>
           {t('stale.keep')}
@@ -101,7 +102,7 @@ function Stale({ keep, drop }: { keep: () => void; drop: () => void }) {
           {t('stale.drop')}
         </Button>
       </Group>
-    </Alert>
+    </Notice>
   );
 }
 

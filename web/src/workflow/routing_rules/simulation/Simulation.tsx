@@ -53,7 +53,7 @@ export function Simulation({ rule }: Props) {
           {t('simulation.title')}
         </Title>
         <Text size="sm" c="dimmed">
-          {t(rule ? 'simulation.text_one' : 'simulation.text_all')}
+          {t(rule ? 'simulation.text_rule' : 'simulation.text_saved')}
         </Text>
         <MultiSelect
           label={t('simulation.documents')}
