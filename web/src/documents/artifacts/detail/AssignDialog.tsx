@@ -1,0 +1,132 @@
+import {
+  Button,
+  Group,
+  MultiSelect,
+  SegmentedControl,
+  Select,
+  Stack,
+  TextInput,
+} from '@mantine/core';
+import { useState } from 'react';
+import { Dialog } from '@/kit/components/Dialog';
+import { useTranslation } from 'react-i18next';
+import { $api } from '@/kit/api/client';
+import { fieldError } from '@/kit/api/fieldErrors';
+import { ErrorAlert } from '@/kit/components/ErrorAlert';
+import { usePeople } from '@/kit/people/people';
+import { roleMay } from '@/kit/session/may';
+import { type Artifact, refreshDocuments } from '../useDocuments';
+import { fromLocal, toLocal } from './times';
+
+interface Props {
+  row: Artifact;
+  opened: boolean;
+  close: () => void;
+}
+
+export function AssignDialog({ row, opened, close }: Props) {
+  const { t } = useTranslation('documents/artifacts');
+  return (
+    <Dialog opened={opened} onClose={close} title={t('assign.title')}>
+      <Form row={row} close={close} />
+    </Dialog>
+  );
+}
+
+function useAssignment(row: Artifact) {
+  const [team, setTeam] = useState(row.assignees.find(({ team_id }) => team_id)?.team_id ?? null);
+  const [users, setUsers] = useState(row.assignees.flatMap(({ user_id }) => user_id ?? []));
+  const [kind, setKind] = useState<'users' | 'team'>(team === null ? 'users' : 'team');
+  const [due, setDue] = useState(toLocal(row.due_at));
+  const body = {
+    ...(kind === 'team' && team !== null ? { team_id: team } : { user_ids: users }),
+    ...(due !== toLocal(row.due_at) && { due_at: fromLocal(due) }),
+    revision: row.revision,
+  };
+  const isEmpty = kind === 'team' ? team === null : users.length === 0;
+  return { team, setTeam, users, setUsers, kind, setKind, due, setDue, body, isEmpty };
+}
+
+function Form({ row, close }: Omit<Props, 'opened'>) {
+  const { t } = useTranslation('documents/artifacts');
+  const form = useAssignment(row);
+  const save = $api.useMutation('post', '/api/v1/artifacts/{artifact_id}/assign');
+  const submit = () =>
+    save.mutate(
+      { params: { path: { artifact_id: row.id } }, body: form.body },
+      { onSuccess: () => void refreshDocuments().then(close) },
+    );
+  const failed = fieldError(save.error);
+  return (
+    <form
+      onSubmit={(event) => {
+        event.preventDefault();
+        submit();
+      }}
+    >
+      <Stack>
+        <SegmentedControl
+          aria-label={t('assign.kind')}
+          data={[
+            { value: 'users', label: t('assign.people') },
+            { value: 'team', label: t('assign.team') },
+          ]}
+          value={form.kind}
+          onChange={(kind) => form.setKind(kind)}
+        />
+        <Assignees form={form} error={save.error} />
+        <TextInput
+          type="datetime-local"
+          label={t('assign.due')}
+          value={form.due}
+          onChange={(event) => form.setDue(event.currentTarget.value)}
+        />
+        {!failed && <ErrorAlert error={save.error} />}
+        <Group justify="flex-end">
+          <Button variant="default" onClick={close}>
+            {t('cancel')}
+          </Button>
+          <Button type="submit" loading={save.isPending}>
+            {form.isEmpty ? t('assign.release') : t('action.assign')}
+          </Button>
+        </Group>
+      </Stack>
+    </form>
+  );
+}
+
+interface AssigneesProps {
+  form: ReturnType<typeof useAssignment>;
+  error: unknown;
+}
+
+function Assignees({ form, error }: AssigneesProps) {
+  const { t } = useTranslation('documents/artifacts');
+  const { members, teams } = usePeople();
+  const people = members
+    .filter(({ role }) => roleMay(role, 'tag_sets:write'))
+    .map(({ user }) => ({ value: user.id, label: user.name }));
+  const failed = fieldError(error);
+  return form.kind === 'users' ? (
+    <MultiSelect
+      label={t('assign.people')}
+      description={t('assign.pool')}
+      searchable
+      data={people}
+      value={form.users}
+      onChange={form.setUsers}
+      error={failed?.field.startsWith('user_ids') && failed.message}
+    />
+  ) : (
+    <Select
+      label={t('assign.team')}
+      description={t('assign.pool')}
+      searchable
+      clearable
+      data={teams.map((team) => ({ value: team.id, label: team.name }))}
+      value={form.team}
+      onChange={form.setTeam}
+      error={failed?.field === 'team_id' && failed.message}
+    />
+  );
+}

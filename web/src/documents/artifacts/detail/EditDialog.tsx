@@ -1,0 +1,143 @@
+import { Button, Checkbox, Group, NumberInput, Stack, TextInput } from '@mantine/core';
+import { useForm, type UseFormReturnType } from '@mantine/form';
+import { Dialog } from '@/kit/components/Dialog';
+import { useTranslation } from 'react-i18next';
+import { $api } from '@/kit/api/client';
+import { fieldError } from '@/kit/api/fieldErrors';
+import { ErrorAlert } from '@/kit/components/ErrorAlert';
+import { SchemaSelect } from '@/schemas/artifact_schemas';
+import { type Artifact, refreshDocuments } from '../useDocuments';
+import { fromPairs, toPairs } from './metadata';
+import { MetadataInput } from './MetadataInput';
+import { fromLocal, toLocal } from './times';
+
+interface Props {
+  row: Artifact;
+  opened: boolean;
+  close: () => void;
+}
+
+export function EditDialog({ row, opened, close }: Props) {
+  const { t } = useTranslation('documents/artifacts');
+  return (
+    <Dialog opened={opened} onClose={close} title={t('edit.title')} size="lg">
+      <Form row={row} close={close} />
+    </Dialog>
+  );
+}
+
+function toValues(row: Artifact) {
+  return {
+    name: row.name,
+    schema_id: row.schema_id ?? undefined,
+    external_id: row.external_id ?? '',
+    priority: row.priority as number | string,
+    due_at: toLocal(row.due_at),
+    gold: row.gold ?? false,
+    metadata: toPairs(row.metadata),
+  };
+}
+
+type Values = ReturnType<typeof toValues>;
+
+/** Sends only what was changed, so that nothing else is overwritten. */
+export function toBody(values: Values, row: Artifact) {
+  const before = toValues(row);
+  const changed = (name: keyof Values) =>
+    JSON.stringify(values[name]) !== JSON.stringify(before[name]);
+  return {
+    revision: row.revision,
+    ...(changed('name') && { name: values.name }),
+    ...(changed('schema_id') && { schema_id: values.schema_id ?? null }),
+    ...(changed('external_id') && { external_id: values.external_id || null }),
+    ...(changed('priority') && { priority: Number(values.priority) }),
+    ...(changed('due_at') && { due_at: fromLocal(values.due_at) }),
+    ...(changed('gold') && { gold: values.gold }),
+    ...(changed('metadata') && { metadata: fromPairs(values.metadata) }),
+  };
+}
+
+const FIELDS = ['name', 'schema_id', 'external_id', 'priority', 'due_at', 'gold', 'metadata'];
+
+function Form({ row, close }: Omit<Props, 'opened'>) {
+  const { t } = useTranslation('documents/artifacts');
+  const save = $api.useMutation('patch', '/api/v1/artifacts/{artifact_id}');
+  const form = useForm<Values>({ initialValues: toValues(row) });
+  const submit = form.onSubmit((values) =>
+    save.mutate(
+      { params: { path: { artifact_id: row.id } }, body: toBody(values, row) },
+      {
+        onSuccess: () => void refreshDocuments().then(close),
+        onError: (error) => {
+          const failed = fieldError(error);
+          const name = failed?.field.split('.')[0] ?? '';
+          if (failed && FIELDS.includes(name)) form.setFieldError(name, failed.message);
+        },
+      },
+    ),
+  );
+  return (
+    <form onSubmit={submit}>
+      <Stack>
+        <TextInput
+          label={t('column.name')}
+          required
+          maxLength={255}
+          dir="auto"
+          {...form.getInputProps('name')}
+        />
+        <WorkInputs form={form} />
+        <TextInput
+          label={t('fact.external_id')}
+          maxLength={255}
+          {...form.getInputProps('external_id')}
+        />
+        <MetadataInput
+          value={form.values.metadata}
+          onChange={(pairs) => form.setFieldValue('metadata', pairs)}
+          error={form.errors['metadata']}
+        />
+        <Checkbox label={t('edit.gold')} {...form.getInputProps('gold', { type: 'checkbox' })} />
+        {Object.keys(form.errors).length === 0 && <ErrorAlert error={save.error} />}
+        <Group justify="flex-end">
+          <Button variant="default" onClick={close}>
+            {t('cancel')}
+          </Button>
+          <Button type="submit" loading={save.isPending}>
+            {t('save')}
+          </Button>
+        </Group>
+      </Stack>
+    </form>
+  );
+}
+
+function WorkInputs({ form }: { form: UseFormReturnType<Values> }) {
+  const { t } = useTranslation('documents/artifacts');
+  return (
+    <>
+      <SchemaSelect
+        label={t('fact.schema')}
+        value={form.values.schema_id}
+        onChange={(id) => form.setFieldValue('schema_id', id)}
+        error={form.errors['schema_id']}
+      />
+      <Group grow align="flex-start">
+        <NumberInput
+          label={t('column.priority')}
+          description={t('priority_hint')}
+          min={0}
+          max={100}
+          allowDecimal={false}
+          {...form.getInputProps('priority')}
+        />
+        <TextInput
+          type="datetime-local"
+          label={t('column.due')}
+          description={t('edit.due_hint')}
+          {...form.getInputProps('due_at')}
+        />
+      </Group>
+    </>
+  );
+}

@@ -1,0 +1,15 @@
+import { expect, test } from 'vitest';
+import { fromPairs, toPairs } from './metadata';
+
+test('values keep their types', () => {
+  const metadata = { vendor: 'ACME', amount: 12.5, paid: false, lot: '007' };
+  expect(fromPairs(toPairs(metadata))).toEqual(metadata);
+});
+
+test('a value that is no number any more is a text, and rows without a name are dropped', () => {
+  const pairs = [
+    { key: 'amount', value: 'unknown', type: 'number' as const },
+    { key: ' ', value: 'x', type: 'string' as const },
+  ];
+  expect(fromPairs(pairs)).toEqual({ amount: 'unknown' });
+});

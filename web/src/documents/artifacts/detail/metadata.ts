@@ -1,0 +1,32 @@
+/** Metadata as rows of inputs. A value keeps its type as long as its text still is of this type. */
+
+export type MetadataValue = string | number | boolean;
+
+export interface Pair {
+  key: string;
+  value: string;
+  type: 'string' | 'number' | 'boolean';
+}
+
+export function toPairs(metadata: Record<string, unknown>): Pair[] {
+  return Object.entries(metadata).map(
+    ([key, value]) =>
+      ({
+        key,
+        value: String(value),
+        type: typeof value === 'number' || typeof value === 'boolean' ? typeof value : 'string',
+      }) as Pair,
+  );
+}
+
+function toValue({ value, type }: Pair): MetadataValue {
+  if (type === 'number' && value.trim() !== '' && Number.isFinite(Number(value)))
+    return Number(value);
+  if (type === 'boolean' && (value === 'true' || value === 'false')) return value === 'true';
+  return value;
+}
+
+export function fromPairs(pairs: readonly Pair[]): Record<string, MetadataValue> {
+  const kept = pairs.filter(({ key }) => key.trim() !== '');
+  return Object.fromEntries(kept.map((pair) => [pair.key.trim(), toValue(pair)]));
+}

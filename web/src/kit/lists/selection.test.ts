@@ -1,0 +1,18 @@
+import { expect, test } from 'vitest';
+import { nextSort } from './HeaderCells';
+import { idsBetween } from './selection';
+
+test('a range has both its ends, in either direction', () => {
+  expect(idsBetween(['a', 'b', 'c', 'd'], 'b', 'd')).toEqual(['b', 'c', 'd']);
+  expect(idsBetween(['a', 'b', 'c', 'd'], 'd', 'b')).toEqual(['b', 'c', 'd']);
+});
+
+test('a range whose start is no longer listed is its end', () => {
+  expect(idsBetween(['a', 'b'], 'gone', 'b')).toEqual(['b']);
+});
+
+test('a column is sorted up first, then down', () => {
+  expect(nextSort(undefined, 'name')).toBe('name');
+  expect(nextSort('name', 'name')).toBe('-name');
+  expect(nextSort('-name', 'name')).toBe('name');
+});

@@ -1,0 +1,13 @@
+import type { DraftOption } from '../model';
+
+/** Reads options from lines: `value`, or `value: label`, or both with a tab between them. */
+export function parseOptions(text: string): DraftOption[] {
+  return text
+    .split(/\r?\n/)
+    .map((line) => line.trim())
+    .filter((line) => line !== '')
+    .map((line) => {
+      const [value = '', label = ''] = line.split(/\t|:\s+/, 2);
+      return { uid: crypto.randomUUID(), value: value.trim(), label: label.trim() };
+    });
+}

@@ -1,0 +1,2 @@
+export { useSchemaList } from './lookup';
+export { SchemaSelect } from './SchemaSelect';

@@ -1,0 +1,47 @@
+import { expect, test } from 'vitest';
+import {
+  cleanConstraints,
+  keyFrom,
+  moveItem,
+  newField,
+  pathOf,
+  replaceField,
+  toBody,
+} from './model';
+
+test('keys are snake_case in Latin letters and differ', () => {
+  expect(keyFrom('Invoice No.')).toBe('invoice_no');
+  expect(keyFrom('Größe')).toBe('grosse');
+  expect(keyFrom('2nd Émission')).toBe('nd_emission');
+  expect(keyFrom('発票')).toBe('field');
+  expect(keyFrom('Total', ['total', 'total_2'])).toBe('total_3');
+});
+
+test('constraints that do not fit the type are not sent', () => {
+  const constraints = { min: 1, max: '', pattern: 'x', currencies: [] };
+  expect(cleanConstraints({ type: 'money', constraints })).toEqual({ min: 1 });
+  expect(cleanConstraints({ type: 'text', constraints })).toEqual({ pattern: 'x' });
+});
+
+test('a field survives the way to the API', () => {
+  const column = { ...newField('number', 'Price', []), required: true };
+  const table = { ...newField('table', 'Items', []), columns: [column] };
+  const choice = newField('choice', 'Kind', []);
+  choice.options = [{ uid: '1', value: 'a', label: 'A' }];
+  const body = toBody([table, choice]);
+  expect(body[0]).toMatchObject({ key: 'items', type: 'table', columns: [{ key: 'price' }] });
+  expect(body[1]).toMatchObject({ options: [{ value: 'a', label: 'A' }] });
+});
+
+test('columns are changed and found inside of their table', () => {
+  const column = newField('text', 'Name', []);
+  const fields = [newField('text', 'A', []), { ...newField('table', 'T', []), columns: [column] }];
+  expect(pathOf(fields, column.uid)).toBe('fields.1.columns.0');
+  expect(pathOf(fields, 'gone')).toBeUndefined();
+  expect(replaceField(fields, column.uid, { key: 'x' })[1]?.columns[0]?.key).toBe('x');
+});
+
+test('moves within the list', () => {
+  expect(moveItem(['a', 'b', 'c'], 0, 2)).toEqual(['b', 'c', 'a']);
+  expect(moveItem(['a', 'b', 'c'], 2, -1)).toEqual(['c', 'a', 'b']);
+});

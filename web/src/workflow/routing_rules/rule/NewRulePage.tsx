@@ -1,0 +1,37 @@
+import { useNavigate } from '@tanstack/react-router';
+import { useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import { $api } from '@/kit/api/client';
+import { Page } from '@/kit/components/Page';
+import { refreshRules } from '../useRules';
+import { newDraft, toBody } from './draft';
+import { RuleForm } from './RuleForm';
+
+export function NewRulePage() {
+  const { t } = useTranslation('workflow/routing_rules');
+  const navigate = useNavigate();
+  const [draft, setDraft] = useState(newDraft);
+  const create = $api.useMutation('post', '/api/v1/routing-rules');
+  const submit = () =>
+    create.mutate(
+      { body: { ...toBody(draft), apply: draft.apply } },
+      {
+        onSuccess: () => {
+          void refreshRules();
+          void navigate({ to: '/routing' });
+        },
+      },
+    );
+  return (
+    <Page title={t('new')}>
+      <RuleForm
+        draft={draft}
+        change={(changes) => setDraft({ ...draft, ...changes })}
+        submit={submit}
+        isPending={create.isPending}
+        error={create.error}
+        readOnly={false}
+      />
+    </Page>
+  );
+}

@@ -1,0 +1,148 @@
+import { Button, Group, Stack, Text } from '@mantine/core';
+import { useDisclosure } from '@mantine/hooks';
+import { useNavigate, useParams } from '@tanstack/react-router';
+import { Trash2 } from 'lucide-react';
+import { useState } from 'react';
+import { Notice } from '@/kit/components/Notice';
+import { useTranslation } from 'react-i18next';
+import { $api } from '@/kit/api/client';
+import { isApiError } from '@/kit/api/errors';
+import { queryClient } from '@/kit/api/queryClient';
+import { Dialog } from '@/kit/components/Dialog';
+import { ErrorAlert } from '@/kit/components/ErrorAlert';
+import { Loading } from '@/kit/components/Loading';
+import { NotFound } from '@/kit/components/NotFound';
+import { Page } from '@/kit/components/Page';
+import { useMay } from '@/kit/session/may';
+import { refreshRules, type Rule } from '../useRules';
+import { toBody, toDraft } from './draft';
+import { RuleForm } from './RuleForm';
+
+export function RulePage() {
+  const { t } = useTranslation('workflow/routing_rules');
+  const { ruleId } = useParams({ from: '/work/routing/$ruleId' });
+  const { data, error, refetch } = $api.useQuery('get', '/api/v1/routing-rules/{rule_id}', {
+    params: { path: { rule_id: ruleId } },
+  });
+  if (isApiError(error) && error.status === 404) return <NotFound />;
+  if (data) return <Loaded key={ruleId} rule={data.data} />;
+  return (
+    <Page title={t('rule')}>
+      {error ? <ErrorAlert error={error} retry={() => void refetch()} /> : <Loading />}
+    </Page>
+  );
+}
+
+function Loaded({ rule }: { rule: Rule }) {
+  const { t } = useTranslation('workflow/routing_rules');
+  const navigate = useNavigate();
+  const mayManage = useMay()('routing_rules:manage');
+  const [draft, setDraft] = useState(() => toDraft(rule));
+  const [revision, setRevision] = useState(rule.revision);
+  const [deleting, remove] = useDisclosure(false);
+  const update = $api.useMutation('patch', '/api/v1/routing-rules/{rule_id}');
+  const submit = () =>
+    update.mutate(
+      {
+        params: { path: { rule_id: rule.id } },
+        body: { ...toBody(draft), apply: draft.apply, revision },
+      },
+      {
+        onSuccess: () => {
+          void refreshRules();
+          void navigate({ to: '/routing' });
+        },
+      },
+    );
+  const stale = isApiError(update.error, 'stale_precondition') ? update.error : undefined;
+  const takeRevision = () => {
+    setRevision(Number(stale?.details['current_revision'] ?? revision));
+    update.reset();
+  };
+  const reload = () => {
+    setDraft(toDraft(rule));
+    setRevision(rule.revision);
+    update.reset();
+  };
+  const actions = mayManage && (
+    <Button
+      variant="default"
+      c="var(--mantine-color-error)"
+      leftSection={<Trash2 size={16} aria-hidden />}
+      onClick={remove.open}
+    >
+      {t('delete.button')}
+    </Button>
+  );
+  return (
+    <Page title={rule.name} actions={actions}>
+      {stale && <Stale keep={takeRevision} drop={() => void refreshRules().then(reload)} />}
+      <RuleForm
+        draft={draft}
+        change={(changes) => setDraft({ ...draft, ...changes })}
+        submit={submit}
+        isPending={update.isPending}
+        error={stale ? null : update.error}
+        readOnly={!mayManage}
+      />
+      <DeleteDialog rule={rule} opened={deleting} close={remove.close} />
+    </Page>
+  );
+}
+
+function Stale({ keep, drop }: { keep: () => void; drop: () => void }) {
+  const { t } = useTranslation('workflow/routing_rules');
+  return (
+    <Notice color="yellow" title={t('stale.title')} role="alert">
+      <Group mt="xs">
+        <Button size="compact-sm" onClick={keep}>
+          {t('stale.keep')}
+        </Button>
+        <Button size="compact-sm" variant="default" onClick={drop}>
+          {t('stale.drop')}
+        </Button>
+      </Group>
+    </Notice>
+  );
+}
+
+interface DeleteProps {
+  rule: Rule;
+  opened: boolean;
+  close: () => void;
+}
+
+function DeleteDialog({ rule, opened, close }: DeleteProps) {
+  const { t } = useTranslation('workflow/routing_rules');
+  const navigate = useNavigate();
+  const remove = $api.useMutation('delete', '/api/v1/routing-rules/{rule_id}');
+  const submit = () =>
+    remove.mutate(
+      { params: { path: { rule_id: rule.id } } },
+      {
+        onSuccess: () => {
+          const queryKey = ['get', '/api/v1/routing-rules'];
+          void queryClient.invalidateQueries({ queryKey });
+          void navigate({ to: '/routing' });
+        },
+      },
+    );
+  return (
+    <Dialog opened={opened} onClose={close} title={t('delete.title')}>
+      <Stack>
+        <Text size="sm" dir="auto">
+          {t('delete.text', { name: rule.name })}
+        </Text>
+        <ErrorAlert error={remove.error} />
+        <Group justify="flex-end">
+          <Button variant="default" onClick={close} data-autofocus>
+            {t('cancel')}
+          </Button>
+          <Button color="red" loading={remove.isPending} onClick={submit}>
+            {t('delete.button')}
+          </Button>
+        </Group>
+      </Stack>
+    </Dialog>
+  );
+}
