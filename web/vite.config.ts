@@ -8,7 +8,12 @@ export default defineConfig(({ command }) => ({
     // The service writes the addresses in index.html; the other files find each other.
     base: command === 'build' ? './' : '/',
     plugins: [react()],
-    resolve: { alias: { '@': new URL('./src', import.meta.url).pathname } },
+    resolve: {
+        alias: {
+            '@examples': new URL('../examples', import.meta.url).pathname,
+            '@': new URL('./src', import.meta.url).pathname,
+        },
+    },
     build: {
         target: 'es2023',
         assetsDir: 'workbench',
@@ -18,5 +23,8 @@ export default defineConfig(({ command }) => ({
         assetsInlineLimit: 0,
         modulePreload: { polyfill: false },
     },
-    server: { proxy: { '/api': service, '/docs': service, '/openapi.json': service } },
+    server: {
+        fs: { allow: ['..'] },
+        proxy: { '/api': service, '/docs': service, '/openapi.json': service },
+    },
 }));

@@ -8,14 +8,16 @@ import { currentOrganization, setCurrentOrganization, splitPath } from './kit/se
 import { setShellParts } from './kit/shell/navigation';
 import * as signIn from './identity/sign_in/routes';
 import * as home from './workflow/home/routes';
+import * as apiKeys from './identity/api_keys/routes';
+import * as webhooks from './delivery/webhooks/routes';
 
 const routeTree = rootRoute.addChildren([
     publicRoute.addChildren([...signIn.publicRoutes]),
-    workRoute.addChildren([...home.routes]),
+    workRoute.addChildren([...home.routes, ...apiKeys.routes, ...webhooks.routes]),
 ]);
 
 setShellParts({
-    navigation: [...home.navigation],
+    navigation: [...home.navigation, ...webhooks.navigation],
     header: [],
     account: [],
 });
