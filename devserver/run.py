@@ -92,6 +92,7 @@ def _print_addresses(progress: Progress, settings: Settings, demo_password: str 
         "",
         f"{ready}; the data stays in {settings.data_dir}",
         "",
+        *([f"  Open  {base}/"] if settings.workbench else []),
         f"  API   {base}/api/v1",
         f"  Docs  {base}/docs",
     ]

@@ -160,6 +160,8 @@ def environ(postgres: EmbeddedPostgres, valkey: EmbeddedValkey, data_dir: Path) 
         # A page takes seconds; only the tests of text recognition need it.
         "OCR": "off",
         "RATE_LIMITS": "off",
+        # Its tests are in tests/workbench; the pages for emails are tested without scripts.
+        "WORKBENCH": "off",
         "REGISTRATION": "open",
         "CORS_ORIGINS": "https://app.example",
         "CONTROL_PLANE_TOKEN": "control-plane-token-of-the-tests",

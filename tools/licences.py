@@ -1,10 +1,12 @@
-"""Write docs/contributors/licences.md: the licence of every package that requirements.txt brings.
+"""Write docs/contributors/licences.md: the licence of every package that operators get.
 
-The text comes from the metadata of the installed packages, so run it in the project's environment
-(`make licences`). The development tools and the npm packages of the tests are not part of what is
-installed for operators, and are left out.
+These are the packages that requirements.txt brings, and the npm packages whose code is in the
+built workbench. The text comes from the metadata of the packages, so run it in the project's
+environment (`make licences`). The development tools are not part of what is installed for
+operators, and are left out.
 """
 
+import json
 import re
 import sys
 from collections.abc import Iterator
@@ -16,6 +18,7 @@ from packaging.utils import canonicalize_name
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs" / "contributors" / "licences.md"
+BUNDLED = ROOT / "web" / "dist" / "workbench" / "licences.json"
 # Needed on some versions of Python only, so it may be missing where the page is written.
 _NOT_EVERYWHERE = {"async-timeout": "Apache-2.0"}
 _LONGEST = 60
@@ -23,8 +26,19 @@ _HEAD = """\
 # Licences of the dependencies
 
 `make licences` writes this page from the metadata of the packages that `requirements.txt`
-installs. Each licence is quoted from its package. The development tools, the npm packages of the
-tests and this project itself are not listed; the owner of the project chooses its licence.
+installs, and of the npm packages whose code is in the built workbench. Each licence is quoted from
+its package. The development tools, the npm packages of the tests and this project itself are not
+listed; the owner of the project chooses its licence.
+
+| Package | Version | Licence |
+|---|---|---|
+"""
+
+
+_WORKBENCH = """
+## Packages in the workbench
+
+The service sends their texts with the workbench: `/workbench/licences.json`.
 
 | Package | Version | Licence |
 |---|---|---|
@@ -32,7 +46,19 @@ tests and this project itself are not listed; the owner of the project chooses i
 
 
 def render_page() -> str:
-    """Return the page for the packages of this environment."""
+    """Return the page for the packages of this environment and of the built workbench."""
+    return render_requirements() + render_bundled()
+
+
+def render_bundled() -> str:
+    """Return the part about the npm packages, which the build lists."""
+    packages = json.loads(BUNDLED.read_text(encoding="utf-8"))
+    rows = (f"| {one['name']} | {one['version']} | {one['identifier']} |\n" for one in packages)
+    return _WORKBENCH + "".join(rows)
+
+
+def render_requirements() -> str:
+    """Return the part about the packages of Python."""
     pins = read_pins()
     names = sorted(list_packages(), key=str.lower)
     return _HEAD + "".join(f"| {name} | {pins[name]} | {find_licence(name)} |\n" for name in names)

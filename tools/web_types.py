@@ -43,7 +43,10 @@ def main() -> None:
     build = WEB / "build"
     build.mkdir(exist_ok=True)
     (build / "openapi.json").write_bytes(build_description())
-    PERMISSIONS_FILE.write_text(build_permissions())
+    permissions = build_permissions()
+    if PERMISSIONS_FILE.read_text() != permissions:
+        # Only then: the build of the application depends on the file.
+        PERMISSIONS_FILE.write_text(permissions)
 
 
 if __name__ == "__main__":

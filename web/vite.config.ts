@@ -1,5 +1,6 @@
 import react from '@vitejs/plugin-react';
 import { defineConfig } from 'vite';
+import { compress } from './compress.ts';
 
 // The service that `npm run dev` sends requests to; `make run` starts one there.
 const service = process.env['SERVICE'] ?? 'http://127.0.0.1:8000';
@@ -7,7 +8,7 @@ const service = process.env['SERVICE'] ?? 'http://127.0.0.1:8000';
 export default defineConfig(({ command }) => ({
     // The service writes the addresses in index.html; the other files find each other.
     base: command === 'build' ? './' : '/',
-    plugins: [react()],
+    plugins: [react(), compress(new URL('./dist/workbench', import.meta.url).pathname)],
     resolve: {
         alias: {
             '@examples': new URL('../examples', import.meta.url).pathname,
@@ -18,6 +19,8 @@ export default defineConfig(({ command }) => ({
         target: 'es2023',
         assetsDir: 'workbench',
         manifest: true,
+        // Which packages are in the files, with their licences.
+        license: { fileName: 'workbench/licences.json' },
         sourcemap: false,
         // Inlined assets would need `data:` in the policy.
         assetsInlineLimit: 0,

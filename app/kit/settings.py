@@ -48,6 +48,7 @@ class Settings:
     secret_key: str = _setting(str, "", secret=True)
     encryption_keys: tuple[str, ...] = _setting(values.parse_fernet_keys, (), secret=True)
     access_token_hours: int = _setting(values.parse_whole_number(1, 8_760), 8)
+    workbench: bool = _setting(values.parse_switch, default=True)
     cors_origins: tuple[str, ...] = _setting(values.parse_origins, ())
     trusted_proxies: int = _setting(values.parse_whole_number(0, 16), 0)
     rate_limits: bool = _setting(values.parse_switch, default=True)

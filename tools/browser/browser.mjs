@@ -3,10 +3,8 @@
 // Standard input: one JSON object per line, {do, ...}; standard output: one line {answer} or
 // {error} for each. The browser ends with its standard input. See COMMANDS.
 import { createInterface } from 'node:readline';
-import axe from 'axe-core';
+import { runAxe } from './accessibility.mjs';
 import { launch } from './launch.mjs';
-
-const STANDARD = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'];
 
 const browser = await launch();
 
@@ -87,19 +85,8 @@ const COMMANDS = {
   async submit() {
     return navigate(() => page.locator('form button').click());
   },
-  // What axe-core finds against WCAG 2.2 AA. It is evaluated through the devtools protocol, which
-  // the page's policy does not bind; its own requests for style sheets are off, for those it would.
   async check() {
-    await page.evaluate(axe.source);
-    const options = { runOnly: { type: 'tag', values: STANDARD }, preload: false };
-    const found = await page.evaluate((given) => globalThis.axe.run(document, given), options);
-    return {
-      passes: found.passes.map((rule) => rule.id),
-      violations: found.violations.map((rule) => ({
-        id: rule.id,
-        nodes: rule.nodes.map((node) => `${node.html} ${node.failureSummary}`),
-      })),
-    };
+    return runAxe(page);
   },
 };
 

@@ -29,9 +29,9 @@ for (const locale of list('LANGS', 'en')) {
     page.on('pageerror', (error) => console.log('pageerror', error.message));
     if (email) await signIn(page);
     for (const path of paths) {
-      await page.goto(`${base}${path}`, { waitUntil: 'networkidle' });
       for (const width of list('WIDTHS', '320,1280')) {
         await page.setViewportSize({ width: Number(width), height: 800 });
+        await page.goto(`${base}${path}`, { waitUntil: 'networkidle' });
         const name = [path.replaceAll(/\W+/g, '_'), locale, colorScheme, width].join('-');
         await page.screenshot({ path: join(folder, `${name}.png`) });
       }

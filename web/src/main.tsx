@@ -14,6 +14,17 @@ import { cssVariables, theme } from './kit/theme/theme';
 import { installPolicy } from './kit/trusted_types';
 import { createAppRouter } from './routes';
 
+// After an upgrade of the service, the files of the old build are gone.
+const RELOADED = 'reloaded_at';
+const RELOAD_MILLISECONDS = 60_000;
+window.addEventListener('vite:preloadError', (event) => {
+    const last = Number(sessionStorage.getItem(RELOADED) ?? 0);
+    if (Date.now() - last < RELOAD_MILLISECONDS) return;
+    sessionStorage.setItem(RELOADED, String(Date.now()));
+    event.preventDefault();
+    window.location.reload();
+});
+
 async function start(): Promise<void> {
     installPolicy();
     setNonce(styleNonce);

@@ -12,6 +12,8 @@ from app.identity.pages.problems import Problem
 from app.kit import container
 from app.kit.emails.phrases import Phrases
 from app.kit.emails.templates import text_direction
+from app.kit.links import WebPage
+from app.kit.workbench.build import open_page
 
 PHRASES = Phrases(Path(__file__).parent / "words")
 _POLICY = (
@@ -19,6 +21,8 @@ _POLICY = (
     "base-uri 'none'; frame-ancestors 'none'"
 )
 _MAX_LANGUAGES = 20
+_READS = ("GET", "HEAD")
+_ONLY_HERE = (str(WebPage.UNSUBSCRIBE),)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,8 +71,14 @@ def choose_language(wanted: str) -> str:
 def render(
     view: View, language: str, status: int = 200, headers: Mapping[str, str] | None = None
 ) -> Response:
-    """Render a page as a response, with headers that protect the token in its URL."""
+    """Render a page as a response, with headers that protect the token in its URL.
+
+    Where scripts run, the workbench shows its own page at the same address. Its page calls the API,
+    so only the response to GET starts it.
+    """
     settings = container.settings()
+    is_in_workbench = request.method in _READS and request.path not in _ONLY_HERE
+    workbench = open_page() if is_in_workbench else None
     html = render_template(
         "pages/page.html",
         view=view,
@@ -79,9 +89,10 @@ def render(
         direction=text_direction(language),
         service=settings.service_name,
         parts=lambda key: PHRASES.find(key, language),
+        workbench=workbench,
     )
     response = Response(html, status, dict(headers or {}), mimetype="text/html")
-    response.headers["Content-Security-Policy"] = _POLICY
+    response.headers["Content-Security-Policy"] = workbench.policy if workbench else _POLICY
     response.headers["Content-Language"] = language
     # The URL contains a token: no cache may keep the page, and no other host may see the URL.
     response.headers["Cache-Control"] = "no-store"

@@ -16,7 +16,7 @@ export function LanguageMenu() {
                     color="gray"
                     size="compact-sm"
                     leftSection={<Languages size={16} />}
-                    aria-label={t('shell.language')}
+                    aria-label={t('shell.language', { language: i18n.language.toUpperCase() })}
                 >
                     {i18n.language.toUpperCase()}
                 </Button>

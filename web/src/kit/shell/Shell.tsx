@@ -1,11 +1,12 @@
 import { AppShell, Burger, Group } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
-import { Outlet } from '@tanstack/react-router';
-import { Suspense } from 'react';
+import { Navigate, Outlet, useRouter } from '@tanstack/react-router';
+import { Suspense, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { Loading } from '@/kit/components/Loading';
 import { Logo } from '@/kit/components/Logo';
 import { currentOrganization } from '@/kit/session/organization';
+import { useSession } from '@/kit/session/store';
 import { ColorSchemeButton } from './ColorSchemeButton';
 import { LanguageMenu } from './LanguageMenu';
 import { Navigation } from './Navigation';
@@ -13,8 +14,19 @@ import { shellParts } from './navigation';
 import { OrganizationMenu } from './OrganizationMenu';
 import { UserMenu } from './UserMenu';
 
-/** The frame of all pages inside an organization. Pages that need the room hide the navigation. */
+/** The frame of all pages inside an organization; another tab may have ended the session. */
 export function Shell() {
+    return useSession() ? <Frame /> : <SignedOut />;
+}
+
+function SignedOut() {
+    const router = useRouter();
+    // That of the page where the session ended, not of the sign-in page on the way there.
+    const [next] = useState(() => router.state.resolvedLocation?.publicHref ?? '/');
+    return <Navigate to="/sign-in" search={{ next }} />;
+}
+
+function Frame() {
     const { t } = useTranslation();
     const [opened, { toggle, close }] = useDisclosure(false);
     return (
@@ -22,6 +34,7 @@ export function Shell() {
             header={{ height: 48 }}
             navbar={{ width: 220, breakpoint: 'sm', collapsed: { mobile: !opened } }}
             padding={0}
+            transitionDuration={0}
         >
             <a href="#content" className="skip-link">
                 {t('shell.skip')}

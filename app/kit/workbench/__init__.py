@@ -1,0 +1,1 @@
+"""Serve the built web application (docs/decisions/0073)."""

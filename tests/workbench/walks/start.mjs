@@ -1,0 +1,64 @@
+// The first seconds of a visit.
+
+const MAX_BYTES = 250_000;
+
+// The sizes of all scripts that a page loads until it is shown, as they are sent.
+async function countScriptBytes(walk, path, options) {
+  const page = await walk.page('/workbench/icon.svg', { ...options, as: undefined });
+  const sizes = [];
+  page.on('requestfinished', (request) => {
+    if (request.resourceType() === 'script') sizes.push(request.sizes());
+  });
+  await page.goto(`${walk.base}${path}`);
+  await page.getByRole('heading', { level: 1 }).waitFor();
+  await page.waitForLoadState('networkidle');
+  const found = await Promise.all(sizes);
+  return found.reduce((sum, { responseBodySize }) => sum + responseBodySize, 0);
+}
+
+export async function the_first_page_needs_little_javascript(walk) {
+  const bytes = await countScriptBytes(walk, '/sign-in');
+  walk.assert.ok(bytes > 50_000 && bytes <= MAX_BYTES, `${bytes} bytes`);
+  return bytes;
+}
+
+export async function unknown_pages_lead_to_the_start(walk) {
+  const page = await walk.page('/nothing/here', { as: 'viewer' });
+  await page.getByRole('heading', { name: 'This page does not exist' }).waitFor();
+  await page.getByRole('link', { name: 'Go to the start page' }).click();
+  await page.waitForURL('**/o/demo/');
+}
+
+export async function the_keys_of_a_page_are_shown_and_the_focus_returns(walk) {
+  const page = await walk.page('/', { as: 'viewer' });
+  const account = page.getByRole('button', { name: /^Account of/ });
+  await account.focus();
+  await page.keyboard.press('?');
+  await page.getByRole('dialog', { name: 'Keyboard' }).waitFor();
+  await page.keyboard.press('Escape');
+  await page.getByRole('dialog').waitFor({ state: 'detached' });
+  await walk.until(async () => walk.assert.ok(await account.evaluate((one) => one === document.activeElement)));
+}
+
+export async function the_language_is_chosen_by_the_browser_and_can_be_changed(walk) {
+  const page = await walk.page('/', { as: 'viewer', language: 'de' });
+  await page.getByRole('heading', { name: 'Start' }).waitFor();
+  walk.assert.equal(await page.locator('html').getAttribute('lang'), 'de');
+  await page.getByRole('button', { name: /^Sprache/ }).click();
+  await page.getByRole('menuitem', { name: 'English' }).click();
+  await page.getByRole('heading', { name: 'Home' }).waitFor();
+  walk.assert.equal(await page.locator('html').getAttribute('lang'), 'en');
+}
+
+export async function a_new_tab_takes_the_session_of_the_open_one(walk) {
+  const page = await walk.page('/sign-in');
+  const session = await walk.session('viewer');
+  await page.evaluate(({ access_token: token, user, organizations }) => {
+    sessionStorage.setItem('session', JSON.stringify({ token, user, organizations }));
+  }, session);
+  await page.goto(`${walk.base}/o/demo/`);
+  await page.getByRole('heading', { level: 1 }).waitFor();
+  const tab = await page.context().newPage();
+  await tab.goto(`${walk.base}/o/demo/`);
+  await tab.getByRole('button', { name: /^Account of/ }).waitFor();
+}

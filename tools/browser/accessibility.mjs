@@ -1,0 +1,32 @@
+// Checks a page with axe-core.
+import assert from 'node:assert/strict';
+import axe from 'axe-core';
+
+export const STANDARD = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'];
+
+// What axe-core finds against WCAG 2.2 AA. It is evaluated through the devtools protocol, which
+// the page's policy does not bind; its own requests for style sheets are off, for those it would.
+export async function runAxe(page) {
+  await page.evaluate(axe.source);
+  const options = { runOnly: { type: 'tag', values: STANDARD }, preload: false };
+  const found = await page.evaluate((given) => globalThis.axe.run(document, given), options);
+  return {
+    passes: found.passes.map((rule) => rule.id),
+    violations: found.violations.map((rule) => ({
+      id: rule.id,
+      nodes: rule.nodes.map((node) => `${node.html} ${node.failureSummary}`),
+    })),
+  };
+}
+
+// Fails on violations, and on content that is wider than the window.
+export async function checkAccessibility(page) {
+  const { passes, violations } = await runAxe(page);
+  assert.deepEqual(violations, []);
+  for (const rule of ['html-has-lang', 'document-title', 'color-contrast']) assert.ok(passes.includes(rule), rule);
+  const overflow = await page.evaluate(() => {
+    const root = document.documentElement;
+    return root.scrollWidth - root.clientWidth;
+  });
+  assert.ok(overflow <= 0, `the page is ${overflow} px wider than the window`);
+}
