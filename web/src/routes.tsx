@@ -9,15 +9,35 @@ import { setShellParts } from './kit/shell/navigation';
 import * as signIn from './identity/sign_in/routes';
 import * as home from './workflow/home/routes';
 import * as apiKeys from './identity/api_keys/routes';
+import * as bulkImport from './intake/bulk_import/routes';
+import * as connectors from './intake/connectors/routes';
+import * as ingestionJobs from './intake/ingestion_jobs/routes';
+import * as exports from './delivery/exports/routes';
+import * as scheduledExports from './delivery/scheduled_exports/routes';
 import * as webhooks from './delivery/webhooks/routes';
 
 const routeTree = rootRoute.addChildren([
     publicRoute.addChildren([...signIn.publicRoutes]),
-    workRoute.addChildren([...home.routes, ...apiKeys.routes, ...webhooks.routes]),
+    workRoute.addChildren([
+        ...home.routes,
+        ...apiKeys.routes,
+        ...connectors.routes,
+        ...bulkImport.routes,
+        ...ingestionJobs.routes,
+        ...exports.routes,
+        ...scheduledExports.routes,
+        ...webhooks.routes,
+    ]),
 ]);
 
 setShellParts({
-    navigation: [...home.navigation, ...webhooks.navigation],
+    navigation: [
+        ...home.navigation,
+        ...connectors.navigation,
+        ...ingestionJobs.navigation,
+        ...exports.navigation,
+        ...webhooks.navigation,
+    ],
     header: [],
     account: [],
 });
