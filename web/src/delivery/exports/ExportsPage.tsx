@@ -1,4 +1,4 @@
-import { Anchor, Button, Group, NativeSelect, Stack } from '@mantine/core';
+import { Anchor, Button, Group, NativeSelect, Stack, Text } from '@mantine/core';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { FileDown, Plus } from 'lucide-react';
 import { useTranslation } from 'react-i18next';
@@ -162,15 +162,19 @@ function useColumns(): Column<Export>[] {
     const format = useFormat();
     return [
         {
-            key: 'created',
-            title: t('created'),
+            key: 'format',
+            title: t('format'),
             cell: (one) => (
-                <Anchor component={Link} to={`/exports/${one.id}`} size="sm" fw={500}>
-                    {format.dateTime(one.created_at)}
-                </Anchor>
+                <>
+                    <Anchor component={Link} to={`/exports/${one.id}`} size="sm" fw={500}>
+                        <FormatName format={one.format} />
+                    </Anchor>
+                    <Text size="xs" c="dimmed">
+                        {format.dateTime(one.created_at)}
+                    </Text>
+                </>
             ),
         },
-        { key: 'format', title: t('format'), cell: (one) => <FormatName format={one.format} /> },
         { key: 'status', title: t('status'), cell: (one) => <StatusCell job={one} /> },
         {
             key: 'rows',

@@ -34,7 +34,11 @@ export function History({ jobId }: { jobId: string }) {
                                 {
                                     key: 'at',
                                     title: t('history.at'),
-                                    cell: (row) => format.dateTime(row.at),
+                                    cell: (row) => (
+                                        <Text size="sm" miw={90}>
+                                            {format.dateTime(row.at)}
+                                        </Text>
+                                    ),
                                 },
                                 {
                                     key: 'action',
@@ -44,7 +48,12 @@ export function History({ jobId }: { jobId: string }) {
                                 {
                                     key: 'actor',
                                     title: t('history.actor'),
-                                    cell: (row) => <span dir="auto">{row.actor.label}</span>,
+                                    cell: ({ actor }) =>
+                                        actor.kind === 'system' ? (
+                                            t('history.system')
+                                        ) : (
+                                            <span dir="auto">{actor.label}</span>
+                                        ),
                                 },
                             ]}
                             rows={data}

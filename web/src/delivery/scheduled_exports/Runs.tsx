@@ -86,7 +86,13 @@ function useColumns(scheduled: Schemas['ScheduledExport']): Column<Run>[] {
                 </>
             ),
         },
-        { key: 'status', title: t('runs.status'), cell: (run) => <RunState run={run} /> },
+        {
+            key: 'status',
+            title: t('runs.status'),
+            cell: (run) => (
+                <RunState run={run} isKept={scheduled.destination.kind === 'download'} />
+            ),
+        },
         {
             key: 'rows',
             title: t('runs.rows'),
@@ -115,12 +121,13 @@ function useColumns(scheduled: Schemas['ScheduledExport']): Column<Run>[] {
     return scheduled.mode === 'full' ? columns.filter(({ key }) => key !== 'covers') : columns;
 }
 
-function RunState({ run }: { run: Run }) {
+/** The state of a run; files that are kept for download have no other place. */
+function RunState({ run, isKept }: { run: Run; isKept: boolean }) {
     const problem = run.error ?? run.delivery.error;
     return (
         <>
             <StatusCell job={run} />
-            {run.delivery.delivered_to !== null && (
+            {!isKept && run.delivery.delivered_to !== null && (
                 <Text size="xs" c="dimmed" style={{ overflowWrap: 'anywhere' }}>
                     {run.delivery.delivered_to}
                 </Text>
