@@ -13,7 +13,8 @@ ROOT = Path(__file__).parents[2]
 BASE = "WORKBENCH_BASE"
 """The address of a running service, to develop with; its variables are those of `make run`.
 
-It needs RATE_LIMITS=off and REGISTRATION=open, and DATA_DIR and DEMO_PASSWORD have to be set.
+It needs RATE_LIMITS=off, REGISTRATION=open, WEBHOOK_ALLOW_HTTP=on and
+EGRESS_ALLOWED_NETWORKS=127.0.0.1/32, and DATA_DIR and DEMO_PASSWORD have to be set.
 """
 
 
@@ -28,7 +29,14 @@ def build() -> Path:
 @pytest.fixture(scope="session")
 def workbench(build: Path) -> Iterator[Service]:
     """Run a service that serves the build."""
-    with running(WORKBENCH="on", RATE_LIMITS="off", REGISTRATION="open") as service:
+    with running(
+        WORKBENCH="on",
+        RATE_LIMITS="off",
+        REGISTRATION="open",
+        # Walks receive webhooks themselves.
+        WEBHOOK_ALLOW_HTTP="on",
+        EGRESS_ALLOWED_NETWORKS="127.0.0.1/32",
+    ) as service:
         yield service
 
 

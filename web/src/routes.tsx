@@ -3,10 +3,13 @@ import { createRouter } from '@tanstack/react-router';
 import { queryClient } from './kit/api/queryClient';
 import { basePath } from './kit/page';
 import { toAddress, toRoute } from './kit/routing/addresses';
-import { publicRoute, rootRoute, workRoute } from './kit/routing/roots';
+import { publicRoute, rootRoute, unknownRoute, workRoute } from './kit/routing/roots';
 import { currentOrganization, setCurrentOrganization, splitPath } from './kit/session/organization';
 import { setShellParts } from './kit/shell/navigation';
+import * as mailLinks from './identity/mail_links/routes';
+import * as profile from './identity/profile/routes';
 import * as signIn from './identity/sign_in/routes';
+import * as notifications from './delivery/notifications/routes';
 import * as home from './workflow/home/routes';
 import * as apiKeys from './identity/api_keys/routes';
 import * as bulkImport from './intake/bulk_import/routes';
@@ -17,65 +20,67 @@ import * as scheduledExports from './delivery/scheduled_exports/routes';
 import * as webhooks from './delivery/webhooks/routes';
 
 const routeTree = rootRoute.addChildren([
-    publicRoute.addChildren([...signIn.publicRoutes]),
-    workRoute.addChildren([
-        ...home.routes,
-        ...apiKeys.routes,
-        ...connectors.routes,
-        ...bulkImport.routes,
-        ...ingestionJobs.routes,
-        ...exports.routes,
-        ...scheduledExports.routes,
-        ...webhooks.routes,
-    ]),
+  publicRoute.addChildren([...signIn.publicRoutes, ...mailLinks.publicRoutes]),
+  workRoute.addChildren([
+    ...home.routes,
+    ...profile.routes,
+    ...apiKeys.routes,
+    ...connectors.routes,
+    ...bulkImport.routes,
+    ...ingestionJobs.routes,
+    ...exports.routes,
+    ...scheduledExports.routes,
+    ...webhooks.routes,
+    unknownRoute,
+  ]),
 ]);
 
 setShellParts({
-    navigation: [
-        ...home.navigation,
-        ...connectors.navigation,
-        ...ingestionJobs.navigation,
-        ...exports.navigation,
-        ...webhooks.navigation,
-    ],
-    header: [],
-    account: [],
+  navigation: [
+    ...home.navigation,
+    ...connectors.navigation,
+    ...ingestionJobs.navigation,
+    ...exports.navigation,
+    ...webhooks.navigation,
+  ],
+  header: [...notifications.header],
+  account: [...profile.account],
 });
 
 /** Takes the organization from the address; what was read for another one is dropped. */
 function followAddress(pathname: string): void {
-    const { slug } = splitPath(pathname.slice(basePath.length));
-    if (slug === undefined || slug === currentOrganization()) return;
-    queryClient.clear();
-    setCurrentOrganization(slug);
+  const { slug } = splitPath(pathname.slice(basePath.length));
+  if (slug === undefined || slug === currentOrganization()) return;
+  queryClient.clear();
+  setCurrentOrganization(slug);
 }
 
 function rewrite(url: URL, change: (path: string) => string): URL {
-    const path = url.pathname.startsWith(basePath)
-        ? url.pathname.slice(basePath.length)
-        : url.pathname;
-    url.pathname = `${basePath}${change(path)}`;
-    return url;
+  const path = url.pathname.startsWith(basePath)
+    ? url.pathname.slice(basePath.length)
+    : url.pathname;
+  url.pathname = `${basePath}${change(path)}`;
+  return url;
 }
 
 export function createAppRouter() {
-    followAddress(window.location.pathname);
-    const router = createRouter({
-        routeTree,
-        basepath: basePath || '/',
-        defaultPreload: 'intent',
-        scrollRestoration: true,
-        rewrite: {
-            input: ({ url }) => rewrite(url, toRoute),
-            output: ({ url }) => rewrite(url, toAddress),
-        },
-    });
-    router.history.subscribe(({ location }) => followAddress(location.pathname));
-    return router;
+  followAddress(window.location.pathname);
+  const router = createRouter({
+    routeTree,
+    basepath: basePath || '/',
+    defaultPreload: 'intent',
+    scrollRestoration: true,
+    rewrite: {
+      input: ({ url }) => rewrite(url, toRoute),
+      output: ({ url }) => rewrite(url, toAddress),
+    },
+  });
+  router.history.subscribe(({ location }) => followAddress(location.pathname));
+  return router;
 }
 
 declare module '@tanstack/react-router' {
-    interface Register {
-        router: ReturnType<typeof createAppRouter>;
-    }
+  interface Register {
+    router: ReturnType<typeof createAppRouter>;
+  }
 }

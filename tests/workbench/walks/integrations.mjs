@@ -1,9 +1,19 @@
 // Webhooks and API keys under Integrations.
+import { createServer } from 'node:http';
 
-const URL = 'https://hooks.example.com/labels';
+// A receiver that answers with these statuses, and then with 200.
+async function receive(...statuses) {
+  const server = createServer((request, response) => {
+    request.resume();
+    response.writeHead(statuses.shift() ?? 200).end('received');
+  });
+  await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve));
+  server.unref();
+  return `http://127.0.0.1:${server.address().port}/labels`;
+}
 
-async function addWebhook(walk, owner) {
-  return walk.call(owner, 'POST', '/webhooks', { url: URL, events: ['tag_set.accepted'] });
+async function addWebhook(walk, owner, url) {
+  return walk.call(owner, 'POST', '/webhooks', { url, events: ['tag_set.accepted'] });
 }
 
 export async function an_operator_adds_a_webhook_and_sees_its_secret_once(walk) {
@@ -12,7 +22,7 @@ export async function an_operator_adds_a_webhook_and_sees_its_secret_once(walk) 
   await page.getByRole('heading', { name: 'No webhooks' }).waitFor();
   await page.keyboard.press('n');
   const dialog = page.getByRole('dialog');
-  await dialog.getByLabel('URL').fill(URL);
+  await dialog.getByLabel('URL').fill(await receive());
   await dialog.getByRole('button', { name: 'Add webhook' }).click();
   await dialog.getByText('Choose at least one event.').waitFor();
   await dialog.getByRole('checkbox', { name: 'export.completed' }).check();
@@ -32,12 +42,13 @@ export async function an_operator_adds_a_webhook_and_sees_its_secret_once(walk) 
 
 export async function an_operator_activates_a_webhook_again_under_integrations(walk) {
   const owner = await walk.organization();
-  const { id } = await addWebhook(walk, owner);
+  const url = await receive();
+  const { id } = await addWebhook(walk, owner, url);
   await walk.call(owner, 'POST', `/webhooks/${id}/deactivate`, {});
   const page = await walk.page('/', { as: owner });
   await page.getByRole('link', { name: 'Integrations' }).click();
   await page.getByText('Deactivated', { exact: true }).last().waitFor();
-  await page.getByRole('link', { name: URL }).click();
+  await page.getByRole('link', { name: url }).click();
   await page.getByText('This webhook is deactivated').waitFor();
   await walk.checkAccessibility(page);
   await page.getByRole('button', { name: 'Activate again' }).click();
@@ -47,7 +58,7 @@ export async function an_operator_activates_a_webhook_again_under_integrations(w
 
 export async function an_operator_looks_at_a_test_delivery_and_sends_it_again(walk) {
   const owner = await walk.organization();
-  const { id } = await addWebhook(walk, owner);
+  const { id } = await addWebhook(walk, owner, await receive(503));
   const page = await walk.page(`/integrations/webhooks/${id}`, { as: owner });
   await page.getByRole('button', { name: 'Send test' }).click();
   const delivery = page.getByRole('dialog', { name: 'Delivery' });
@@ -55,6 +66,8 @@ export async function an_operator_looks_at_a_test_delivery_and_sends_it_again(wa
   // Its address opens the same delivery.
   await page.reload();
   await delivery.getByText('Attempt 1').waitFor();
+  await delivery.getByText('503', { exact: true }).waitFor();
+  await delivery.getByText('received', { exact: true }).waitFor();
   await walk.checkAccessibility(page);
   await page.keyboard.press('Escape');
   await delivery.waitFor({ state: 'detached' });

@@ -62,3 +62,18 @@ export async function a_new_tab_takes_the_session_of_the_open_one(walk) {
   await tab.goto(`${walk.base}/o/demo/`);
   await tab.getByRole('button', { name: /^Account of/ }).waitFor();
 }
+export async function an_expired_token_asks_for_the_password_and_the_page_stays(walk) {
+  const owner = await walk.organization();
+  const page = await walk.page('/', { as: owner });
+  await page.getByRole('heading', { level: 1 }).waitFor();
+  await walk.call(owner, 'POST', '/auth/sessions/revoke-all');
+  await page.evaluate(() => { document.body.dataset.kept = 'yes'; });
+  // Whatever the page reads next is refused.
+  await page.evaluate(() => window.dispatchEvent(new Event('visibilitychange')));
+  await page.getByRole('button', { name: /notifications/i }).click();
+  await page.getByRole('dialog', { name: 'Sign in again' }).waitFor();
+  await page.getByRole('dialog').locator('input[type=password]').fill(walk.password);
+  await page.getByRole('button', { name: 'Continue' }).click();
+  await page.getByRole('dialog').waitFor({ state: 'detached' });
+  walk.assert.equal(await page.evaluate(() => document.body.dataset.kept), 'yes');
+}

@@ -6,34 +6,34 @@ import type { NavigationItem } from '@/kit/shell/navigation';
 import { STATUSES } from './values';
 
 export const exportsRoute = createRoute({
-    getParentRoute: () => workRoute,
-    path: '/exports',
-    validateSearch: (search: Record<string, unknown>) => ({
-        ...readCursor(search),
-        ...readOption(search, 'status', STATUSES),
-        ...readText(search, 'format'),
-    }),
-    component: lazyRouteComponent(() => import('./ExportsPage'), 'ExportsPage'),
+  getParentRoute: () => workRoute,
+  path: '/exports',
+  validateSearch: (search: Record<string, unknown>) => ({
+    ...readCursor(search),
+    ...readOption(search, 'status', STATUSES),
+    ...readText(search, 'format'),
+  }),
+  component: lazyRouteComponent(() => import('./ExportsPage'), 'ExportsPage'),
 });
 
 export const newExportRoute = createRoute({
-    getParentRoute: () => workRoute,
-    path: '/exports/new',
-    validateSearch: (search: Record<string, unknown>) => ({
-        ...readText(search, 'schema_id'),
-        ...readText(search, 'format'),
-    }),
-    component: lazyRouteComponent(() => import('./NewExportPage'), 'NewExportPage'),
+  getParentRoute: () => workRoute,
+  path: '/exports/new',
+  validateSearch: (search: Record<string, unknown>) => ({
+    ...readText(search, 'schema_id'),
+    ...readText(search, 'format'),
+  }),
+  component: lazyRouteComponent(() => import('./NewExportPage'), 'NewExportPage'),
 });
 
 export const exportRoute = createRoute({
-    getParentRoute: () => workRoute,
-    path: '/exports/$jobId',
-    component: lazyRouteComponent(() => import('./ExportPage'), 'ExportPage'),
+  getParentRoute: () => workRoute,
+  path: '/exports/$jobId',
+  component: lazyRouteComponent(() => import('./ExportPage'), 'ExportPage'),
 });
 
 export const routes = [exportsRoute, newExportRoute, exportRoute] as const;
 
 export const navigation: NavigationItem[] = [
-    { to: '/exports', label: 'exports', icon: Download, group: 'data', permission: 'exports:read' },
+  { to: '/exports', label: 'exports', icon: Download, group: 'data', permission: 'exports:read' },
 ];

@@ -6,34 +6,34 @@ export type Run = Schemas['ScheduledExportRun'];
 export type Format = Schemas['ExportFormat'];
 
 export const STATUSES = [
-    'queued',
-    'running',
-    'completed',
-    'failed',
-    'cancelled',
+  'queued',
+  'running',
+  'completed',
+  'failed',
+  'cancelled',
 ] as const satisfies Export['status'][];
 
 export const TONES: Record<Run['status'], Tone> = {
-    queued: 'neutral',
-    running: 'active',
-    delivering: 'active',
-    completed: 'good',
-    failed: 'bad',
-    cancelled: 'neutral',
+  queued: 'neutral',
+  running: 'active',
+  delivering: 'active',
+  completed: 'good',
+  failed: 'bad',
+  cancelled: 'neutral',
 };
 
 /** Returns whether a job or a run is not over. */
 export function isPending(status: Run['status']): boolean {
-    return status === 'queued' || status === 'running' || status === 'delivering';
+  return status === 'queued' || status === 'running' || status === 'delivering';
 }
 
 interface WithFile {
-    status: Run['status'];
-    expires_at: string | null;
-    download_path: string | null;
+  status: Run['status'];
+  expires_at: string | null;
+  download_path: string | null;
 }
 
 /** Returns whether a completed job has no file any more. */
 export function hasExpired(job: WithFile): boolean {
-    return job.status === 'completed' && job.download_path === null;
+  return job.status === 'completed' && job.download_path === null;
 }

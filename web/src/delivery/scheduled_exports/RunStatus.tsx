@@ -5,10 +5,10 @@ import { Relative } from '@/kit/parts/Relative';
 
 /** The state of a run, and when it began. */
 export function RunStatus({ run }: { run: Schemas['ScheduledExportRun'] }) {
-    return (
-        <Group gap={6}>
-            <StatusCell job={run} />
-            <Relative value={run.finished_at ?? run.created_at} />
-        </Group>
-    );
+  return (
+    <Group gap={6}>
+      <StatusCell job={run} />
+      <Relative value={run.finished_at ?? run.created_at} />
+    </Group>
+  );
 }

@@ -15,62 +15,62 @@ type Created = Schemas['WebhookWithSecret'];
 
 /** Creates a webhook, and then shows its secret with the program that verifies. */
 export function CreateDialog({ close }: { close: () => void }) {
-    const { t } = useTranslation('delivery/webhooks');
-    const [created, setCreated] = useState<Created>();
-    const client = useQueryClient();
-    const idempotency = useIdempotency();
-    const create = $api.useMutation('post', '/api/v1/webhooks');
-    const submit = (body: Schemas['CreateWebhook']) =>
-        create.mutate(
-            { params: { header: idempotency.headers(body) }, body },
-            {
-                onSuccess: ({ data }) => {
-                    idempotency.done();
-                    void client.invalidateQueries({ queryKey: ['get', '/api/v1/webhooks'] });
-                    setCreated(data);
-                },
-            },
-        );
-    return (
-        <Dialog
-            close={close}
-            size="xl"
-            title={created ? t('created') : t('create')}
-            firm={created !== undefined}
-        >
-            {created ? (
-                <SecretStep created={created} />
-            ) : (
-                <WebhookForm
-                    submitText={t('create')}
-                    pending={create.isPending}
-                    error={create.error}
-                    onSubmit={submit}
-                />
-            )}
-        </Dialog>
+  const { t } = useTranslation('delivery/webhooks');
+  const [created, setCreated] = useState<Created>();
+  const client = useQueryClient();
+  const idempotency = useIdempotency();
+  const create = $api.useMutation('post', '/api/v1/webhooks');
+  const submit = (body: Schemas['CreateWebhook']) =>
+    create.mutate(
+      { params: { header: idempotency.headers(body) }, body },
+      {
+        onSuccess: ({ data }) => {
+          idempotency.done();
+          void client.invalidateQueries({ queryKey: ['get', '/api/v1/webhooks'] });
+          setCreated(data);
+        },
+      },
     );
+  return (
+    <Dialog
+      close={close}
+      size="xl"
+      title={created ? t('created') : t('create')}
+      firm={created !== undefined}
+    >
+      {created ? (
+        <SecretStep created={created} />
+      ) : (
+        <WebhookForm
+          submitText={t('create')}
+          pending={create.isPending}
+          error={create.error}
+          onSubmit={submit}
+        />
+      )}
+    </Dialog>
+  );
 }
 
 function SecretStep({ created }: { created: Created }) {
-    const { t } = useTranslation('delivery/webhooks');
-    const navigate = useNavigate();
-    return (
-        <Stack>
-            <SecretOnce secret={created.secret} label={t('secret')} />
-            <VerifyProgram />
-            <Group justify="flex-end">
-                <Button
-                    onClick={() =>
-                        void navigate({
-                            to: '/integrations/webhooks/$webhookId',
-                            params: { webhookId: created.id },
-                        })
-                    }
-                >
-                    {t('secret_stored')}
-                </Button>
-            </Group>
-        </Stack>
-    );
+  const { t } = useTranslation('delivery/webhooks');
+  const navigate = useNavigate();
+  return (
+    <Stack>
+      <SecretOnce secret={created.secret} label={t('secret')} />
+      <VerifyProgram />
+      <Group justify="flex-end">
+        <Button
+          onClick={() =>
+            void navigate({
+              to: '/integrations/webhooks/$webhookId',
+              params: { webhookId: created.id },
+            })
+          }
+        >
+          {t('secret_stored')}
+        </Button>
+      </Group>
+    </Stack>
+  );
 }

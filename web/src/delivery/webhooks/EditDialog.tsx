@@ -7,29 +7,29 @@ import type { Details } from './values';
 import { WebhookForm } from './WebhookForm';
 
 export function EditDialog({ webhook, close }: { webhook: Details; close: () => void }) {
-    const { t } = useTranslation('delivery/webhooks');
-    const refresh = useRefresh();
-    const update = $api.useMutation('patch', '/api/v1/webhooks/{webhook_id}');
-    return (
-        <Dialog close={close} size="xl" title={t('edit')}>
-            <WebhookForm
-                webhook={webhook}
-                submitText={t('save')}
-                pending={update.isPending}
-                error={update.error}
-                onSubmit={(body) =>
-                    update.mutate(
-                        {
-                            params: {
-                                path: { webhook_id: webhook.id },
-                                header: ifMatch(webhook.revision),
-                            },
-                            body,
-                        },
-                        { onSuccess: close, onSettled: refresh },
-                    )
-                }
-            />
-        </Dialog>
-    );
+  const { t } = useTranslation('delivery/webhooks');
+  const refresh = useRefresh();
+  const update = $api.useMutation('patch', '/api/v1/webhooks/{webhook_id}');
+  return (
+    <Dialog close={close} size="xl" title={t('edit')}>
+      <WebhookForm
+        webhook={webhook}
+        submitText={t('save')}
+        pending={update.isPending}
+        error={update.error}
+        onSubmit={(body) =>
+          update.mutate(
+            {
+              params: {
+                path: { webhook_id: webhook.id },
+                header: ifMatch(webhook.revision),
+              },
+              body,
+            },
+            { onSuccess: close, onSettled: refresh },
+          )
+        }
+      />
+    </Dialog>
+  );
 }

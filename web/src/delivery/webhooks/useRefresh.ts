@@ -3,10 +3,10 @@ import { useCallback } from 'react';
 
 /** Returns what reads everything about webhooks again, after a change. */
 export function useRefresh(): () => void {
-    const client = useQueryClient();
-    return useCallback(() => {
-        void client.invalidateQueries({
-            predicate: ({ queryKey }) => String(queryKey[1]).startsWith('/api/v1/webhooks'),
-        });
-    }, [client]);
+  const client = useQueryClient();
+  return useCallback(() => {
+    void client.invalidateQueries({
+      predicate: ({ queryKey }) => String(queryKey[1]).startsWith('/api/v1/webhooks'),
+    });
+  }, [client]);
 }

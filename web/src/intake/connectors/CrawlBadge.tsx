@@ -7,21 +7,21 @@ import { StatusBadge, type Tone } from '@/kit/parts/StatusBadge';
 type Crawl = Schemas['LastCrawl'];
 
 const TONES: Record<Crawl['status'], Tone> = {
-    queued: 'neutral',
-    running: 'active',
-    completed: 'good',
-    completed_with_errors: 'warning',
-    failed: 'bad',
-    cancelled: 'neutral',
+  queued: 'neutral',
+  running: 'active',
+  completed: 'good',
+  completed_with_errors: 'warning',
+  failed: 'bad',
+  cancelled: 'neutral',
 };
 
 /** How the last crawl went, and when. */
 export function CrawlBadge({ crawl }: { crawl: Crawl }) {
-    const { t } = useTranslation('intake/connectors');
-    return (
-        <Group gap={6}>
-            <StatusBadge tone={TONES[crawl.status]}>{t(`crawls.${crawl.status}`)}</StatusBadge>
-            <Relative value={crawl.at} />
-        </Group>
-    );
+  const { t } = useTranslation('intake/connectors');
+  return (
+    <Group gap={6}>
+      <StatusBadge tone={TONES[crawl.status]}>{t(`crawls.${crawl.status}`)}</StatusBadge>
+      <Relative value={crawl.at} />
+    </Group>
+  );
 }

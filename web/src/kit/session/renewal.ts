@@ -9,32 +9,33 @@ let waiting: ((renewed: boolean) => void) | undefined;
 let running: Promise<boolean> | undefined;
 
 function notify(): void {
-    for (const listener of listeners) listener();
+  for (const listener of listeners) listener();
 }
 
 /** Asks the user to sign in again; resolves to whether there is a new token. */
 export function renewSession(): Promise<boolean> {
-    running ??= new Promise<boolean>((resolve) => {
-        waiting = resolve;
-        notify();
-    });
-    return running;
+  if (running) return running;
+  running = new Promise<boolean>((resolve) => {
+    waiting = resolve;
+  });
+  notify();
+  return running;
 }
 
 export function finishRenewal(renewed: boolean): void {
-    waiting?.(renewed);
-    waiting = undefined;
-    running = undefined;
-    notify();
+  waiting?.(renewed);
+  waiting = undefined;
+  running = undefined;
+  notify();
 }
 
 /** Whether the dialog is open. */
 export function useRenewal(): boolean {
-    return useSyncExternalStore(
-        (listener) => {
-            listeners.add(listener);
-            return () => listeners.delete(listener);
-        },
-        () => running !== undefined,
-    );
+  return useSyncExternalStore(
+    (listener) => {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    () => running !== undefined,
+  );
 }
