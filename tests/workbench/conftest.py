@@ -14,7 +14,8 @@ BASE = "WORKBENCH_BASE"
 """The address of a running service, to develop with; its variables are those of `make run`.
 
 It needs RATE_LIMITS=off, REGISTRATION=open, WEBHOOK_ALLOW_HTTP=on and
-EGRESS_ALLOWED_NETWORKS=127.0.0.1/32, and DATA_DIR and DEMO_PASSWORD have to be set.
+EGRESS_ALLOWED_NETWORKS=127.0.0.1/32,127.0.0.2/32 (for webhooks, and for single sign-on).
+DATA_DIR and DEMO_PASSWORD have to be set.
 """
 
 
@@ -29,14 +30,10 @@ def build() -> Path:
 @pytest.fixture(scope="session")
 def workbench(build: Path) -> Iterator[Service]:
     """Run a service that serves the build."""
-    with running(
-        WORKBENCH="on",
-        RATE_LIMITS="off",
-        REGISTRATION="open",
-        # Walks receive webhooks themselves.
-        WEBHOOK_ALLOW_HTTP="on",
-        EGRESS_ALLOWED_NETWORKS="127.0.0.1/32",
-    ) as service:
+    settings = {"RATE_LIMITS": "off", "REGISTRATION": "open", "WORKBENCH": "on"}
+    # Walks receive webhooks themselves.
+    settings |= {"WEBHOOK_ALLOW_HTTP": "on", "EGRESS_ALLOWED_NETWORKS": "127.0.0.1/32"}
+    with running(**settings) as service:
         yield service
 
 

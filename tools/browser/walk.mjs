@@ -49,11 +49,15 @@ export class Walk {
   // The link to a page of the service in the newest email to an address, which a job writes.
   async findLink(email, path) {
     return this.until(async () => {
-      const files = await readdir(this.mail);
+      const files = (await readdir(this.mail)).sort();
       const texts = await Promise.all(files.map((file) => readFile(join(this.mail, file), 'utf8')));
       const own = texts.filter((text) => text.includes(`To: ${email}`)).map(decodeEmail);
-      const links = own.flatMap((text) => text.match(/https?:\/\/\S+/g) ?? []);
-      const link = links.findLast((found) => URL.parse(found)?.pathname === path);
+      // The plain text comes before the HTML; names of files begin with the time.
+      const links = own.map((text) => {
+        const found = text.match(/https?:\/\/\S+/g) ?? [];
+        return found.find((one) => URL.parse(one)?.pathname === path);
+      });
+      const link = links.findLast((found) => found !== undefined);
       assert.ok(link, `no email to ${email} leads to ${path}`);
       return link;
     });

@@ -1,4 +1,4 @@
-import { Button, Grid, Group, Stack } from '@mantine/core';
+import { Box, Button, Grid, Group, Stack } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
@@ -63,9 +63,9 @@ export function NewExportPage() {
           </Stack>
         </Grid.Col>
         <Grid.Col span={{ base: 12, lg: 6 }}>
-          <Section title={t('preview.title')}>
+          <Box pos='sticky' top={64}><Section title={t('preview.title')}>
             <Preview preview={preview} />
-          </Section>
+          </Section></Box>
         </Grid.Col>
       </Grid>
     </Page>

@@ -70,6 +70,9 @@ export function SignOnPage() {
   const { t } = useTranslation('identity/sign_in');
   const { code, next, error, error_description: text } = useSearch({ from: '/public/sign-on' });
   const isWaiting = error === 'confirmation_required';
+  useEffect(() => {
+    if (error !== undefined) finishSignOn();
+  }, [error]);
   let content = <Confirmation code={code} next={next} />;
   if (error !== undefined) {
     content = (

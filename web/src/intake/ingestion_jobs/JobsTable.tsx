@@ -44,6 +44,8 @@ function useColumns(): Column<Job>[] {
             size="sm"
             fw={500}
             dir="auto"
+            display="block"
+            miw={90}
             style={{ overflowWrap: 'anywhere' }}
           >
             {job.name}
