@@ -9,7 +9,12 @@ export default defineConfig(({ command }) => ({
   // The service writes the addresses in index.html; the other files find each other.
   base: command === 'build' ? './' : '/',
   plugins: [react(), compress(new URL('./dist/workbench', import.meta.url).pathname)],
-  resolve: { alias: { '@': new URL('./src', import.meta.url).pathname } },
+  resolve: {
+    alias: {
+      '@examples': new URL('../examples', import.meta.url).pathname,
+      '@': new URL('./src', import.meta.url).pathname,
+    },
+  },
   build: {
     target: 'es2023',
     // Browsers that have light-dark(): its replacement needs a color scheme in the same style sheet.
@@ -23,5 +28,9 @@ export default defineConfig(({ command }) => ({
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
   },
-  server: { proxy: { '/api': service, '/docs': service, '/openapi.json': service } },
+  server: {
+    // The examples are outside of this folder.
+    fs: { allow: ['..'] },
+    proxy: { '/api': service, '/docs': service, '/openapi.json': service },
+  },
 }));

@@ -1,0 +1,35 @@
+import { Dialog } from '@/kit/parts/Dialog';
+import { useTranslation } from 'react-i18next';
+import { $api } from '@/kit/api/client';
+import { ifMatch } from '@/kit/api/idempotency';
+import { useRefresh } from './useRefresh';
+import type { Details } from './values';
+import { WebhookForm } from './WebhookForm';
+
+export function EditDialog({ webhook, close }: { webhook: Details; close: () => void }) {
+  const { t } = useTranslation('delivery/webhooks');
+  const refresh = useRefresh();
+  const update = $api.useMutation('patch', '/api/v1/webhooks/{webhook_id}');
+  return (
+    <Dialog close={close} size="xl" title={t('edit')}>
+      <WebhookForm
+        webhook={webhook}
+        submitText={t('save')}
+        pending={update.isPending}
+        error={update.error}
+        onSubmit={(body) =>
+          update.mutate(
+            {
+              params: {
+                path: { webhook_id: webhook.id },
+                header: ifMatch(webhook.revision),
+              },
+              body,
+            },
+            { onSuccess: close, onSettled: refresh },
+          )
+        }
+      />
+    </Dialog>
+  );
+}

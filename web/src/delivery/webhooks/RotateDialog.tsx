@@ -1,0 +1,52 @@
+import { Button, Group, Stack } from '@mantine/core';
+import { Dialog } from '@/kit/parts/Dialog';
+import { useTranslation } from 'react-i18next';
+import { $api } from '@/kit/api/client';
+import { ifMatch, useIdempotency } from '@/kit/api/idempotency';
+import { ConfirmDialog } from '@/kit/parts/ConfirmDialog';
+import { SecretOnce } from '@/kit/parts/SecretOnce';
+import { useRefresh } from './useRefresh';
+import type { Details } from './values';
+import { VerifyProgram } from './VerifyProgram';
+
+/** Issues a new secret after a question, and shows it once. */
+export function RotateDialog({ webhook, close }: { webhook: Details; close: () => void }) {
+  const { t } = useTranslation('delivery/webhooks');
+  const refresh = useRefresh();
+  const idempotency = useIdempotency();
+  const rotate = $api.useMutation('post', '/api/v1/webhooks/{webhook_id}/rotate-secret');
+  const confirm = () =>
+    rotate.mutate(
+      {
+        params: {
+          path: { webhook_id: webhook.id },
+          header: { ...ifMatch(webhook.revision), ...idempotency.headers(webhook.id) },
+        },
+        body: {},
+      },
+      { onSettled: refresh },
+    );
+  if (!rotate.data)
+    return (
+      <ConfirmDialog
+        title={t('rotate')}
+        text={t('rotate_text')}
+        confirm={t('rotate')}
+        pending={rotate.isPending}
+        error={rotate.error}
+        onConfirm={confirm}
+        close={close}
+      />
+    );
+  return (
+    <Dialog close={close} size="xl" title={t('rotate')} firm>
+      <Stack>
+        <SecretOnce secret={rotate.data.data.secret} label={t('secret')} />
+        <VerifyProgram />
+        <Group justify="flex-end">
+          <Button onClick={close}>{t('secret_stored')}</Button>
+        </Group>
+      </Stack>
+    </Dialog>
+  );
+}

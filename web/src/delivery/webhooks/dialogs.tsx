@@ -1,0 +1,65 @@
+import { useNavigate } from '@tanstack/react-router';
+import { useTranslation } from 'react-i18next';
+import { $api } from '@/kit/api/client';
+import { ifMatch } from '@/kit/api/idempotency';
+import { ConfirmDialog } from '@/kit/parts/ConfirmDialog';
+import { useRefresh } from './useRefresh';
+import type { Details } from './values';
+
+interface Props {
+  webhook: Details;
+  close: () => void;
+}
+
+const paramsOf = (webhook: Details) => ({
+  path: { webhook_id: webhook.id },
+  header: ifMatch(webhook.revision),
+});
+
+export function DeactivateDialog({ webhook, close }: Props) {
+  const { t } = useTranslation('delivery/webhooks');
+  const refresh = useRefresh();
+  const deactivate = $api.useMutation('post', '/api/v1/webhooks/{webhook_id}/deactivate');
+  const confirm = () =>
+    deactivate.mutate(
+      { params: paramsOf(webhook), body: {} },
+      { onSuccess: close, onSettled: refresh },
+    );
+  return (
+    <ConfirmDialog
+      title={t('deactivate')}
+      text={t('deactivate_text')}
+      confirm={t('deactivate')}
+      pending={deactivate.isPending}
+      error={deactivate.error}
+      onConfirm={confirm}
+      close={close}
+    />
+  );
+}
+
+export function DeleteDialog({ webhook, close }: Props) {
+  const { t } = useTranslation('delivery/webhooks');
+  const navigate = useNavigate();
+  const refresh = useRefresh();
+  const remove = $api.useMutation('delete', '/api/v1/webhooks/{webhook_id}');
+  const confirm = () =>
+    remove.mutate(
+      { params: paramsOf(webhook) },
+      {
+        onSuccess: () => void navigate({ to: '/integrations' }).then(refresh),
+      },
+    );
+  return (
+    <ConfirmDialog
+      danger
+      title={t('delete')}
+      text={t('delete_text', { url: webhook.url })}
+      confirm={t('delete')}
+      pending={remove.isPending}
+      error={remove.error}
+      onConfirm={confirm}
+      close={close}
+    />
+  );
+}

@@ -1,0 +1,1 @@
+export { IntegrationTabs } from './IntegrationTabs';

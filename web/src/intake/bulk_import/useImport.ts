@@ -1,0 +1,95 @@
+import { useQueryClient } from '@tanstack/react-query';
+import { useNavigate } from '@tanstack/react-router';
+import { useRef, useState } from 'react';
+import { randomKey } from '@/kit/api/idempotency';
+import { guessTargets, isUnchanged, mappedHeader, type Target } from './csv';
+import { type FilePreview, previewFile, replaceHeader } from './preview';
+import { uploadRecords } from './upload';
+
+export const FORMATS = ['auto', 'jsonl', 'csv', 'doccano', 'label_studio', 'zip'] as const;
+export const LABELS = ['submitted', 'accepted', 'ignored'] as const;
+
+export interface Settings {
+  schemaId: string | null;
+  format: (typeof FORMATS)[number];
+  labels: (typeof LABELS)[number];
+}
+
+interface Chosen {
+  file: File;
+  preview: FilePreview;
+  targets: Target[];
+}
+
+/** Returns the file to send: with another header if columns were given other meanings. */
+async function prepareFile({ file, preview: { csv }, targets }: Chosen): Promise<File> {
+  if (!csv || isUnchanged(csv, targets)) return file;
+  const text = await file.slice(0, csv.headerLength * 4).text();
+  return replaceHeader(file, text, csv, mappedHeader(csv, targets));
+}
+
+async function buildForm(chosen: Chosen, settings: Settings): Promise<FormData> {
+  const form = new FormData();
+  if (settings.schemaId !== null) form.set('schema_id', settings.schemaId);
+  if (settings.format !== 'auto') form.set('format', settings.format);
+  form.set('labels', settings.labels);
+  form.set('file', await prepareFile(chosen));
+  return form;
+}
+
+/** The state of an import: the file, what its columns are, the settings, and the upload. */
+export function useImport() {
+  const navigate = useNavigate();
+  const client = useQueryClient();
+  const [chosen, setChosen] = useState<Chosen>();
+  const [settings, setSettings] = useState<Settings>({
+    schemaId: null,
+    format: 'auto',
+    labels: 'submitted',
+  });
+  const [share, setShare] = useState<number>();
+  const [error, setError] = useState<unknown>();
+  const running = useRef<AbortController>(undefined);
+  const choose = async (file: File) => {
+    const preview = await previewFile(file);
+    setError(undefined);
+    setChosen({ file, preview, targets: guessTargets(preview.csv?.columns ?? []) });
+  };
+  const start = async () => {
+    if (!chosen) return;
+    const controller = new AbortController();
+    running.current = controller;
+    setError(undefined);
+    setShare(0);
+    try {
+      const form = await buildForm(chosen, settings);
+      const job = await uploadRecords(form, randomKey(), setShare, controller.signal);
+      void client.invalidateQueries({ queryKey: ['get', '/api/v1/ingestion-jobs'] });
+      void navigate({ to: '/imports/$jobId', params: { jobId: job.id } });
+    } catch (failure) {
+      if (!controller.signal.aborted) setError(failure);
+    } finally {
+      setShare(undefined);
+    }
+  };
+  const { csv } = chosen?.preview ?? {};
+  return {
+    ...{ file: chosen?.file, preview: chosen?.preview, targets: chosen?.targets ?? [] },
+    ...{ settings, share, error },
+    choose: (file: File) => void choose(file),
+    setTarget: (index: number, target: Target) =>
+      setChosen((now) => now && { ...now, targets: moveTarget(now.targets, index, target) }),
+    setSettings: (changes: Partial<Settings>) => setSettings((now) => ({ ...now, ...changes })),
+    lacksText: csv !== undefined && chosen?.targets.includes('text') === false,
+    start: () => void start(),
+    abort: () => running.current?.abort(),
+  };
+}
+
+/** Gives a column a meaning, which another column then loses. */
+function moveTarget(targets: readonly Target[], index: number, target: Target): Target[] {
+  return targets.map((one, other) => {
+    if (other === index) return target;
+    return one === target && target !== 'metadata' ? 'metadata' : one;
+  });
+}
