@@ -6,16 +6,24 @@ import { toAddress, toRoute } from './kit/routing/addresses';
 import { publicRoute, rootRoute, workRoute } from './kit/routing/roots';
 import { currentOrganization, setCurrentOrganization, splitPath } from './kit/session/organization';
 import { setShellParts } from './kit/shell/navigation';
+import * as invitations from './identity/invitations/routes';
+import * as members from './identity/members/routes';
 import * as signIn from './identity/sign_in/routes';
+import * as teams from './identity/teams/routes';
 import * as home from './workflow/home/routes';
 
 const routeTree = rootRoute.addChildren([
     publicRoute.addChildren([...signIn.publicRoutes]),
-    workRoute.addChildren([...home.routes]),
+    workRoute.addChildren([
+        ...home.routes,
+        ...members.routes,
+        ...invitations.routes,
+        ...teams.routes,
+    ]),
 ]);
 
 setShellParts({
-    navigation: [...home.navigation],
+    navigation: [...home.navigation, ...members.navigation, ...teams.navigation],
     header: [],
     account: [],
 });
