@@ -10,6 +10,7 @@ import * as invitations from './identity/invitations/routes';
 import * as members from './identity/members/routes';
 import * as signIn from './identity/sign_in/routes';
 import * as teams from './identity/teams/routes';
+import * as quality from './insight/quality/routes';
 import * as home from './workflow/home/routes';
 
 const routeTree = rootRoute.addChildren([
@@ -18,12 +19,18 @@ const routeTree = rootRoute.addChildren([
         ...home.routes,
         ...members.routes,
         ...invitations.routes,
+        ...quality.routes,
         ...teams.routes,
     ]),
 ]);
 
 setShellParts({
-    navigation: [...home.navigation, ...members.navigation, ...teams.navigation],
+    navigation: [
+        ...home.navigation,
+        ...quality.navigation,
+        ...members.navigation,
+        ...teams.navigation,
+    ],
     header: [],
     account: [],
 });
