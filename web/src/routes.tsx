@@ -6,6 +6,8 @@ import { toAddress, toRoute } from './kit/routing/addresses';
 import { publicRoute, rootRoute, workRoute } from './kit/routing/roots';
 import { currentOrganization, setCurrentOrganization, splitPath } from './kit/session/organization';
 import { setShellParts } from './kit/shell/navigation';
+import * as invoices from './billing/invoices/routes';
+import * as plan from './billing/plan/routes';
 import * as invitations from './identity/invitations/routes';
 import * as members from './identity/members/routes';
 import * as signIn from './identity/sign_in/routes';
@@ -20,6 +22,8 @@ const routeTree = rootRoute.addChildren([
         ...members.routes,
         ...invitations.routes,
         ...quality.routes,
+        ...plan.routes,
+        ...invoices.routes,
         ...teams.routes,
     ]),
 ]);
@@ -30,6 +34,7 @@ setShellParts({
         ...quality.navigation,
         ...members.navigation,
         ...teams.navigation,
+        ...plan.navigation,
     ],
     header: [],
     account: [],

@@ -1,4 +1,4 @@
-import { ActionIcon, Badge, Group, Menu, Text } from '@mantine/core';
+import { ActionIcon, Group, Menu, Text } from '@mantine/core';
 import { Ellipsis, Star, StarOff, UserMinus } from 'lucide-react';
 import { useTranslation } from 'react-i18next';
 import { notifyDone, notifyError } from '@/kit/data/notify';
@@ -7,6 +7,7 @@ import { $api } from '@/kit/api/client';
 import { queryClient } from '@/kit/api/queryClient';
 import type { Schemas } from '@/kit/api/types';
 import { DataTable, type Column } from '@/kit/data/DataTable';
+import { Tone } from '@/kit/data/Tone';
 import { useFormat } from '@/kit/i18n/format';
 import { useMay } from '@/kit/session/may';
 
@@ -33,11 +34,7 @@ export function WorkloadTable({ team, workload }: Props) {
                     <div>
                         <Person user={user} />
                     </div>
-                    {role === 'lead' && (
-                        <Badge size="sm" variant="light" color="blue.9">
-                            {t('lead')}
-                        </Badge>
-                    )}
+                    {role === 'lead' && <Tone tone="info">{t('lead')}</Tone>}
                 </Group>
             ),
         },

@@ -7,7 +7,7 @@ import { DataTable } from '@/kit/data/DataTable';
 import { useFormat } from '@/kit/i18n/format';
 import { HeatTable } from './HeatTable';
 import { buildMatrix, pairKey } from './matrix';
-import type { Coefficient } from './runs';
+import { chooseCoefficient, listCoefficients, type Coefficient } from './runs';
 
 type Pair = Schemas['AgreementPair'];
 
@@ -17,13 +17,15 @@ interface Props {
 }
 
 /** How much each two labelers agree in one field. */
-export function PairsPanel({ pairs, metric }: Props) {
+export function PairsPanel({ pairs, metric: wanted }: Props) {
     const { t } = useTranslation('insight/quality');
     const fields = [...new Set(pairs.map(({ field }) => field))];
     const [chosen, setChosen] = useState<string>();
     const field = fields.find((one) => one === chosen) ?? fields[0];
+    // Not every coefficient compares pairs.
+    const metric = listCoefficients(pairs).includes(wanted) ? wanted : chooseCoefficient(pairs);
     const own = pairs.filter((pair) => pair.metric === metric && pair.field === field);
-    if (field === undefined) return null;
+    if (field === undefined || metric === undefined) return null;
     return (
         <ChartPanel
             title={t('agreement.pairs')}

@@ -1,4 +1,4 @@
-import { Badge, Progress, Stack, Text } from '@mantine/core';
+import { Progress, Stack, Text } from '@mantine/core';
 import { keepPreviousData } from '@tanstack/react-query';
 import { useEffect, useRef } from 'react';
 import { useTranslation } from 'react-i18next';
@@ -8,6 +8,7 @@ import { queryClient } from '@/kit/api/queryClient';
 import { DataTable, type Column } from '@/kit/data/DataTable';
 import { Pager } from '@/kit/data/Pager';
 import { Panel } from '@/kit/data/Panel';
+import { Tone } from '@/kit/data/Tone';
 import { useFormat } from '@/kit/i18n/format';
 import { doneShare, isActive, type Run } from './runs';
 
@@ -104,12 +105,7 @@ function RunState({ run }: { run: Run }) {
                 {`${t('runs.failed')}: ${run.error?.message ?? ''}`}
             </Text>
         );
-    if (!isActive(run))
-        return (
-            <Badge variant="light" color="green.9" size="sm">
-                {t('runs.completed')}
-            </Badge>
-        );
+    if (!isActive(run)) return <Tone tone="good">{t('runs.completed')}</Tone>;
     const share = doneShare(run);
     const left =
         eta_seconds === null
