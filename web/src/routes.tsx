@@ -10,7 +10,9 @@ import * as invoices from './billing/invoices/routes';
 import * as plan from './billing/plan/routes';
 import * as invitations from './identity/invitations/routes';
 import * as members from './identity/members/routes';
+import * as organizations from './identity/organizations/routes';
 import * as signIn from './identity/sign_in/routes';
+import * as sso from './identity/sso/routes';
 import * as teams from './identity/teams/routes';
 import * as quality from './insight/quality/routes';
 import * as home from './workflow/home/routes';
@@ -25,6 +27,8 @@ const routeTree = rootRoute.addChildren([
         ...plan.routes,
         ...invoices.routes,
         ...teams.routes,
+        ...organizations.routes,
+        ...sso.routes,
     ]),
 ]);
 
@@ -34,6 +38,7 @@ setShellParts({
         ...quality.navigation,
         ...members.navigation,
         ...teams.navigation,
+        ...organizations.navigation,
         ...plan.navigation,
     ],
     header: [],
