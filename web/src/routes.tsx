@@ -8,6 +8,8 @@ import { currentOrganization, setCurrentOrganization, splitPath } from './kit/se
 import { setShellParts } from './kit/shell/navigation';
 import * as invoices from './billing/invoices/routes';
 import * as plan from './billing/plan/routes';
+import * as notificationPreferences from './delivery/notification_preferences/routes';
+import * as audit from './identity/audit/routes';
 import * as invitations from './identity/invitations/routes';
 import * as members from './identity/members/routes';
 import * as organizations from './identity/organizations/routes';
@@ -29,6 +31,8 @@ const routeTree = rootRoute.addChildren([
         ...teams.routes,
         ...organizations.routes,
         ...sso.routes,
+        ...audit.routes,
+        ...notificationPreferences.routes,
     ]),
 ]);
 
@@ -39,10 +43,11 @@ setShellParts({
         ...members.navigation,
         ...teams.navigation,
         ...organizations.navigation,
+        ...audit.navigation,
         ...plan.navigation,
     ],
     header: [],
-    account: [],
+    account: [...notificationPreferences.account],
 });
 
 /** Takes the organization from the address; what was read for another one is dropped. */
