@@ -9,26 +9,82 @@ import { setShellParts } from './kit/shell/navigation';
 import * as mailLinks from './identity/mail_links/routes';
 import * as profile from './identity/profile/routes';
 import * as signIn from './identity/sign_in/routes';
-import * as notifications from './delivery/notifications/routes';
+import * as apiKeys from './identity/api_keys/routes';
+import * as audit from './identity/audit/routes';
+import * as invitations from './identity/invitations/routes';
+import * as members from './identity/members/routes';
+import * as organizations from './identity/organizations/routes';
+import * as sso from './identity/sso/routes';
+import * as teams from './identity/teams/routes';
+import * as schemas from './schemas/artifact_schemas/routes';
+import * as documents from './documents/artifacts/routes';
 import * as home from './workflow/home/routes';
 import * as labeling from './workflow/labeling/routes';
 import * as review from './workflow/review/routes';
+import * as routing from './workflow/routing_rules/routes';
+import * as bulkImport from './intake/bulk_import/routes';
+import * as connectors from './intake/connectors/routes';
+import * as ingestionJobs from './intake/ingestion_jobs/routes';
+import * as quality from './insight/quality/routes';
+import * as exports from './delivery/exports/routes';
+import * as notificationPreferences from './delivery/notification_preferences/routes';
+import * as notifications from './delivery/notifications/routes';
+import * as scheduledExports from './delivery/scheduled_exports/routes';
+import * as webhooks from './delivery/webhooks/routes';
+import * as invoices from './billing/invoices/routes';
+import * as plan from './billing/plan/routes';
 
 const routeTree = rootRoute.addChildren([
   publicRoute.addChildren([...signIn.publicRoutes, ...mailLinks.publicRoutes]),
   workRoute.addChildren([
+    ...profile.routes,
+    ...apiKeys.routes,
+    ...audit.routes,
+    ...invitations.routes,
+    ...members.routes,
+    ...organizations.routes,
+    ...sso.routes,
+    ...teams.routes,
+    ...schemas.routes,
+    ...documents.routes,
     ...home.routes,
     ...labeling.routes,
     ...review.routes,
-    ...profile.routes,
+    ...routing.routes,
+    ...bulkImport.routes,
+    ...connectors.routes,
+    ...ingestionJobs.routes,
+    ...quality.routes,
+    ...exports.routes,
+    ...notificationPreferences.routes,
+    ...scheduledExports.routes,
+    ...webhooks.routes,
+    ...invoices.routes,
+    ...plan.routes,
     unknownRoute,
   ]),
 ]);
 
 setShellParts({
-  navigation: [...home.navigation, ...review.navigation],
+  navigation: [
+    ...home.navigation,
+    ...documents.navigation,
+    ...review.navigation,
+    ...schemas.navigation,
+    ...routing.navigation,
+    ...connectors.navigation,
+    ...ingestionJobs.navigation,
+    ...exports.navigation,
+    ...webhooks.navigation,
+    ...quality.navigation,
+    ...members.navigation,
+    ...teams.navigation,
+    ...organizations.navigation,
+    ...audit.navigation,
+    ...plan.navigation,
+  ],
   header: [...notifications.header],
-  account: [...profile.account],
+  account: [...profile.account, ...notificationPreferences.account],
 });
 
 /** Takes the organization from the address; what was read for another one is dropped. */

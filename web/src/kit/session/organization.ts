@@ -31,3 +31,9 @@ export function setCurrentOrganization(slug: string | undefined): void {
 export function lastOrganization(): string | null {
   return localStorage.getItem(LAST);
 }
+
+/** Returns the organization of a page inside one, for paths of the API. */
+export function requireOrganization(): string {
+    if (current === undefined) throw new Error('This page needs an organization.');
+    return current;
+}

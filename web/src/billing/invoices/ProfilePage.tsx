@@ -1,0 +1,25 @@
+import { Stack } from '@mantine/core';
+import { useTranslation } from 'react-i18next';
+import { BillingPage } from '@/billing/plan';
+import { $api } from '@/kit/api/client';
+import { ErrorAlert } from '@/kit/components/ErrorAlert';
+import { LoadingRows } from '@/kit/data/Listing';
+import { Panel } from '@/kit/data/Panel';
+import { ProfileForm } from './ProfileForm';
+
+export function ProfilePage() {
+    const { t } = useTranslation('billing/invoices');
+    const query = $api.useQuery('get', '/api/v1/billing/profile');
+    const profile = query.data?.data;
+    return (
+        <BillingPage>
+            <Stack maw={640}>
+                <Panel title={t('profile.title')} description={t('profile.text')}>
+                    <ErrorAlert error={query.error} retry={() => void query.refetch()} />
+                    {query.isPending && <LoadingRows />}
+                    {profile && <ProfileForm key={profile.revision} profile={profile} />}
+                </Panel>
+            </Stack>
+        </BillingPage>
+    );
+}

@@ -1,0 +1,30 @@
+import { useTranslation } from 'react-i18next';
+import { $api } from '@/kit/api/client';
+import { ErrorAlert } from '@/kit/components/ErrorAlert';
+import { LoadingRows } from '@/kit/data/Listing';
+import { useMay } from '@/kit/session/may';
+import { requireOrganization } from '@/kit/session/organization';
+import { DangerPanel } from './DangerPanel';
+import { SettingsForm } from './SettingsForm';
+import { SettingsFrame } from './SettingsFrame';
+
+export function SettingsPage() {
+    useTranslation('identity/organizations');
+    const may = useMay();
+    const query = $api.useQuery('get', '/api/v1/organizations/{org_slug}', {
+        params: { path: { org_slug: requireOrganization() } },
+    });
+    const organization = query.data?.data;
+    return (
+        <SettingsFrame>
+            <ErrorAlert error={query.error} retry={() => void query.refetch()} />
+            {query.isPending && <LoadingRows />}
+            {organization && (
+                <SettingsForm key={organization.revision} organization={organization} />
+            )}
+            {organization && may('organizations:close') && (
+                <DangerPanel organization={organization} />
+            )}
+        </SettingsFrame>
+    );
+}

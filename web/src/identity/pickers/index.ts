@@ -1,0 +1,6 @@
+export { MemberSelect } from './MemberSelect';
+export { Person } from './Person';
+export { RoleChoice } from './RoleChoice';
+export { RoleSelect, ROLES, rolesUpTo, type Role } from './RoleSelect';
+export { TeamSelect } from './TeamSelect';
+export { useTeams } from './useTeams';

@@ -1,0 +1,8 @@
+export { addDays, fromPeriod, toPeriod, type DaySearch } from './days';
+export { FieldSelect, useFields } from './FieldSelect';
+export { listFields, type FieldOption } from './fields';
+export { Notes } from './Notes';
+export { PeriodNote } from './PeriodNote';
+export { Rate, RateBar } from './Rate';
+export { SchemaSelect } from './SchemaSelect';
+export { useSchemaName, useSchemas } from './useSchemas';
