@@ -5,6 +5,7 @@ import { useTranslation } from 'react-i18next';
 import { $api } from '@/kit/api/client';
 import { isApiError } from '@/kit/api/errors';
 import { ErrorAlert } from '@/kit/components/ErrorAlert';
+import { Notice } from '@/kit/components/Notice';
 import { Loading } from '@/kit/components/Loading';
 import { NotFound } from '@/kit/components/NotFound';
 import { Page } from '@/kit/components/Page';
@@ -102,7 +103,7 @@ function SaveBar({ schema, state }: { schema: SchemaDetail; state: DraftState })
   if (isApiError(error, 'stale_precondition')) {
     const current = Number(error.details['current_revision'] ?? schema.revision);
     return (
-      <Alert color="yellow" icon={<TriangleAlert size={18} />} title={t('stale.title')}>
+      <Notice color="yellow" icon={<TriangleAlert size={18} />} title={t('stale.title')}>
         <Text size="sm">{t('stale.text')}</Text>
         <Group mt="xs">
           <Button size="compact-sm" onClick={() => state.submit(current)}>
@@ -112,7 +113,7 @@ function SaveBar({ schema, state }: { schema: SchemaDetail; state: DraftState })
             {t('stale.theirs')}
           </Button>
         </Group>
-      </Alert>
+      </Notice>
     );
   }
   if (!isDirty) return null;

@@ -1,4 +1,4 @@
-import { Alert, Button, Checkbox, Group, Stack, Text, Textarea } from '@mantine/core';
+import { Button, Checkbox, Group, Stack, Text, Textarea } from '@mantine/core';
 import { TriangleAlert } from 'lucide-react';
 import { useEffect, useState } from 'react';
 import { Dialog } from '@/kit/components/Dialog';
@@ -7,6 +7,7 @@ import { $api } from '@/kit/api/client';
 import type { Schemas } from '@/kit/api/types';
 import { isApiError } from '@/kit/api/errors';
 import { ErrorAlert } from '@/kit/components/ErrorAlert';
+import { Notice } from '@/kit/components/Notice';
 import { Loading } from '@/kit/components/Loading';
 import { ChangeList } from '../versions/ChangeList';
 import { refreshSchemas, type SchemaDetail } from '../useDraft';
@@ -116,9 +117,9 @@ function Form({ schema, close }: Omit<Props, 'opened'>) {
 function BreakingAlert() {
   const { t } = useTranslation('schemas/artifact_schemas');
   return (
-    <Alert color="orange" icon={<TriangleAlert size={18} />} title={t('breaking.title')}>
+    <Notice color="orange" icon={<TriangleAlert size={18} />} title={t('breaking.title')}>
       {t('breaking.text')}
-    </Alert>
+    </Notice>
   );
 }
 
