@@ -13,9 +13,8 @@ ROOT = Path(__file__).parents[2]
 BASE = "WORKBENCH_BASE"
 """The address of a running service, to develop with; its variables are those of `make run`.
 
-It needs RATE_LIMITS=off, REGISTRATION=open, WEBHOOK_ALLOW_HTTP=on and
-EGRESS_ALLOWED_NETWORKS=127.0.0.1/32,127.0.0.2/32 (for webhooks, and for single sign-on).
-DATA_DIR and DEMO_PASSWORD have to be set.
+It needs RATE_LIMITS=off and REGISTRATION=open, and DATA_DIR and DEMO_PASSWORD have to be set.
+For webhooks and single sign-on: EGRESS_ALLOWED_NETWORKS=127.0.0.2/32 and WEBHOOK_ALLOW_HTTP=on.
 """
 
 
@@ -31,8 +30,6 @@ def build() -> Path:
 def workbench(build: Path) -> Iterator[Service]:
     """Run a service that serves the build."""
     settings = {"RATE_LIMITS": "off", "REGISTRATION": "open", "WORKBENCH": "on"}
-    # Walks receive webhooks themselves.
-    settings |= {"WEBHOOK_ALLOW_HTTP": "on", "EGRESS_ALLOWED_NETWORKS": "127.0.0.1/32"}
     with running(**settings) as service:
         yield service
 

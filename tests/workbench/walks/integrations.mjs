@@ -1,15 +1,16 @@
 // Webhooks and API keys under Integrations.
 import { createServer } from 'node:http';
 
-// A receiver that answers with these statuses, and then with 200.
+// A receiver at the private address that the service may reach. It answers with these
+// statuses, and then with 200.
 async function receive(...statuses) {
   const server = createServer((request, response) => {
     request.resume();
     response.writeHead(statuses.shift() ?? 200).end('received');
   });
-  await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve));
+  await new Promise((resolve) => server.listen(0, '127.0.0.2', resolve));
   server.unref();
-  return `http://127.0.0.1:${server.address().port}/labels`;
+  return `http://127.0.0.2:${server.address().port}/labels`;
 }
 
 async function addWebhook(walk, owner, url) {
@@ -66,8 +67,8 @@ export async function an_operator_looks_at_a_test_delivery_and_sends_it_again(wa
   // Its address opens the same delivery.
   await page.reload();
   await delivery.getByText('Attempt 1').waitFor();
-  await delivery.getByText('503', { exact: true }).waitFor();
-  await delivery.getByText('received', { exact: true }).waitFor();
+  await delivery.getByText('503', { exact: true }).first().waitFor();
+  await delivery.getByText('received', { exact: true }).first().waitFor();
   await walk.checkAccessibility(page);
   await page.keyboard.press('Escape');
   await delivery.waitFor({ state: 'detached' });

@@ -63,9 +63,11 @@ export function NewExportPage() {
           </Stack>
         </Grid.Col>
         <Grid.Col span={{ base: 12, lg: 6 }}>
-          <Box pos='sticky' top={64}><Section title={t('preview.title')}>
-            <Preview preview={preview} />
-          </Section></Box>
+          <Box pos="sticky" top={64}>
+            <Section title={t('preview.title')}>
+              <Preview preview={preview} />
+            </Section>
+          </Box>
         </Grid.Col>
       </Grid>
     </Page>
