@@ -22,22 +22,28 @@ export function addCredentials(headers: Headers): void {
 const offline = () =>
   new ApiError(0, { code: 'offline', message: 'The service cannot be reached. Try again.' });
 
-/** Sends a request; if the session has ended, signs in again and sends it once more. */
-export async function send(request: Request): Promise<Response> {
-  const again = request.clone();
-  let response: Response;
+async function fetchOrExplain(request: Request): Promise<Response> {
   try {
-    response = await fetch(request);
+    return await fetch(request);
   } catch (error) {
     if (request.signal.aborted) throw error;
     throw offline();
   }
-  if (response.status !== 401 || !readSession()) return response;
+}
+
+/** Sends a request; if the session has ended, signs in again and sends it once more. */
+export async function send(request: Request): Promise<Response> {
+  const again = request.clone();
+  const response = await fetchOrExplain(request);
+  const session = readSession();
+  if (response.status !== 401 || !session) return response;
   // Wrong passwords get 401, too.
   if ((await readError(response)).code !== 'token_expired') return response;
-  if (!(await renewSession())) return response;
+  // The session may have been renewed while the request was on its way.
+  const isOld = request.headers.get('Authorization') !== `Bearer ${session.token}`;
+  if (!isOld && !(await renewSession())) return response;
   addCredentials(again.headers);
-  return fetch(again);
+  return fetchOrExplain(again);
 }
 
 const middleware: Middleware = {

@@ -41,14 +41,12 @@ const backend: BackendModule = {
   },
 };
 
+const isLanguage = (tag: string | undefined): tag is Language =>
+  LANGUAGES.some((language) => language === tag);
+
 /** Returns the first language of the list that the application has, or English. */
 export function chooseLanguage(wanted: readonly string[]): Language {
-  const bases = wanted.map((tag) => tag.toLowerCase().split('-')[0]);
-  return (
-    LANGUAGES.find(
-      (language) => language === bases.find((base) => LANGUAGES.some((one) => one === base)),
-    ) ?? 'en'
-  );
+  return wanted.map((tag) => tag.toLowerCase().split('-')[0]).find(isLanguage) ?? 'en';
 }
 
 export async function initTexts(): Promise<void> {

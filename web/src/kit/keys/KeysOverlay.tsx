@@ -1,7 +1,7 @@
 import { Group, Kbd, Modal, Stack, Text, Title } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { useTranslation } from 'react-i18next';
-import { isMac, useKeyGroups, useKeys, type KeyAction } from './keys';
+import { isMac, useKeyGroups, useKeys, type KeyAction, type KeyGroup } from './keys';
 
 const NAMES: Record<string, string> = {
   mod: isMac ? '⌘' : 'Ctrl',
@@ -25,6 +25,15 @@ export function Keys({ keys }: { keys: string }) {
       ))}
     </Group>
   );
+}
+
+/** Several components may add keys under the same title. */
+function mergeGroups(groups: readonly KeyGroup[]): KeyGroup[] {
+  const titles = [...new Set(groups.map(({ title }) => title))];
+  return titles.map((title) => ({
+    title,
+    actions: groups.filter((group) => group.title === title).flatMap(({ actions }) => actions),
+  }));
 }
 
 function Row({ action }: { action: KeyAction }) {
@@ -55,7 +64,7 @@ export function KeysOverlay() {
       closeButtonProps={{ 'aria-label': t('close') }}
     >
       <Stack gap="lg">
-        {groups
+        {mergeGroups(groups)
           .filter(({ actions }) => actions.length > 0)
           .map((group) => (
             <Stack key={group.title} gap={6}>

@@ -3,7 +3,7 @@ import { type SyntheticEvent, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { $api } from '@/kit/api/client';
 import { ErrorAlert } from '@/kit/components/ErrorAlert';
-import { finishRenewal, useRenewal } from './renewal';
+import { useRenewal } from './renewal';
 import { endSession, startSession, useSession } from './store';
 
 /** Asks for the password again when the token has expired; the page behind it stays as it is. */
@@ -20,11 +20,9 @@ export function RenewalDialog() {
     const { data } = await login.mutateAsync({ body: { email: session.user.email, password } });
     setPassword('');
     startSession(data);
-    finishRenewal(true);
   };
   // Single sign-on leads through pages of others: the way there is the sign-in page.
   const leave = () => {
-    finishRenewal(false);
     endSession();
     const next = `${window.location.pathname}${window.location.search}`;
     window.location.assign(`${window.location.origin}/sign-in?next=${encodeURIComponent(next)}`);

@@ -7,6 +7,7 @@ import { Loading } from '@/kit/components/Loading';
 import { Logo } from '@/kit/components/Logo';
 import { currentOrganization } from '@/kit/session/organization';
 import { useSession } from '@/kit/session/store';
+import { useCurrentRoles } from '@/kit/session/useCurrentRoles';
 import { ColorSchemeButton } from './ColorSchemeButton';
 import { LanguageMenu } from './LanguageMenu';
 import { Navigation } from './Navigation';
@@ -43,6 +44,7 @@ function Side({ close }: { close: () => void }) {
 }
 
 function Frame() {
+  useCurrentRoles();
   const { t } = useTranslation();
   const [opened, { toggle, close }] = useDisclosure(false);
   const isFull = useIsFullWidth();

@@ -37,6 +37,11 @@ function Row({ assignment }: { assignment: Assignment }) {
         >
           <bdi>{artifact.name}</bdi>
         </Anchor>
+        {assignment.priority >= URGENT && (
+          <Badge color="orange.9" variant="outline" size="sm" ms="xs">
+            {t('urgent')}
+          </Badge>
+        )}
       </Table.Td>
       <Table.Td>{t(`kind.${kind}`)}</Table.Td>
       <Table.Td>{schema && <bdi>{schema.name}</bdi>}</Table.Td>
@@ -50,13 +55,6 @@ function Row({ assignment }: { assignment: Assignment }) {
           >
             {relative(dueAt)}
           </Text>
-        )}
-      </Table.Td>
-      <Table.Td>
-        {assignment.priority >= URGENT && (
-          <Badge color="orange.9" variant="outline" size="sm">
-            {t('urgent')}
-          </Badge>
         )}
       </Table.Td>
     </Table.Tr>
@@ -118,7 +116,6 @@ export function AssignmentTable() {
                 <Table.Th>{t('column.schema')}</Table.Th>
                 <Table.Th>{t('column.state')}</Table.Th>
                 <Table.Th>{t('column.due')}</Table.Th>
-                <Table.Th>{t('column.priority')}</Table.Th>
               </Table.Tr>
             </Table.Thead>
             <Table.Tbody>

@@ -19,7 +19,7 @@ function Figure({ label, value }: { label: string; value: string }) {
   );
 }
 
-/** What the caller did in the last days that the API shows without being asked for others. */
+/** What the caller did today, and in the 30 days that the API counts by default. */
 export function Today() {
   const { t } = useTranslation('workflow/home');
   const { number, percent } = useFormat();
