@@ -5,46 +5,44 @@ import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 
 interface Props extends Omit<TextInputProps, 'value' | 'onChange'> {
-    value: string | undefined;
-    onChange: (value: string | undefined) => void;
+  value: string | undefined;
+  onChange: (value: string | undefined) => void;
 }
 
 const PAUSE_MILLISECONDS = 250;
 
 /** A search that follows what is typed after a short pause. */
 export function SearchInput({ value, onChange, ...rest }: Props) {
-    const { t } = useTranslation('kit/data');
-    const [typed, setTyped] = useState(value ?? '');
-    const [known, setKnown] = useState(value);
-    const send = useDebouncedCallback((next: string) => {
-        const wanted = next.trim() === '' ? undefined : next.trim();
-        setKnown(wanted);
-        onChange(wanted);
-    }, PAUSE_MILLISECONDS);
-    // The address was changed by something else, such as the back button.
-    if (value !== known) {
-        setKnown(value);
-        setTyped(value ?? '');
-    }
-    const type = (next: string) => {
-        setTyped(next);
-        send(next);
-    };
-    return (
-        <TextInput
-            type="search"
-            aria-label={t('search')}
-            placeholder={t('search')}
-            maxLength={200}
-            leftSection={<Search size={14} aria-hidden />}
-            rightSection={
-                typed !== '' && (
-                    <CloseButton size="sm" aria-label={t('clear')} onClick={() => type('')} />
-                )
-            }
-            {...rest}
-            value={typed}
-            onChange={(event) => type(event.currentTarget.value)}
-        />
-    );
+  const { t } = useTranslation('kit/data');
+  const [typed, setTyped] = useState(value ?? '');
+  const [known, setKnown] = useState(value);
+  const send = useDebouncedCallback((next: string) => {
+    const wanted = next.trim() === '' ? undefined : next.trim();
+    setKnown(wanted);
+    onChange(wanted);
+  }, PAUSE_MILLISECONDS);
+  // The address was changed by something else, such as the back button.
+  if (value !== known) {
+    setKnown(value);
+    setTyped(value ?? '');
+  }
+  const type = (next: string) => {
+    setTyped(next);
+    send(next);
+  };
+  return (
+    <TextInput
+      type="search"
+      aria-label={t('search')}
+      placeholder={t('search')}
+      maxLength={200}
+      leftSection={<Search size={14} aria-hidden />}
+      rightSection={
+        typed !== '' && <CloseButton size="sm" aria-label={t('clear')} onClick={() => type('')} />
+      }
+      {...rest}
+      value={typed}
+      onChange={(event) => type(event.currentTarget.value)}
+    />
+  );
 }

@@ -2,13 +2,13 @@ import { notifications } from '@mantine/notifications';
 
 /** Says briefly that something was done. */
 export function notifyDone(message: string): void {
-    notifications.show({ message });
+  notifications.show({ message });
 }
 
 /** Shows the error of an action that has no place of its own for it. */
 export function notifyError(error: unknown): void {
-    notifications.show({
-        color: 'red',
-        message: error instanceof Error ? error.message : String(error),
-    });
+  notifications.show({
+    color: 'red',
+    message: error instanceof Error ? error.message : String(error),
+  });
 }

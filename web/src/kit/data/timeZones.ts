@@ -1,4 +1,4 @@
 /** Returns the time zones that the browser knows, UTC, and the present one. */
 export function listTimeZones(present: string): string[] {
-    return [...new Set(['UTC', present, ...Intl.supportedValuesOf('timeZone')])];
+  return [...new Set(['UTC', present, ...Intl.supportedValuesOf('timeZone')])];
 }

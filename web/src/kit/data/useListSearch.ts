@@ -6,13 +6,13 @@ import { compact } from './search';
  * first page.
  */
 export function useListSearch<Search extends { cursor?: string | undefined }>(search: Search) {
-    const navigate = useNavigate();
-    const change = (next: Search, replace: boolean) =>
-        // The state is that of the present page, whose route checks it.
-        void navigate({ to: '.', search: compact(next) as never, replace });
-    return {
-        filter: (changes: Partial<Search>) =>
-            change({ ...search, ...changes, cursor: undefined }, true),
-        page: (cursor: string | undefined) => change({ ...search, cursor }, false),
-    };
+  const navigate = useNavigate();
+  const change = (next: Search, replace: boolean) =>
+    // The state is that of the present page, whose route checks it.
+    void navigate({ to: '.', search: compact(next) as never, replace });
+  return {
+    filter: (changes: Partial<Search>) =>
+      change({ ...search, ...changes, cursor: undefined }, true),
+    page: (cursor: string | undefined) => change({ ...search, cursor }, false),
+  };
 }

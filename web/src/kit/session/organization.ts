@@ -34,6 +34,6 @@ export function lastOrganization(): string | null {
 
 /** Returns the organization of a page inside one, for paths of the API. */
 export function requireOrganization(): string {
-    if (current === undefined) throw new Error('This page needs an organization.');
-    return current;
+  if (current === undefined) throw new Error('This page needs an organization.');
+  return current;
 }
