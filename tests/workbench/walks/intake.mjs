@@ -37,7 +37,7 @@ export async function a_manager_adds_a_connector_from_its_schema(walk) {
 
 export async function a_labeler_imports_a_csv_file_with_other_columns(walk) {
   const page = await walk.page('/imports', { as: 'labeler' });
-  await page.getByRole('link', { name: 'Import documents' }).click();
+  await page.getByRole('link', { name: 'Import documents' }).first().click();
   const mark = `${Date.now()}`;
   const buffer = Buffer.from(`id;body;stars\nR-${mark};"A good chair;\n${mark}";5\nR-2;;1\n`);
   await page.locator('input[type=file]').setInputFiles({ name: 'reviews.csv', mimeType: 'text/csv', buffer });
