@@ -16,6 +16,8 @@ import * as organizations from './identity/organizations/routes';
 import * as signIn from './identity/sign_in/routes';
 import * as sso from './identity/sso/routes';
 import * as teams from './identity/teams/routes';
+import * as drift from './insight/drift/routes';
+import * as feedback from './insight/feedback/routes';
 import * as quality from './insight/quality/routes';
 import * as home from './workflow/home/routes';
 
@@ -26,6 +28,8 @@ const routeTree = rootRoute.addChildren([
         ...members.routes,
         ...invitations.routes,
         ...quality.routes,
+        ...drift.routes,
+        ...feedback.routes,
         ...plan.routes,
         ...invoices.routes,
         ...teams.routes,
@@ -40,6 +44,8 @@ setShellParts({
     navigation: [
         ...home.navigation,
         ...quality.navigation,
+        ...drift.navigation,
+        ...feedback.navigation,
         ...members.navigation,
         ...teams.navigation,
         ...organizations.navigation,
