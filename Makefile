@@ -67,7 +67,7 @@ format: $(VENV)/dev.stamp web/node_modules/dev.stamp
 	$(NPM) --prefix web run --silent format
 
 bench: ## measure; BENCH_ARGS="--only NAME" runs single rows
-bench: $(VENV)/dev.stamp
+bench: $(VENV)/dev.stamp $(VENV)/browser.stamp web/dist/index.html
 	@exec $(BIN)/python -m bench $(BENCH_ARGS)
 
 chaos: ## kill processes under load for a while

@@ -46,6 +46,7 @@ NAMES = (
         "notifications",
         "feedback",
         "billing",
+        "browser",
     ),
 )
 
@@ -86,6 +87,7 @@ def _measure_service(report: Report, options: argparse.Namespace, names: set[str
     print("starting the service ...", flush=True)
     with running(BILLING_FILE=str(ROOT / "examples/billing.toml")) as service:
         from bench import (  # noqa: PLC0415 - they need the environment
+            browser_rows,
             filling,
             identity_rows,
             label_rows,
@@ -103,6 +105,10 @@ def _measure_service(report: Report, options: argparse.Namespace, names: set[str
         if not names or "memory" in names:
             report.head()
             memory_rows.idle(report, service)
+        if not names or "browser" in names:
+            browser_rows.measure(report, service)
+        if names == {"browser"}:
+            return
         began = time.perf_counter()
         org = make_org(service.app)
         with filling.without_triggers(service):

@@ -6,20 +6,20 @@ import { compress } from './compress.ts';
 const service = process.env['SERVICE'] ?? 'http://127.0.0.1:8000';
 
 export default defineConfig(({ command }) => ({
-    // The service writes the addresses in index.html; the other files find each other.
-    base: command === 'build' ? './' : '/',
-    plugins: [react(), compress(new URL('./dist/workbench', import.meta.url).pathname)],
-    resolve: { alias: { '@': new URL('./src', import.meta.url).pathname } },
-    build: {
-        target: 'es2023',
-        assetsDir: 'workbench',
-        manifest: true,
-        // Which packages are in the files, with their licences.
-        license: { fileName: 'workbench/licences.json' },
-        sourcemap: false,
-        // Inlined assets would need `data:` in the policy.
-        assetsInlineLimit: 0,
-        modulePreload: { polyfill: false },
-    },
-    server: { proxy: { '/api': service, '/docs': service, '/openapi.json': service } },
+  // The service writes the addresses in index.html; the other files find each other.
+  base: command === 'build' ? './' : '/',
+  plugins: [react(), compress(new URL('./dist/workbench', import.meta.url).pathname)],
+  resolve: { alias: { '@': new URL('./src', import.meta.url).pathname } },
+  build: {
+    target: 'es2023',
+    assetsDir: 'workbench',
+    manifest: true,
+    // Which packages are in the files, with their licences.
+    license: { fileName: 'workbench/licences.json' },
+    sourcemap: false,
+    // Inlined assets would need `data:` in the policy.
+    assetsInlineLimit: 0,
+    modulePreload: { polyfill: false },
+  },
+  server: { proxy: { '/api': service, '/docs': service, '/openapi.json': service } },
 }));

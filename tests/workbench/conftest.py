@@ -14,6 +14,7 @@ BASE = "WORKBENCH_BASE"
 """The address of a running service, to develop with; its variables are those of `make run`.
 
 It needs RATE_LIMITS=off and REGISTRATION=open, and DATA_DIR and DEMO_PASSWORD have to be set.
+For the tests of single sign-on: EGRESS_ALLOWED_NETWORKS=127.0.0.2/32 and WEBHOOK_ALLOW_HTTP=on.
 """
 
 
@@ -28,7 +29,8 @@ def build() -> Path:
 @pytest.fixture(scope="session")
 def workbench(build: Path) -> Iterator[Service]:
     """Run a service that serves the build."""
-    with running(WORKBENCH="on", RATE_LIMITS="off", REGISTRATION="open") as service:
+    settings = {"RATE_LIMITS": "off", "REGISTRATION": "open", "WORKBENCH": "on"}
+    with running(**settings) as service:
         yield service
 
 

@@ -20,7 +20,7 @@ class Walker:
     def __init__(self, base: str, password: str, mail: Path, pictures: Path) -> None:
         chromium = TOOLS / "node_modules" / ".chromium" / "chromium"
         assert chromium.is_file(), "make .venv/browser.stamp installs the browser"
-        self.pictures = pictures
+        self.base = base
         self._process = subprocess.Popen(
             [str(NODE), str(TOOLS / "walks.mjs"), base, password, str(mail), str(pictures)],
             stdin=subprocess.PIPE,

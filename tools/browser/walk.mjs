@@ -1,6 +1,7 @@
 // What walks use: pages with a session, calls of the API, accessibility checks, waiting.
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
+import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { checkAccessibility } from './accessibility.mjs';
 
@@ -35,6 +36,33 @@ export class Walk {
     return this.call(null, 'POST', '/auth/register', body);
   }
 
+  // A new member of the organization of `owner`, with a session and the same password.
+  async member(owner, role, name = 'Mia Member') {
+    const email = `${randomUUID()}@example.com`;
+    const slug = owner.organizations[0].slug;
+    await this.call(owner, 'POST', `/organizations/${slug}/invitations`, { email, role });
+    const link = await this.findLink(email, '/accept-invitation');
+    const token = new URL(link).searchParams.get('token');
+    return this.call(null, 'POST', `/auth/invitations/${token}/accept`, { name, password: this.password });
+  }
+
+  // The link to a page of the service in the newest email to an address, which a job writes.
+  async findLink(email, path) {
+    return this.until(async () => {
+      const files = (await readdir(this.mail)).sort();
+      const texts = await Promise.all(files.map((file) => readFile(join(this.mail, file), 'utf8')));
+      const own = texts.filter((text) => text.includes(`To: ${email}`)).map(decodeEmail);
+      // The plain text comes before the HTML; names of files begin with the time.
+      const links = own.map((text) => {
+        const found = text.match(/https?:\/\/\S+/g) ?? [];
+        return found.find((one) => URL.parse(one)?.pathname === path);
+      });
+      const link = links.findLast((found) => found !== undefined);
+      assert.ok(link, `no email to ${email} leads to ${path}`);
+      return link;
+    });
+  }
+
   // Calls the API, and returns `data` of the answer. `session` is one of those above, a role, or null.
   async call(session, method, path, body, headers = {}) {
     const from = typeof session === 'string' ? await this.session(session) : session;
@@ -53,21 +81,23 @@ export class Walk {
   }
 
   // A page of a new browser profile at `path`, which begins below the organization if somebody is
-  // signed in. `as` is a role of the demo organization or a session.
-  async page(path = '/', { as, language = 'en', scheme = 'light', width = 1280, height = 800 } = {}) {
+  // signed in. `as` is a role of the demo organization or a session; `scripts` turns JavaScript off.
+  async page(path = '/', { as, language = 'en', scheme = 'light', width = 1280, height = 800, scripts = true } = {}) {
     const session = typeof as === 'string' ? await this.session(as) : as;
     const context = await this.#browser.newContext({
       locale: LOCALES[language],
       colorScheme: scheme,
       viewport: { width, height },
       reducedMotion: 'reduce',
+      javaScriptEnabled: scripts,
     });
     context.setDefaultTimeout(SECONDS * 1000);
     this.#contexts.push(context);
     if (session) await context.addInitScript(storeSession, session);
     const page = await context.newPage();
     await this.#watch(page);
-    const prefix = session && !path.startsWith('/o/') ? `/o/${session.organizations[0].slug}` : '';
+    const isOutside = path.startsWith('/o/') || path.startsWith('/workbench/');
+    const prefix = session && !isOutside ? `/o/${session.organizations[0].slug}` : '';
     await page.goto(`${this.base}${prefix}${path}`);
     return page;
   }
@@ -125,6 +155,11 @@ export class Walk {
   async close() {
     await Promise.all(this.#contexts.map((context) => context.close()));
   }
+}
+
+// Quoted-printable text, as far as links need it.
+function decodeEmail(text) {
+  return text.replaceAll(/=\r?\n/g, '').replaceAll('=3D', '=');
 }
 
 // Runs in the page: the session as the workbench keeps it, once, so that it can be ended.

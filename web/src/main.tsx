@@ -18,35 +18,35 @@ import { createAppRouter } from './routes';
 const RELOADED = 'reloaded_at';
 const RELOAD_MILLISECONDS = 60_000;
 window.addEventListener('vite:preloadError', (event) => {
-    const last = Number(sessionStorage.getItem(RELOADED) ?? 0);
-    if (Date.now() - last < RELOAD_MILLISECONDS) return;
-    sessionStorage.setItem(RELOADED, String(Date.now()));
-    event.preventDefault();
-    window.location.reload();
+  const last = Number(sessionStorage.getItem(RELOADED) ?? 0);
+  if (Date.now() - last < RELOAD_MILLISECONDS) return;
+  sessionStorage.setItem(RELOADED, String(Date.now()));
+  event.preventDefault();
+  window.location.reload();
 });
 
 async function start(): Promise<void> {
-    installPolicy();
-    setNonce(styleNonce);
-    await Promise.all([initTexts(), restoreSession()]);
-    const router = createAppRouter();
-    const root = document.getElementById('root');
-    if (!root) throw new Error('The page has no element for the application.');
-    createRoot(root).render(
-        <StrictMode>
-            <MantineProvider
-                theme={theme}
-                cssVariablesResolver={cssVariables}
-                defaultColorScheme="auto"
-                getStyleNonce={() => styleNonce}
-            >
-                <QueryClientProvider client={queryClient}>
-                    <Notifications position="bottom-right" />
-                    <RouterProvider router={router} />
-                </QueryClientProvider>
-            </MantineProvider>
-        </StrictMode>,
-    );
+  installPolicy();
+  setNonce(styleNonce);
+  await Promise.all([initTexts(), restoreSession()]);
+  const router = createAppRouter();
+  const root = document.getElementById('root');
+  if (!root) throw new Error('The page has no element for the application.');
+  createRoot(root).render(
+    <StrictMode>
+      <MantineProvider
+        theme={theme}
+        cssVariablesResolver={cssVariables}
+        defaultColorScheme="auto"
+        getStyleNonce={() => styleNonce}
+      >
+        <QueryClientProvider client={queryClient}>
+          <Notifications position="bottom-right" />
+          <RouterProvider router={router} />
+        </QueryClientProvider>
+      </MantineProvider>
+    </StrictMode>,
+  );
 }
 
 void start();

@@ -3,16 +3,19 @@ import { createRouter } from '@tanstack/react-router';
 import { queryClient } from './kit/api/queryClient';
 import { basePath } from './kit/page';
 import { toAddress, toRoute } from './kit/routing/addresses';
-import { publicRoute, rootRoute, workRoute } from './kit/routing/roots';
+import { publicRoute, rootRoute, unknownRoute, workRoute } from './kit/routing/roots';
 import { currentOrganization, setCurrentOrganization, splitPath } from './kit/session/organization';
 import { setShellParts } from './kit/shell/navigation';
 import * as invoices from './billing/invoices/routes';
 import * as plan from './billing/plan/routes';
 import * as notificationPreferences from './delivery/notification_preferences/routes';
+import * as notifications from './delivery/notifications/routes';
 import * as audit from './identity/audit/routes';
 import * as invitations from './identity/invitations/routes';
+import * as mailLinks from './identity/mail_links/routes';
 import * as members from './identity/members/routes';
 import * as organizations from './identity/organizations/routes';
+import * as profile from './identity/profile/routes';
 import * as signIn from './identity/sign_in/routes';
 import * as sso from './identity/sso/routes';
 import * as teams from './identity/teams/routes';
@@ -22,74 +25,76 @@ import * as quality from './insight/quality/routes';
 import * as home from './workflow/home/routes';
 
 const routeTree = rootRoute.addChildren([
-    publicRoute.addChildren([...signIn.publicRoutes]),
-    workRoute.addChildren([
-        ...home.routes,
-        ...members.routes,
-        ...invitations.routes,
-        ...quality.routes,
-        ...drift.routes,
-        ...feedback.routes,
-        ...plan.routes,
-        ...invoices.routes,
-        ...teams.routes,
-        ...organizations.routes,
-        ...sso.routes,
-        ...audit.routes,
-        ...notificationPreferences.routes,
-    ]),
+  publicRoute.addChildren([...signIn.publicRoutes, ...mailLinks.publicRoutes]),
+  workRoute.addChildren([
+    ...home.routes,
+    ...members.routes,
+    ...invitations.routes,
+    ...quality.routes,
+    ...drift.routes,
+    ...feedback.routes,
+    ...plan.routes,
+    ...invoices.routes,
+    ...teams.routes,
+    ...organizations.routes,
+    ...sso.routes,
+    ...audit.routes,
+    ...notificationPreferences.routes,
+    ...profile.routes,
+    unknownRoute,
+  ]),
 ]);
 
 setShellParts({
-    navigation: [
-        ...home.navigation,
-        ...quality.navigation,
-        ...drift.navigation,
-        ...feedback.navigation,
-        ...members.navigation,
-        ...teams.navigation,
-        ...organizations.navigation,
-        ...audit.navigation,
-        ...plan.navigation,
-    ],
-    header: [],
-    account: [...notificationPreferences.account],
+  navigation: [
+    ...home.navigation,
+    ...quality.navigation,
+    ...drift.navigation,
+    ...feedback.navigation,
+    ...members.navigation,
+    ...teams.navigation,
+    ...organizations.navigation,
+    ...audit.navigation,
+    ...plan.navigation,
+  ],
+  header: [...notifications.header],
+  account: [...profile.account, ...notificationPreferences.account],
 });
 
 /** Takes the organization from the address; what was read for another one is dropped. */
 function followAddress(pathname: string): void {
-    const { slug } = splitPath(pathname.slice(basePath.length));
-    if (slug === undefined || slug === currentOrganization()) return;
-    queryClient.clear();
-    setCurrentOrganization(slug);
+  const { slug } = splitPath(pathname.slice(basePath.length));
+  if (slug === undefined || slug === currentOrganization()) return;
+  queryClient.clear();
+  setCurrentOrganization(slug);
 }
 
 function rewrite(url: URL, change: (path: string) => string): URL {
-    const path = url.pathname.startsWith(basePath)
-        ? url.pathname.slice(basePath.length)
-        : url.pathname;
-    url.pathname = `${basePath}${change(path)}`;
-    return url;
+  const path = url.pathname.startsWith(basePath)
+    ? url.pathname.slice(basePath.length)
+    : url.pathname;
+  url.pathname = `${basePath}${change(path)}`;
+  return url;
 }
 
 export function createAppRouter() {
-    followAddress(window.location.pathname);
-    const router = createRouter({
-        routeTree,
-        basepath: basePath || '/',
-        defaultPreload: 'intent',
-        scrollRestoration: true,
-        rewrite: {
-            input: ({ url }) => rewrite(url, toRoute),
-            output: ({ url }) => rewrite(url, toAddress),
-        },
-    });
-    router.history.subscribe(({ location }) => followAddress(location.pathname));
-    return router;
+  followAddress(window.location.pathname);
+  const router = createRouter({
+    routeTree,
+    basepath: basePath || '/',
+    defaultPreload: 'intent',
+    scrollRestoration: true,
+    rewrite: {
+      input: ({ url }) => rewrite(url, toRoute),
+      output: ({ url }) => rewrite(url, toAddress),
+    },
+  });
+  router.history.subscribe(({ location }) => followAddress(location.pathname));
+  return router;
 }
 
 declare module '@tanstack/react-router' {
-    interface Register {
-        router: ReturnType<typeof createAppRouter>;
-    }
+  interface Register {
+    router: ReturnType<typeof createAppRouter>;
+  }
 }

@@ -62,3 +62,48 @@ export async function a_new_tab_takes_the_session_of_the_open_one(walk) {
   await tab.goto(`${walk.base}/o/demo/`);
   await tab.getByRole('button', { name: /^Account of/ }).waitFor();
 }
+export async function an_expired_token_asks_for_the_password_and_the_action_goes_on(walk) {
+  const owner = await walk.organization();
+  const page = await walk.page('/', { as: owner });
+  await page.getByText('Nothing is assigned to you.').waitFor();
+  await page.evaluate(() => { document.body.dataset.kept = 'yes'; });
+  await walk.call(owner, 'POST', '/auth/sessions/revoke-all');
+  await page.keyboard.press('n');
+  const dialog = page.getByRole('dialog', { name: 'Sign in again' });
+  const password = dialog.locator('input[type=password]');
+  await password.fill('wrong password');
+  await page.keyboard.press('Enter');
+  await dialog.getByRole('alert').waitFor();
+  await password.fill(walk.password);
+  await page.keyboard.press('Enter');
+  await dialog.waitFor({ state: 'detached' });
+  await page.getByText('There is nothing to label now.').waitFor();
+  walk.assert.equal(await page.evaluate(() => document.body.dataset.kept), 'yes');
+}
+
+export async function a_session_that_one_tab_renews_goes_on_in_the_other(walk) {
+  const owner = await walk.organization();
+  const page = await walk.page('/', { as: owner });
+  await page.getByText('Nothing is assigned to you.').waitFor();
+  const other = await page.context().newPage();
+  await other.goto(page.url());
+  await other.getByText('Nothing is assigned to you.').waitFor();
+  await walk.call(owner, 'POST', '/auth/sessions/revoke-all');
+  for (const tab of [page, other]) {
+    await tab.keyboard.press('n');
+    await tab.getByRole('dialog', { name: 'Sign in again' }).waitFor();
+  }
+  await page.locator('input[type=password]').fill(walk.password);
+  await page.keyboard.press('Enter');
+  for (const tab of [page, other]) await tab.getByText('There is nothing to label now.').waitFor();
+}
+
+export async function a_role_that_changed_is_followed(walk) {
+  const owner = await walk.organization();
+  const member = await walk.member(owner, 'labeler');
+  const slug = owner.organizations[0].slug;
+  await walk.call(owner, 'PATCH', `/organizations/${slug}/members/${member.user.id}`, { role: 'viewer' });
+  const page = await walk.page('/', { as: member });
+  await page.getByRole('button', { name: 'Next document' }).waitFor({ state: 'detached' });
+  await page.getByRole('heading', { name: 'Your activity' }).waitFor();
+}

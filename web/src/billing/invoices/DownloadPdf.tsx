@@ -8,39 +8,39 @@ import { notifyError } from '@/kit/data/notify';
 import { saveBlob } from '@/kit/data/saveBlob';
 
 interface Props {
-    invoice: Schemas['Invoice'];
-    small?: boolean;
+  invoice: Schemas['Invoice'];
+  small?: boolean;
 }
 
 /** Downloads the stored file of an invoice; until it is written, there is nothing to download. */
 export function DownloadPdf({ invoice, small }: Props) {
-    const { t } = useTranslation('billing/invoices');
-    const number = invoice.number ?? invoice.id;
-    const download = useMutation({
-        mutationFn: () => fetchBlob(`/api/v1/billing/invoices/${invoice.id}/pdf`),
-        onSuccess: (blob) => saveBlob(blob, `${number}.pdf`),
-        onError: notifyError,
-    });
-    if (invoice.pdf === null) return null;
-    const label = t('download_of', { number });
-    const run = () => download.mutate();
-    if (!small)
-        return (
-            <Button leftSection={<Download size={16} />} loading={download.isPending} onClick={run}>
-                {t('download')}
-            </Button>
-        );
+  const { t } = useTranslation('billing/invoices');
+  const number = invoice.number ?? invoice.id;
+  const download = useMutation({
+    mutationFn: () => fetchBlob(`/api/v1/billing/invoices/${invoice.id}/pdf`),
+    onSuccess: (blob) => saveBlob(blob, `${number}.pdf`),
+    onError: notifyError,
+  });
+  if (invoice.pdf === null) return null;
+  const label = t('download_of', { number });
+  const run = () => download.mutate();
+  if (!small)
     return (
-        <Tooltip label={label}>
-            <ActionIcon
-                variant="subtle"
-                color="gray"
-                aria-label={label}
-                loading={download.isPending}
-                onClick={run}
-            >
-                <Download size={16} />
-            </ActionIcon>
-        </Tooltip>
+      <Button leftSection={<Download size={16} />} loading={download.isPending} onClick={run}>
+        {t('download')}
+      </Button>
     );
+  return (
+    <Tooltip label={label}>
+      <ActionIcon
+        variant="subtle"
+        color="gray"
+        aria-label={label}
+        loading={download.isPending}
+        onClick={run}
+      >
+        <Download size={16} />
+      </ActionIcon>
+    </Tooltip>
+  );
 }

@@ -22,124 +22,121 @@ const route = getRouteApi('/work/billing/invoices/$invoiceId');
 const ASK_MILLISECONDS = 2_000;
 
 export function InvoicePage() {
-    const { t } = useTranslation('billing/invoices');
-    const { invoiceId } = route.useParams();
-    const query = $api.useQuery(
-        'get',
-        '/api/v1/billing/invoices/{invoice_id}',
-        { params: { path: { invoice_id: invoiceId } } },
-        {
-            // The file is written in the background.
-            refetchInterval: ({ state }) => {
-                const invoice = state.data?.data;
-                const isComing = invoice?.status !== 'draft' && invoice?.pdf === null;
-                return isComing ? ASK_MILLISECONDS : false;
-            },
-        },
-    );
-    if (isApiError(query.error) && query.error.status < 500 && query.error.status !== 0)
-        return <NotFound />;
-    if (query.data) return <InvoiceView invoice={query.data.data} />;
-    return (
-        <Page title={t('title')}>
-            <ErrorAlert error={query.error} retry={() => void query.refetch()} />
-            {query.isPending && <LoadingRows />}
-        </Page>
-    );
+  const { t } = useTranslation('billing/invoices');
+  const { invoiceId } = route.useParams();
+  const query = $api.useQuery(
+    'get',
+    '/api/v1/billing/invoices/{invoice_id}',
+    { params: { path: { invoice_id: invoiceId } } },
+    {
+      // The file is written in the background.
+      refetchInterval: ({ state }) => {
+        const invoice = state.data?.data;
+        const isComing = invoice?.status !== 'draft' && invoice?.pdf === null;
+        return isComing ? ASK_MILLISECONDS : false;
+      },
+    },
+  );
+  if (isApiError(query.error) && query.error.status < 500 && query.error.status !== 0)
+    return <NotFound />;
+  if (query.data) return <InvoiceView invoice={query.data.data} />;
+  return (
+    <Page title={t('title')}>
+      <ErrorAlert error={query.error} retry={() => void query.refetch()} />
+      {query.isPending && <LoadingRows />}
+    </Page>
+  );
 }
 
 function InvoiceView({ invoice }: { invoice: Invoice }) {
-    const { t } = useTranslation('billing/invoices');
-    const period = usePeriod();
-    const title = `${t(`kinds.${invoice.kind}`)} ${invoice.number ?? ''}`.trim();
-    return (
-        <Page
-            title={title}
-            description={period(invoice.period)}
-            actions={<DownloadPdf invoice={invoice} />}
+  const { t } = useTranslation('billing/invoices');
+  const period = usePeriod();
+  const title = `${t(`kinds.${invoice.kind}`)} ${invoice.number ?? ''}`.trim();
+  return (
+    <Page
+      title={title}
+      description={period(invoice.period)}
+      actions={<DownloadPdf invoice={invoice} />}
+    >
+      <Group gap="sm">
+        <Button
+          component={Link}
+          to="/billing/invoices"
+          variant="subtle"
+          size="compact-sm"
+          leftSection={<ArrowLeft size={14} />}
         >
-            <Group gap="sm">
-                <Button
-                    component={Link}
-                    to="/billing/invoices"
-                    variant="subtle"
-                    size="compact-sm"
-                    leftSection={<ArrowLeft size={14} />}
-                >
-                    {t('back')}
-                </Button>
-                <InvoiceStatus invoice={invoice} />
-                <Dates invoice={invoice} />
-            </Group>
-            {invoice.status === 'draft' && <Text size="sm">{t('draft_text')}</Text>}
-            {invoice.status !== 'draft' && invoice.pdf === null && (
-                <Text size="sm" role="status">
-                    {t('rendering')}
-                </Text>
-            )}
-            <SimpleGrid cols={{ base: 1, sm: 2 }}>
-                <Party title={t('parties.seller')} party={invoice.seller} />
-                {invoice.buyer && <Party title={t('parties.buyer')} party={invoice.buyer} />}
-            </SimpleGrid>
-            <Panel title={t('lines.title')}>
-                <LinesTable invoice={invoice} />
-                {invoice.notes.map((note) => (
-                    <Text key={note} size="xs" c="dimmed" dir="auto">
-                        {note}
-                    </Text>
-                ))}
-            </Panel>
-        </Page>
-    );
+          {t('back')}
+        </Button>
+        <InvoiceStatus invoice={invoice} />
+        <Dates invoice={invoice} />
+      </Group>
+      {invoice.status === 'draft' && <Text size="sm">{t('draft_text')}</Text>}
+      {invoice.status !== 'draft' && invoice.pdf === null && (
+        <Text size="sm" role="status">
+          {t('rendering')}
+        </Text>
+      )}
+      <SimpleGrid cols={{ base: 1, sm: 2 }}>
+        <Party title={t('parties.seller')} party={invoice.seller} />
+        {invoice.buyer && <Party title={t('parties.buyer')} party={invoice.buyer} />}
+      </SimpleGrid>
+      <Panel title={t('lines.title')}>
+        <LinesTable invoice={invoice} />
+        {invoice.notes.map((note) => (
+          <Text key={note} size="xs" c="dimmed" dir="auto">
+            {note}
+          </Text>
+        ))}
+      </Panel>
+    </Page>
+  );
 }
 
 function Dates({ invoice }: { invoice: Invoice }) {
-    const { t } = useTranslation('billing/invoices');
-    const format = useFormat();
-    const { issued_at, due_at, paid_at, refers_to } = invoice;
-    const dates = [
-        issued_at !== null && t('dates.issued', { date: format.date(issued_at) }),
-        due_at !== null && t('dates.due', { date: format.date(due_at) }),
-        paid_at !== null && t('dates.paid', { date: format.date(paid_at) }),
-    ];
-    return (
-        <>
-            <Text size="xs" c="dimmed">
-                {dates.filter((text) => text !== false).join(', ')}
-            </Text>
-            {refers_to !== null && (
-                <Text size="xs">
-                    {`${t('dates.refers')}: `}
-                    <Anchor component={Link} to={`/billing/invoices/${refers_to}`} size="xs">
-                        {t('dates.open')}
-                    </Anchor>
-                </Text>
-            )}
-        </>
-    );
+  const { t } = useTranslation('billing/invoices');
+  const format = useFormat();
+  const { issued_at, due_at, paid_at, refers_to } = invoice;
+  const dates = [
+    issued_at !== null && t('dates.issued', { date: format.date(issued_at) }),
+    due_at !== null && t('dates.due', { date: format.date(due_at) }),
+    paid_at !== null && t('dates.paid', { date: format.date(paid_at) }),
+  ];
+  return (
+    <>
+      <Text size="xs" c="dimmed">
+        {dates.filter((text) => text !== false).join(', ')}
+      </Text>
+      {refers_to !== null && (
+        <Text size="xs">
+          {`${t('dates.refers')}: `}
+          <Anchor component={Link} to={`/billing/invoices/${refers_to}`} size="xs">
+            {t('dates.open')}
+          </Anchor>
+        </Text>
+      )}
+    </>
+  );
 }
 
 function Party({ title, party }: { title: string; party: Schemas['InvoiceParty'] }) {
-    const { t } = useTranslation('billing/invoices');
-    const { address } = party;
-    const city = [address.postal_code, address.city].filter(Boolean).join(' ');
-    return (
-        <Panel title={title}>
-            <Stack gap={2}>
-                {[party.name, ...address.lines, city, address.country].map((line, index) => (
-                    <Text key={index} size="sm" dir="auto" ta="start">
-                        {line}
-                    </Text>
-                ))}
-                <Text size="xs" c="dimmed">
-                    {[
-                        party.tax_number && t('parties.tax_number', { number: party.tax_number }),
-                        party.email,
-                    ]
-                        .filter(Boolean)
-                        .join(' · ')}
-                </Text>
-            </Stack>
-        </Panel>
-    );
+  const { t } = useTranslation('billing/invoices');
+  const { address } = party;
+  const city = [address.postal_code, address.city].filter(Boolean).join(' ');
+  return (
+    <Panel title={title}>
+      <Stack gap={2}>
+        {[party.name, ...address.lines, city, address.country].map((line, index) => (
+          <Text key={index} size="sm" dir="auto" ta="start">
+            {line}
+          </Text>
+        ))}
+        <Text size="xs" c="dimmed">
+          {[party.tax_number && t('parties.tax_number', { number: party.tax_number }), party.email]
+            .filter(Boolean)
+            .join(' · ')}
+        </Text>
+      </Stack>
+    </Panel>
+  );
 }

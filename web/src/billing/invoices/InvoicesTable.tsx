@@ -14,70 +14,67 @@ type Invoice = Schemas['Invoice'];
 const TONES = { draft: 'neutral', issued: 'info', paid: 'good', void: 'neutral' } as const;
 
 export function InvoiceStatus({ invoice }: { invoice: Invoice }) {
-    const { t } = useTranslation('billing/invoices');
-    const { status, due_at, kind } = invoice;
-    const isOverdue =
-        status === 'issued' &&
-        kind === 'invoice' &&
-        due_at !== null &&
-        new Date(due_at) < new Date();
-    return (
-        <Group gap={4}>
-            <Tone tone={TONES[status]}>{t(`status.${status}`)}</Tone>
-            {isOverdue && <Tone tone="bad">{t('overdue')}</Tone>}
-        </Group>
-    );
+  const { t } = useTranslation('billing/invoices');
+  const { status, due_at, kind } = invoice;
+  const isOverdue =
+    status === 'issued' && kind === 'invoice' && due_at !== null && new Date(due_at) < new Date();
+  return (
+    <Group gap={4}>
+      <Tone tone={TONES[status]}>{t(`status.${status}`)}</Tone>
+      {isOverdue && <Tone tone="bad">{t('overdue')}</Tone>}
+    </Group>
+  );
 }
 
 export function InvoicesTable({ invoices }: { invoices: readonly Invoice[] }) {
-    const { t } = useTranslation('billing/invoices');
-    const format = useFormat();
-    const period = usePeriod();
-    const date = (value: string | null) => (value === null ? '–' : format.date(value));
-    const columns: Column<Invoice>[] = [
-        {
-            key: 'number',
-            title: t('columns.number'),
-            heads: true,
-            cell: (invoice) => (
-                <>
-                    <Anchor component={Link} to={`/billing/invoices/${invoice.id}`} size="sm">
-                        {invoice.number ?? t('no_number')}
-                    </Anchor>
-                    <Text size="xs" c="dimmed">
-                        {t(`kinds.${invoice.kind}`)}
-                    </Text>
-                </>
-            ),
-        },
-        { key: 'period', title: t('columns.period'), cell: (one) => period(one.period) },
-        {
-            key: 'status',
-            title: t('columns.status'),
-            cell: (invoice) => <InvoiceStatus invoice={invoice} />,
-        },
-        { key: 'issued', title: t('columns.issued'), cell: ({ issued_at }) => date(issued_at) },
-        { key: 'due', title: t('columns.due'), cell: ({ due_at }) => date(due_at) },
-        {
-            key: 'total',
-            title: t('columns.total'),
-            align: 'end',
-            cell: ({ total, currency }) => writeAmount(format.locale, total, currency),
-        },
-        {
-            key: 'pdf',
-            title: t('columns.pdf'),
-            align: 'end',
-            cell: (invoice) => <DownloadPdf invoice={invoice} small />,
-        },
-    ];
-    return (
-        <DataTable
-            label={t('title')}
-            columns={columns}
-            rows={invoices}
-            rowKey={({ id }) => id}
-            minWidth={820}
-        />
-    );
+  const { t } = useTranslation('billing/invoices');
+  const format = useFormat();
+  const period = usePeriod();
+  const date = (value: string | null) => (value === null ? '–' : format.date(value));
+  const columns: Column<Invoice>[] = [
+    {
+      key: 'number',
+      title: t('columns.number'),
+      heads: true,
+      cell: (invoice) => (
+        <>
+          <Anchor component={Link} to={`/billing/invoices/${invoice.id}`} size="sm">
+            {invoice.number ?? t('no_number')}
+          </Anchor>
+          <Text size="xs" c="dimmed">
+            {t(`kinds.${invoice.kind}`)}
+          </Text>
+        </>
+      ),
+    },
+    { key: 'period', title: t('columns.period'), cell: (one) => period(one.period) },
+    {
+      key: 'status',
+      title: t('columns.status'),
+      cell: (invoice) => <InvoiceStatus invoice={invoice} />,
+    },
+    { key: 'issued', title: t('columns.issued'), cell: ({ issued_at }) => date(issued_at) },
+    { key: 'due', title: t('columns.due'), cell: ({ due_at }) => date(due_at) },
+    {
+      key: 'total',
+      title: t('columns.total'),
+      align: 'end',
+      cell: ({ total, currency }) => writeAmount(format.locale, total, currency),
+    },
+    {
+      key: 'pdf',
+      title: t('columns.pdf'),
+      align: 'end',
+      cell: (invoice) => <DownloadPdf invoice={invoice} small />,
+    },
+  ];
+  return (
+    <DataTable
+      label={t('title')}
+      columns={columns}
+      rows={invoices}
+      rowKey={({ id }) => id}
+      minWidth={820}
+    />
+  );
 }

@@ -8,18 +8,18 @@ import { Panel } from '@/kit/data/Panel';
 import { ProfileForm } from './ProfileForm';
 
 export function ProfilePage() {
-    const { t } = useTranslation('billing/invoices');
-    const query = $api.useQuery('get', '/api/v1/billing/profile');
-    const profile = query.data?.data;
-    return (
-        <BillingPage>
-            <Stack maw={640}>
-                <Panel title={t('profile.title')} description={t('profile.text')}>
-                    <ErrorAlert error={query.error} retry={() => void query.refetch()} />
-                    {query.isPending && <LoadingRows />}
-                    {profile && <ProfileForm key={profile.revision} profile={profile} />}
-                </Panel>
-            </Stack>
-        </BillingPage>
-    );
+  const { t } = useTranslation('billing/invoices');
+  const query = $api.useQuery('get', '/api/v1/billing/profile');
+  const profile = query.data?.data;
+  return (
+    <BillingPage>
+      <Stack maw={640}>
+        <Panel title={t('profile.title')} description={t('profile.text')}>
+          <ErrorAlert error={query.error} retry={() => void query.refetch()} />
+          {query.isPending && <LoadingRows />}
+          {profile && <ProfileForm key={profile.revision} profile={profile} />}
+        </Panel>
+      </Stack>
+    </BillingPage>
+  );
 }

@@ -5,17 +5,17 @@ const NOT_COUNTRIES = new Set(['EU', 'EZ', 'UN', 'QO', 'XA', 'XB', 'ZZ', 'AN', '
 const OLD = /^(FX|NT|SU|TP|YD|YU|ZR|UK|DY|HV|NH|RH|VD|CT|FQ|JT|MI|NQ|PC|PU|PZ|WK)$/;
 
 export interface Country {
-    value: string;
-    label: string;
+  value: string;
+  label: string;
 }
 
 export function listCountries(language: string): Country[] {
-    const names = new Intl.DisplayNames(language, { type: 'region', fallback: 'none' });
-    return LETTERS.flatMap((first) => LETTERS.map((second) => `${first}${second}`))
-        .filter((code) => !NOT_COUNTRIES.has(code) && !OLD.test(code))
-        .flatMap((value) => {
-            const label = names.of(value);
-            return label === undefined ? [] : [{ value, label }];
-        })
-        .sort((a, b) => a.label.localeCompare(b.label, language));
+  const names = new Intl.DisplayNames(language, { type: 'region', fallback: 'none' });
+  return LETTERS.flatMap((first) => LETTERS.map((second) => `${first}${second}`))
+    .filter((code) => !NOT_COUNTRIES.has(code) && !OLD.test(code))
+    .flatMap((value) => {
+      const label = names.of(value);
+      return label === undefined ? [] : [{ value, label }];
+    })
+    .sort((a, b) => a.label.localeCompare(b.label, language));
 }

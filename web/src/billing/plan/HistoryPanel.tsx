@@ -16,80 +16,80 @@ const route = getRouteApi('/work/billing');
 
 /** A meter by day: what was in use, added and removed. */
 export function HistoryPanel() {
-    const { t } = useTranslation('billing/plan');
-    const format = useFormat();
-    const search = route.useSearch();
-    const { filter } = useListSearch<typeof search & { cursor?: undefined }>(search);
-    const meter: Meter = search.meter ?? 'documents_per_month';
-    const query = $api.useQuery(
-        'get',
-        '/api/v1/billing/usage/history',
-        { params: { query: { meter } } },
-        { placeholderData: keepPreviousData },
-    );
-    const days = query.data?.data.meters.find((one) => one.meter === meter)?.days ?? [];
-    const name = t(`meters.${meter}`);
-    return (
-        <ChartPanel
-            title={t('history.title')}
-            chart={
-                days.length > 0 && (
-                    <LazyLines
-                        label={`${t('history.title')}: ${name}`}
-                        lines={[{ key: 'used', name: t('history.used') }]}
-                        rows={days.map(({ day, used }) => ({
-                            at: format.date(`${day}T12:00`),
-                            used,
-                        }))}
-                        format={(value) => writeQuantity(format, meter, value)}
-                    />
-                )
-            }
-            table={<HistoryTable days={days} meter={meter} />}
-        >
-            <Select
-                label={t('history.meter')}
-                w={260}
-                maw="100%"
-                allowDeselect={false}
-                value={meter}
-                data={METERS.map((value) => ({ value, label: t(`meters.${value}`) }))}
-                onChange={(next) => filter({ meter: METERS.find((one) => one === next) })}
-            />
-            <ErrorAlert error={query.error} retry={() => void query.refetch()} />
-            {query.isPending && <LoadingRows rows={3} />}
-        </ChartPanel>
-    );
+  const { t } = useTranslation('billing/plan');
+  const format = useFormat();
+  const search = route.useSearch();
+  const { filter } = useListSearch<typeof search & { cursor?: undefined }>(search);
+  const meter: Meter = search.meter ?? 'documents_per_month';
+  const query = $api.useQuery(
+    'get',
+    '/api/v1/billing/usage/history',
+    { params: { query: { meter } } },
+    { placeholderData: keepPreviousData },
+  );
+  const days = query.data?.data.meters.find((one) => one.meter === meter)?.days ?? [];
+  const name = t(`meters.${meter}`);
+  return (
+    <ChartPanel
+      title={t('history.title')}
+      chart={
+        days.length > 0 && (
+          <LazyLines
+            label={`${t('history.title')}: ${name}`}
+            lines={[{ key: 'used', name: t('history.used') }]}
+            rows={days.map(({ day, used }) => ({
+              at: format.date(`${day}T12:00`),
+              used,
+            }))}
+            format={(value) => writeQuantity(format, meter, value)}
+          />
+        )
+      }
+      table={<HistoryTable days={days} meter={meter} />}
+    >
+      <Select
+        label={t('history.meter')}
+        w={260}
+        maw="100%"
+        allowDeselect={false}
+        value={meter}
+        data={METERS.map((value) => ({ value, label: t(`meters.${value}`) }))}
+        onChange={(next) => filter({ meter: METERS.find((one) => one === next) })}
+      />
+      <ErrorAlert error={query.error} retry={() => void query.refetch()} />
+      {query.isPending && <LoadingRows rows={3} />}
+    </ChartPanel>
+  );
 }
 
 interface TableProps {
-    days: readonly Schemas['UsageDay'][];
-    meter: Meter;
+  days: readonly Schemas['UsageDay'][];
+  meter: Meter;
 }
 
 function HistoryTable({ days, meter }: TableProps) {
-    const { t } = useTranslation('billing/plan');
-    const format = useFormat();
-    return (
-        <DataTable
-            label={t('history.title')}
-            rows={days.toReversed()}
-            rowKey={({ day }) => day}
-            minWidth={420}
-            columns={[
-                {
-                    key: 'day',
-                    title: t('history.day'),
-                    heads: true,
-                    cell: ({ day }) => format.date(`${day}T12:00`),
-                },
-                ...(['used', 'added', 'removed'] as const).map((name) => ({
-                    key: name,
-                    title: t(`history.${name}`),
-                    align: 'end' as const,
-                    cell: (row: Schemas['UsageDay']) => writeQuantity(format, meter, row[name]),
-                })),
-            ]}
-        />
-    );
+  const { t } = useTranslation('billing/plan');
+  const format = useFormat();
+  return (
+    <DataTable
+      label={t('history.title')}
+      rows={days.toReversed()}
+      rowKey={({ day }) => day}
+      minWidth={420}
+      columns={[
+        {
+          key: 'day',
+          title: t('history.day'),
+          heads: true,
+          cell: ({ day }) => format.date(`${day}T12:00`),
+        },
+        ...(['used', 'added', 'removed'] as const).map((name) => ({
+          key: name,
+          title: t(`history.${name}`),
+          align: 'end' as const,
+          cell: (row: Schemas['UsageDay']) => writeQuantity(format, meter, row[name]),
+        })),
+      ]}
+    />
+  );
 }

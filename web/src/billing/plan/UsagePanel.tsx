@@ -13,63 +13,61 @@ const COLORS = { near_limit: 'yellow.7', limit_reached: 'red.8' } as const;
 
 /** What is used of each limit of the plan. */
 export function UsagePanel() {
-    const { t } = useTranslation('billing/plan');
-    const format = useFormat();
-    const query = $api.useQuery('get', '/api/v1/billing/usage');
-    const usage = query.data?.data;
-    const last = usage && new Date(Date.parse(`${usage.period.to}T12:00:00Z`) - 86_400_000);
-    return (
-        <Panel
-            title={t('usage.title')}
-            {...(usage &&
-                last && {
-                    description: t('usage.period', {
-                        from: format.date(`${usage.period.from}T12:00`),
-                        to: format.date(last),
-                    }),
-                })}
-        >
-            <ErrorAlert error={query.error} retry={() => void query.refetch()} />
-            {query.isPending && <LoadingRows rows={3} />}
-            {usage && (
-                <SimpleGrid cols={{ base: 1, sm: 2, lg: 3 }} spacing="lg">
-                    {usage.meters.map((meter) => (
-                        <MeterBar key={meter.meter} usage={meter} />
-                    ))}
-                </SimpleGrid>
-            )}
-        </Panel>
-    );
+  const { t } = useTranslation('billing/plan');
+  const format = useFormat();
+  const query = $api.useQuery('get', '/api/v1/billing/usage');
+  const usage = query.data?.data;
+  const last = usage && new Date(Date.parse(`${usage.period.to}T12:00:00Z`) - 86_400_000);
+  return (
+    <Panel
+      title={t('usage.title')}
+      {...(usage &&
+        last && {
+          description: t('usage.period', {
+            from: format.date(`${usage.period.from}T12:00`),
+            to: format.date(last),
+          }),
+        })}
+    >
+      <ErrorAlert error={query.error} retry={() => void query.refetch()} />
+      {query.isPending && <LoadingRows rows={3} />}
+      {usage && (
+        <SimpleGrid cols={{ base: 1, sm: 2, lg: 3 }} spacing="lg">
+          {usage.meters.map((meter) => (
+            <MeterBar key={meter.meter} usage={meter} />
+          ))}
+        </SimpleGrid>
+      )}
+    </Panel>
+  );
 }
 
 function MeterBar({ usage }: { usage: Schemas['MeterUsage'] }) {
-    const { t } = useTranslation('billing/plan');
-    const format = useFormat();
-    const { meter, used, limit, warning } = usage;
-    const name = t(`meters.${meter}`);
-    const quantity = writeQuantity(format, meter, used);
-    return (
-        <Stack gap={4}>
-            <Group justify="space-between" gap="xs">
-                <Text size="sm">{name}</Text>
-                {warning !== null && (
-                    <Tone tone={warning === 'limit_reached' ? 'bad' : 'warn'}>
-                        {t(`usage.${warning}`)}
-                    </Tone>
-                )}
-            </Group>
-            {limit !== null && (
-                <Progress
-                    value={usedShare(used, limit)}
-                    color={warning === null ? 'blue.8' : COLORS[warning]}
-                    aria-label={name}
-                />
-            )}
-            <Text size="xs" c="dimmed">
-                {limit === null
-                    ? t('usage.no_limit', { used: quantity })
-                    : t('usage.of', { used: quantity, limit: writeQuantity(format, meter, limit) })}
-            </Text>
-        </Stack>
-    );
+  const { t } = useTranslation('billing/plan');
+  const format = useFormat();
+  const { meter, used, limit, warning } = usage;
+  const name = t(`meters.${meter}`);
+  const quantity = writeQuantity(format, meter, used);
+  return (
+    <Stack gap={4}>
+      <Group justify="space-between" gap="xs">
+        <Text size="sm">{name}</Text>
+        {warning !== null && (
+          <Tone tone={warning === 'limit_reached' ? 'bad' : 'warn'}>{t(`usage.${warning}`)}</Tone>
+        )}
+      </Group>
+      {limit !== null && (
+        <Progress
+          value={usedShare(used, limit)}
+          color={warning === null ? 'blue.8' : COLORS[warning]}
+          aria-label={name}
+        />
+      )}
+      <Text size="xs" c="dimmed">
+        {limit === null
+          ? t('usage.no_limit', { used: quantity })
+          : t('usage.of', { used: quantity, limit: writeQuantity(format, meter, limit) })}
+      </Text>
+    </Stack>
+  );
 }

@@ -12,67 +12,65 @@ type Channel = 'in_app' | 'email';
 
 // Nothing sends `invitation` yet.
 const KINDS = [
-    'assignment',
-    'mention',
-    'review_rejected',
-    'export_ready',
-    'export_failed',
-    'connector_alert',
-    'drift_detected',
-    'webhook_deactivated',
-    'api_key_creator_left',
-    'plan_limit',
+  'assignment',
+  'mention',
+  'review_rejected',
+  'export_ready',
+  'export_failed',
+  'connector_alert',
+  'drift_detected',
+  'webhook_deactivated',
+  'api_key_creator_left',
+  'plan_limit',
 ] as const;
 const CHANNELS: readonly Channel[] = ['in_app', 'email'];
 
 /** Which kinds of notification come in which way. A change is saved at once. */
 export function ChannelsPanel({ preferences }: { preferences: Preferences }) {
-    const { t } = useTranslation('delivery/notification_preferences');
-    const update = $api.useMutation('patch', '/api/v1/users/me/notification-preferences');
-    const change = (kind: (typeof KINDS)[number], channel: Channel, value: boolean) =>
-        update.mutate(
-            { body: { [kind]: { [channel]: value } } },
-            {
-                onSuccess: () => {
-                    void queryClient.invalidateQueries({ queryKey: ['get', '/api/v1/users/me'] });
-                },
-                onError: notifyError,
-            },
-        );
-    return (
-        <Panel title={t('channels.title')}>
-            <DataTable<(typeof KINDS)[number]>
-                label={t('channels.title')}
-                rows={KINDS}
-                rowKey={(kind) => kind}
-                minWidth={300}
-                columns={[
-                    {
-                        key: 'kind',
-                        title: t('channels.kind'),
-                        heads: true,
-                        cell: (kind) => t(`kinds.${kind}`),
-                    },
-                    ...CHANNELS.map((channel) => ({
-                        key: channel,
-                        title: t(`channels.${channel}`),
-                        width: 110,
-                        cell: (kind: (typeof KINDS)[number]) => (
-                            <Checkbox
-                                aria-label={t('toggle', {
-                                    kind: t(`kinds.${kind}`),
-                                    channel: t(`channels.${channel}`),
-                                })}
-                                checked={preferences[kind][channel]}
-                                disabled={update.isPending}
-                                onChange={(event) =>
-                                    change(kind, channel, event.currentTarget.checked)
-                                }
-                            />
-                        ),
-                    })),
-                ]}
-            />
-        </Panel>
+  const { t } = useTranslation('delivery/notification_preferences');
+  const update = $api.useMutation('patch', '/api/v1/users/me/notification-preferences');
+  const change = (kind: (typeof KINDS)[number], channel: Channel, value: boolean) =>
+    update.mutate(
+      { body: { [kind]: { [channel]: value } } },
+      {
+        onSuccess: () => {
+          void queryClient.invalidateQueries({ queryKey: ['get', '/api/v1/users/me'] });
+        },
+        onError: notifyError,
+      },
     );
+  return (
+    <Panel title={t('channels.title')}>
+      <DataTable<(typeof KINDS)[number]>
+        label={t('channels.title')}
+        rows={KINDS}
+        rowKey={(kind) => kind}
+        minWidth={300}
+        columns={[
+          {
+            key: 'kind',
+            title: t('channels.kind'),
+            heads: true,
+            cell: (kind) => t(`kinds.${kind}`),
+          },
+          ...CHANNELS.map((channel) => ({
+            key: channel,
+            title: t(`channels.${channel}`),
+            width: 110,
+            cell: (kind: (typeof KINDS)[number]) => (
+              <Checkbox
+                aria-label={t('toggle', {
+                  kind: t(`kinds.${kind}`),
+                  channel: t(`channels.${channel}`),
+                })}
+                checked={preferences[kind][channel]}
+                disabled={update.isPending}
+                onChange={(event) => change(kind, channel, event.currentTarget.checked)}
+              />
+            ),
+          })),
+        ]}
+      />
+    </Panel>
+  );
 }

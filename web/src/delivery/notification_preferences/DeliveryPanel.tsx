@@ -16,93 +16,89 @@ const NIGHT = { from: '22:00', to: '07:00' };
 
 /** When emails are sent: at once or together, and not in the quiet hours. */
 export function DeliveryPanel({ preferences }: { preferences: Preferences }) {
-    const { t } = useTranslation('delivery/notification_preferences');
-    const [frequency, setFrequency] = useState(preferences.email_frequency);
-    const [quiet, setQuiet] = useState(preferences.quiet_hours);
-    const set = $api.useMutation('put', '/api/v1/notifications/delivery-preferences');
-    const submit = () =>
-        set.mutate(
-            {
-                body: {
-                    email_frequency: frequency,
-                    quiet_hours: quiet,
-                    revision: preferences.revision,
-                },
-            },
-            {
-                onSuccess: () => {
-                    notifyDone(t('delivery.saved'));
-                    void queryClient.invalidateQueries({
-                        queryKey: ['get', '/api/v1/notifications/delivery-preferences'],
-                    });
-                },
-            },
-        );
-    return (
-        <Panel title={t('delivery.title')}>
-            <form
-                onSubmit={(event) => {
-                    event.preventDefault();
-                    submit();
-                }}
-            >
-                <Stack>
-                    <Radio.Group
-                        label={t('delivery.frequency')}
-                        value={frequency}
-                        onChange={(next) =>
-                            setFrequency(FREQUENCIES.find((one) => one === next) ?? frequency)
-                        }
-                    >
-                        <Stack gap={6} mt={4}>
-                            {FREQUENCIES.map((one) => (
-                                <Radio key={one} value={one} label={t(`delivery.${one}`)} />
-                            ))}
-                        </Stack>
-                    </Radio.Group>
-                    <QuietHours value={quiet} zone={preferences.time_zone} onChange={setQuiet} />
-                    <ErrorAlert error={set.error} />
-                    <FormActions submit={t('delivery.save')} loading={set.isPending} />
-                </Stack>
-            </form>
-        </Panel>
+  const { t } = useTranslation('delivery/notification_preferences');
+  const [frequency, setFrequency] = useState(preferences.email_frequency);
+  const [quiet, setQuiet] = useState(preferences.quiet_hours);
+  const set = $api.useMutation('put', '/api/v1/notifications/delivery-preferences');
+  const submit = () =>
+    set.mutate(
+      {
+        body: {
+          email_frequency: frequency,
+          quiet_hours: quiet,
+          revision: preferences.revision,
+        },
+      },
+      {
+        onSuccess: () => {
+          notifyDone(t('delivery.saved'));
+          void queryClient.invalidateQueries({
+            queryKey: ['get', '/api/v1/notifications/delivery-preferences'],
+          });
+        },
+      },
     );
+  return (
+    <Panel title={t('delivery.title')}>
+      <form
+        onSubmit={(event) => {
+          event.preventDefault();
+          submit();
+        }}
+      >
+        <Stack>
+          <Radio.Group
+            label={t('delivery.frequency')}
+            value={frequency}
+            onChange={(next) => setFrequency(FREQUENCIES.find((one) => one === next) ?? frequency)}
+          >
+            <Stack gap={6} mt={4}>
+              {FREQUENCIES.map((one) => (
+                <Radio key={one} value={one} label={t(`delivery.${one}`)} />
+              ))}
+            </Stack>
+          </Radio.Group>
+          <QuietHours value={quiet} zone={preferences.time_zone} onChange={setQuiet} />
+          <ErrorAlert error={set.error} />
+          <FormActions submit={t('delivery.save')} loading={set.isPending} />
+        </Stack>
+      </form>
+    </Panel>
+  );
 }
 
 interface QuietProps {
-    value: Preferences['quiet_hours'];
-    zone: string;
-    onChange: (value: Preferences['quiet_hours']) => void;
+  value: Preferences['quiet_hours'];
+  zone: string;
+  onChange: (value: Preferences['quiet_hours']) => void;
 }
 
 function QuietHours({ value, zone, onChange }: QuietProps) {
-    const { t } = useTranslation('delivery/notification_preferences');
-    return (
-        <Stack gap="xs">
-            <Switch
-                label={t('delivery.quiet')}
-                checked={value !== null}
-                onChange={(event) => onChange(event.currentTarget.checked ? NIGHT : null)}
+  const { t } = useTranslation('delivery/notification_preferences');
+  return (
+    <Stack gap="xs">
+      <Switch
+        label={t('delivery.quiet')}
+        checked={value !== null}
+        onChange={(event) => onChange(event.currentTarget.checked ? NIGHT : null)}
+      />
+      <Text size="xs" c="dimmed">
+        {t('delivery.quiet_text', { zone })}
+      </Text>
+      {value !== null && (
+        <Group gap="sm">
+          {(['from', 'to'] as const).map((name) => (
+            <TextInput
+              key={name}
+              type="time"
+              label={t(`delivery.${name}`)}
+              required
+              value={value[name]}
+              onChange={(event) => onChange({ ...value, [name]: event.currentTarget.value })}
             />
-            <Text size="xs" c="dimmed">
-                {t('delivery.quiet_text', { zone })}
-            </Text>
-            {value !== null && (
-                <Group gap="sm">
-                    {(['from', 'to'] as const).map((name) => (
-                        <TextInput
-                            key={name}
-                            type="time"
-                            label={t(`delivery.${name}`)}
-                            required
-                            value={value[name]}
-                            onChange={(event) =>
-                                onChange({ ...value, [name]: event.currentTarget.value })
-                            }
-                        />
-                    ))}
-                </Group>
-            )}
-        </Stack>
-    );
+          ))}
+        </Group>
+      )}
+    </Stack>
+  );
 }

@@ -7,20 +7,18 @@ import { ChannelsPanel } from './ChannelsPanel';
 import { DeliveryPanel } from './DeliveryPanel';
 
 export function PreferencesPage() {
-    const { t } = useTranslation('delivery/notification_preferences');
-    const profile = $api.useQuery('get', '/api/v1/users/me');
-    const delivery = $api.useQuery('get', '/api/v1/notifications/delivery-preferences');
-    return (
-        <Page title={t('title')} description={t('description')} size="narrow">
-            <ErrorAlert error={profile.error} retry={() => void profile.refetch()} />
-            {profile.isPending && <LoadingRows />}
-            {profile.data && (
-                <ChannelsPanel preferences={profile.data.data.notification_preferences} />
-            )}
-            <ErrorAlert error={delivery.error} retry={() => void delivery.refetch()} />
-            {delivery.data && (
-                <DeliveryPanel key={delivery.data.data.revision} preferences={delivery.data.data} />
-            )}
-        </Page>
-    );
+  const { t } = useTranslation('delivery/notification_preferences');
+  const profile = $api.useQuery('get', '/api/v1/users/me');
+  const delivery = $api.useQuery('get', '/api/v1/notifications/delivery-preferences');
+  return (
+    <Page title={t('title')} description={t('description')} size="narrow">
+      <ErrorAlert error={profile.error} retry={() => void profile.refetch()} />
+      {profile.isPending && <LoadingRows />}
+      {profile.data && <ChannelsPanel preferences={profile.data.data.notification_preferences} />}
+      <ErrorAlert error={delivery.error} retry={() => void delivery.refetch()} />
+      {delivery.data && (
+        <DeliveryPanel key={delivery.data.data.revision} preferences={delivery.data.data} />
+      )}
+    </Page>
+  );
 }

@@ -16,38 +16,36 @@ const route = getRouteApi('/work/audit');
 const PAGE_SIZE = 50;
 
 export function AuditPage() {
-    const { t } = useTranslation('identity/audit');
-    const search: AuditSearch = route.useSearch();
-    const { filter, page } = useListSearch(search);
-    const { from, to, ...rest } = search;
-    const query = $api.useQuery(
-        'get',
-        '/api/v1/organizations/{org_slug}/audit-log',
-        {
-            params: {
-                path: { org_slug: requireOrganization() },
-                query: { ...rest, ...toTimes({ from, to }), page_size: PAGE_SIZE },
-            },
-        },
-        { placeholderData: keepPreviousData },
-    );
-    return (
-        <Page title={t('title')} description={t('description')}>
-            <AuditFilters search={search} onChange={filter} />
-            <Listing
-                query={query}
-                cursor={search.cursor}
-                onCursor={page}
-                empty={{
-                    title: t('empty.title'),
-                    description: t('empty.text'),
-                    icon: <ScrollText />,
-                }}
-            >
-                {(rows) => (
-                    <AuditTable entries={rows} onTarget={(target_id) => filter({ target_id })} />
-                )}
-            </Listing>
-        </Page>
-    );
+  const { t } = useTranslation('identity/audit');
+  const search: AuditSearch = route.useSearch();
+  const { filter, page } = useListSearch(search);
+  const { from, to, ...rest } = search;
+  const query = $api.useQuery(
+    'get',
+    '/api/v1/organizations/{org_slug}/audit-log',
+    {
+      params: {
+        path: { org_slug: requireOrganization() },
+        query: { ...rest, ...toTimes({ from, to }), page_size: PAGE_SIZE },
+      },
+    },
+    { placeholderData: keepPreviousData },
+  );
+  return (
+    <Page title={t('title')} description={t('description')}>
+      <AuditFilters search={search} onChange={filter} />
+      <Listing
+        query={query}
+        cursor={search.cursor}
+        onCursor={page}
+        empty={{
+          title: t('empty.title'),
+          description: t('empty.text'),
+          icon: <ScrollText />,
+        }}
+      >
+        {(rows) => <AuditTable entries={rows} onTarget={(target_id) => filter({ target_id })} />}
+      </Listing>
+    </Page>
+  );
 }

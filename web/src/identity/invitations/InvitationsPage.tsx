@@ -15,53 +15,53 @@ const route = getRouteApi('/work/members/invitations');
 const STATUSES = ['open', 'expired', 'accepted', 'revoked'] as const;
 
 export function InvitationsPage() {
-    const { t } = useTranslation('identity/invitations');
-    const search: InvitationsSearch = route.useSearch();
-    const { filter, page } = useListSearch(search);
-    const status = search.status ?? 'open';
-    const query = $api.useQuery(
-        'get',
-        '/api/v1/organizations/{org_slug}/invitations',
-        {
-            params: {
-                path: { org_slug: requireOrganization() },
-                query: { sort: '-created_at', ...search, status, page_size: 50 },
-            },
-        },
-        { placeholderData: keepPreviousData },
-    );
-    return (
-        <PeoplePage title={t('title')} description={t('description')}>
-            <Stack>
-                <SegmentedControl
-                    w="fit-content"
-                    maw="100%"
-                    size="xs"
-                    value={status}
-                    onChange={(next) =>
-                        filter({ status: STATUSES.find((one) => one === next && one !== 'open') })
-                    }
-                    data={STATUSES.map((value) => ({ value, label: t(`status.${value}`) }))}
-                />
-                <Listing
-                    query={query}
-                    cursor={search.cursor}
-                    onCursor={page}
-                    empty={{
-                        title: t('empty.title'),
-                        description: t('empty.text'),
-                        icon: <Mail />,
-                    }}
-                >
-                    {(rows) => (
-                        <InvitationsTable
-                            invitations={rows}
-                            sort={search.sort ?? '-created_at'}
-                            onSort={(sort) => filter({ sort })}
-                        />
-                    )}
-                </Listing>
-            </Stack>
-        </PeoplePage>
-    );
+  const { t } = useTranslation('identity/invitations');
+  const search: InvitationsSearch = route.useSearch();
+  const { filter, page } = useListSearch(search);
+  const status = search.status ?? 'open';
+  const query = $api.useQuery(
+    'get',
+    '/api/v1/organizations/{org_slug}/invitations',
+    {
+      params: {
+        path: { org_slug: requireOrganization() },
+        query: { sort: '-created_at', ...search, status, page_size: 50 },
+      },
+    },
+    { placeholderData: keepPreviousData },
+  );
+  return (
+    <PeoplePage title={t('title')} description={t('description')}>
+      <Stack>
+        <SegmentedControl
+          w="fit-content"
+          maw="100%"
+          size="xs"
+          value={status}
+          onChange={(next) =>
+            filter({ status: STATUSES.find((one) => one === next && one !== 'open') })
+          }
+          data={STATUSES.map((value) => ({ value, label: t(`status.${value}`) }))}
+        />
+        <Listing
+          query={query}
+          cursor={search.cursor}
+          onCursor={page}
+          empty={{
+            title: t('empty.title'),
+            description: t('empty.text'),
+            icon: <Mail />,
+          }}
+        >
+          {(rows) => (
+            <InvitationsTable
+              invitations={rows}
+              sort={search.sort ?? '-created_at'}
+              onSort={(sort) => filter({ sort })}
+            />
+          )}
+        </Listing>
+      </Stack>
+    </PeoplePage>
+  );
 }

@@ -12,115 +12,115 @@ import { splitAddresses } from './addresses';
 import { refreshInvitations } from './refresh';
 
 interface Failure {
-    email: string;
-    message: string;
+  email: string;
+  message: string;
 }
 
 /** Sends one invitation after the other and returns those that failed, with the reason. */
 async function inviteAll(
-    emails: readonly string[],
-    role: Role,
-    teamIds: string[],
+  emails: readonly string[],
+  role: Role,
+  teamIds: string[],
 ): Promise<Failure[]> {
-    const failures: Failure[] = [];
-    const path = { org_slug: requireOrganization() };
-    for (const email of emails) {
-        try {
-            await api.POST('/api/v1/organizations/{org_slug}/invitations', {
-                params: { path },
-                body: { email, role, team_ids: teamIds },
-            });
-        } catch (error) {
-            failures.push({ email, message: error instanceof Error ? error.message : '' });
-        }
+  const failures: Failure[] = [];
+  const path = { org_slug: requireOrganization() };
+  for (const email of emails) {
+    try {
+      await api.POST('/api/v1/organizations/{org_slug}/invitations', {
+        params: { path },
+        body: { email, role, team_ids: teamIds },
+      });
+    } catch (error) {
+      failures.push({ email, message: error instanceof Error ? error.message : '' });
     }
-    return failures;
+  }
+  return failures;
 }
 
 function Failures({ failures }: { failures: readonly Failure[] }) {
-    const { t } = useTranslation('identity/invitations');
-    if (failures.length === 0) return null;
-    return (
-        <Alert color="red" variant="light" role="alert" title={t('invite.failed')}>
-            <List size="sm">
-                {failures.map(({ email, message }) => (
-                    <List.Item key={email}>{`${email}: ${message}`}</List.Item>
-                ))}
-            </List>
-        </Alert>
-    );
+  const { t } = useTranslation('identity/invitations');
+  if (failures.length === 0) return null;
+  return (
+    <Alert color="red" variant="light" role="alert" title={t('invite.failed')}>
+      <List size="sm">
+        {failures.map(({ email, message }) => (
+          <List.Item key={email}>{`${email}: ${message}`}</List.Item>
+        ))}
+      </List>
+    </Alert>
+  );
 }
 
 interface TeamsChoiceProps {
-    value: string[];
-    onChange: (ids: string[]) => void;
+  value: string[];
+  onChange: (ids: string[]) => void;
 }
 
 function TeamsChoice({ value, onChange }: TeamsChoiceProps) {
-    const { t } = useTranslation('identity/invitations');
-    const teams = useTeams();
-    if (teams.length === 0) return null;
-    return (
-        <MultiSelect
-            label={t('invite.teams')}
-            data={teams}
-            value={value}
-            onChange={onChange}
-            searchable
-            limit={100}
-        />
-    );
+  const { t } = useTranslation('identity/invitations');
+  const teams = useTeams();
+  if (teams.length === 0) return null;
+  return (
+    <MultiSelect
+      label={t('invite.teams')}
+      data={teams}
+      value={value}
+      onChange={onChange}
+      searchable
+      limit={100}
+    />
+  );
 }
 
 export function InviteDialog({ onClose }: { onClose: () => void }) {
-    const { t } = useTranslation('identity/invitations');
-    const [emails, setEmails] = useState<string[]>([]);
-    const [typed, setTyped] = useState('');
-    const [role, setRole] = useState<Role>('labeler');
-    const [teamIds, setTeamIds] = useState<string[]>([]);
-    const all = splitAddresses([...emails, typed]);
-    const invite = useMutation({
-        mutationFn: () => inviteAll(all, role, teamIds),
-        onSuccess: (failures) => {
-            refreshInvitations();
-            const sent = all.length - failures.length;
-            if (sent > 0) notifyDone(t('invite.sent', { count: sent }));
-            setTyped('');
-            setEmails(failures.map(({ email }) => email));
-            if (failures.length === 0) onClose();
-        },
-    });
-    return (
-        <Dialog title={t('invite.title')} opened onClose={onClose}>
-            <form
-                onSubmit={(event) => {
-                    event.preventDefault();
-                    invite.mutate();
-                }}
-            >
-                <Stack>
-                    <TagsInput
-                        label={t('invite.emails')}
-                        description={t('invite.emails_text')}
-                        inputMode="email"
-                        splitChars={[',', ';', ' ', '\n']}
-                        value={emails}
-                        onChange={(next) => setEmails(splitAddresses(next))}
-                        searchValue={typed}
-                        onSearchChange={setTyped}
-                        data-autofocus
-                    />
-                    <RoleChoice value={role} onChange={setRole} roles={rolesUpTo(currentRole())} />
-                    <TeamsChoice value={teamIds} onChange={setTeamIds} />
-                    <Failures failures={invite.data ?? []} />
-                    <FormActions
-                        submit={t('invite.send', { count: Math.max(all.length, 1) })}
-                        loading={invite.isPending}
-                        disabled={all.length === 0}
-                        onCancel={onClose}
-                    />
-                </Stack>
-            </form>
-        </Dialog>
-    );
+  const { t } = useTranslation('identity/invitations');
+  const [emails, setEmails] = useState<string[]>([]);
+  const [typed, setTyped] = useState('');
+  const [role, setRole] = useState<Role>('labeler');
+  const [teamIds, setTeamIds] = useState<string[]>([]);
+  const all = splitAddresses([...emails, typed]);
+  const invite = useMutation({
+    mutationFn: () => inviteAll(all, role, teamIds),
+    onSuccess: (failures) => {
+      refreshInvitations();
+      const sent = all.length - failures.length;
+      if (sent > 0) notifyDone(t('invite.sent', { count: sent }));
+      setTyped('');
+      setEmails(failures.map(({ email }) => email));
+      if (failures.length === 0) onClose();
+    },
+  });
+  return (
+    <Dialog title={t('invite.title')} opened onClose={onClose}>
+      <form
+        onSubmit={(event) => {
+          event.preventDefault();
+          invite.mutate();
+        }}
+      >
+        <Stack>
+          <TagsInput
+            label={t('invite.emails')}
+            description={t('invite.emails_text')}
+            inputMode="email"
+            splitChars={[',', ';', ' ', '\n']}
+            value={emails}
+            onChange={(next) => setEmails(splitAddresses(next))}
+            searchValue={typed}
+            onSearchChange={setTyped}
+            data-autofocus
+          />
+          <RoleChoice value={role} onChange={setRole} roles={rolesUpTo(currentRole())} />
+          <TeamsChoice value={teamIds} onChange={setTeamIds} />
+          <Failures failures={invite.data ?? []} />
+          <FormActions
+            submit={t('invite.send', { count: Math.max(all.length, 1) })}
+            loading={invite.isPending}
+            disabled={all.length === 0}
+            onCancel={onClose}
+          />
+        </Stack>
+      </form>
+    </Dialog>
+  );
 }

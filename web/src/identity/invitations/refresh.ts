@@ -1,7 +1,7 @@
 import { queryClient } from '@/kit/api/queryClient';
 
 export function refreshInvitations(): void {
-    void queryClient.invalidateQueries({
-        queryKey: ['get', '/api/v1/organizations/{org_slug}/invitations'],
-    });
+  void queryClient.invalidateQueries({
+    queryKey: ['get', '/api/v1/organizations/{org_slug}/invitations'],
+  });
 }

@@ -17,76 +17,76 @@ import { useCaller } from './useCaller';
 const FIELDS = ['role'] as const;
 
 interface Props {
-    member: Schemas['Member'];
-    onClose: () => void;
+  member: Schemas['Member'];
+  onClose: () => void;
 }
 
 /** Changes the role in the session as well if it is the caller's own: pages follow it. */
 function followOwnRole(slug: string, userId: string, role: Role): void {
-    const session = readSession();
-    if (session?.user.id !== userId) return;
-    const organizations = session.organizations.map((one) =>
-        one.slug === slug ? { ...one, role } : one,
-    );
-    updateSession({ organizations });
+  const session = readSession();
+  if (session?.user.id !== userId) return;
+  const organizations = session.organizations.map((one) =>
+    one.slug === slug ? { ...one, role } : one,
+  );
+  updateSession({ organizations });
 }
 
 export function RoleDialog({ member, onClose }: Props) {
-    const { t } = useTranslation('identity/members');
-    const { t: tKit } = useTranslation();
-    const caller = useCaller();
-    const { name, id } = member.user;
-    const [role, setRole] = useState<Role>(member.role);
-    const change = $api.useMutation('patch', '/api/v1/organizations/{org_slug}/members/{user_id}');
-    const roles = caller ? rolesToGive(caller, { id, role: member.role }) : [];
-    const org_slug = requireOrganization();
+  const { t } = useTranslation('identity/members');
+  const { t: tKit } = useTranslation();
+  const caller = useCaller();
+  const { name, id } = member.user;
+  const [role, setRole] = useState<Role>(member.role);
+  const change = $api.useMutation('patch', '/api/v1/organizations/{org_slug}/members/{user_id}');
+  const roles = caller ? rolesToGive(caller, { id, role: member.role }) : [];
+  const org_slug = requireOrganization();
 
-    const submit = () =>
-        change.mutate(
-            {
-                params: { path: { org_slug, user_id: id } },
-                body: { role, revision: member.revision },
-            },
-            {
-                onSuccess: () => {
-                    void queryClient.invalidateQueries({
-                        queryKey: ['get', '/api/v1/organizations/{org_slug}/members'],
-                    });
-                    followOwnRole(org_slug, id, role);
-                    notifyDone(t('role.done', { name, role: tKit(`roles.${role}`) }));
-                    onClose();
-                },
-            },
-        );
-    return (
-        <Dialog title={t('role.title', { name })} opened onClose={onClose}>
-            <form
-                onSubmit={(event) => {
-                    event.preventDefault();
-                    submit();
-                }}
-            >
-                <Stack>
-                    <RoleChoice
-                        value={role}
-                        onChange={setRole}
-                        roles={roles}
-                        error={fieldErrors(change.error, FIELDS)['role']}
-                    />
-                    {role === 'owner' && (
-                        <Text size="xs" c="dimmed">
-                            {t('role.owner')}
-                        </Text>
-                    )}
-                    <ErrorAlert error={otherError(change.error, FIELDS)} />
-                    <FormActions
-                        submit={t('role.save')}
-                        loading={change.isPending}
-                        disabled={role === member.role}
-                        onCancel={onClose}
-                    />
-                </Stack>
-            </form>
-        </Dialog>
+  const submit = () =>
+    change.mutate(
+      {
+        params: { path: { org_slug, user_id: id } },
+        body: { role, revision: member.revision },
+      },
+      {
+        onSuccess: () => {
+          void queryClient.invalidateQueries({
+            queryKey: ['get', '/api/v1/organizations/{org_slug}/members'],
+          });
+          followOwnRole(org_slug, id, role);
+          notifyDone(t('role.done', { name, role: tKit(`roles.${role}`) }));
+          onClose();
+        },
+      },
     );
+  return (
+    <Dialog title={t('role.title', { name })} opened onClose={onClose}>
+      <form
+        onSubmit={(event) => {
+          event.preventDefault();
+          submit();
+        }}
+      >
+        <Stack>
+          <RoleChoice
+            value={role}
+            onChange={setRole}
+            roles={roles}
+            error={fieldErrors(change.error, FIELDS)['role']}
+          />
+          {role === 'owner' && (
+            <Text size="xs" c="dimmed">
+              {t('role.owner')}
+            </Text>
+          )}
+          <ErrorAlert error={otherError(change.error, FIELDS)} />
+          <FormActions
+            submit={t('role.save')}
+            loading={change.isPending}
+            disabled={role === member.role}
+            onCancel={onClose}
+          />
+        </Stack>
+      </form>
+    </Dialog>
+  );
 }

@@ -6,20 +6,20 @@ import { useMay } from '@/kit/session/may';
 
 /** The frame of all pages of settings of the organization. */
 export function SettingsFrame({ children }: { children: ReactNode }) {
-    const { t } = useTranslation('identity/organizations');
-    const may = useMay();
-    return (
-        <Page title={t('title')} size="narrow">
-            {may('sso:manage') && (
-                <PageTabs
-                    label={t('tabs.label')}
-                    tabs={[
-                        { to: '/settings', title: t('tabs.general') },
-                        { to: '/settings/sign-on', title: t('tabs.sign_on') },
-                    ]}
-                />
-            )}
-            {children}
-        </Page>
-    );
+  const { t } = useTranslation('identity/organizations');
+  const may = useMay();
+  return (
+    <Page title={t('title')} size="narrow">
+      {may('sso:manage') && (
+        <PageTabs
+          label={t('tabs.label')}
+          tabs={[
+            { to: '/settings', title: t('tabs.general') },
+            { to: '/settings/sign-on', title: t('tabs.sign_on') },
+          ]}
+        />
+      )}
+      {children}
+    </Page>
+  );
 }

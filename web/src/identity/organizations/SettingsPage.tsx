@@ -9,22 +9,18 @@ import { SettingsForm } from './SettingsForm';
 import { SettingsFrame } from './SettingsFrame';
 
 export function SettingsPage() {
-    useTranslation('identity/organizations');
-    const may = useMay();
-    const query = $api.useQuery('get', '/api/v1/organizations/{org_slug}', {
-        params: { path: { org_slug: requireOrganization() } },
-    });
-    const organization = query.data?.data;
-    return (
-        <SettingsFrame>
-            <ErrorAlert error={query.error} retry={() => void query.refetch()} />
-            {query.isPending && <LoadingRows />}
-            {organization && (
-                <SettingsForm key={organization.revision} organization={organization} />
-            )}
-            {organization && may('organizations:close') && (
-                <DangerPanel organization={organization} />
-            )}
-        </SettingsFrame>
-    );
+  useTranslation('identity/organizations');
+  const may = useMay();
+  const query = $api.useQuery('get', '/api/v1/organizations/{org_slug}', {
+    params: { path: { org_slug: requireOrganization() } },
+  });
+  const organization = query.data?.data;
+  return (
+    <SettingsFrame>
+      <ErrorAlert error={query.error} retry={() => void query.refetch()} />
+      {query.isPending && <LoadingRows />}
+      {organization && <SettingsForm key={organization.revision} organization={organization} />}
+      {organization && may('organizations:close') && <DangerPanel organization={organization} />}
+    </SettingsFrame>
+  );
 }

@@ -4,19 +4,19 @@ import { workRoute } from '@/kit/routing/roots';
 import type { NavigationItem } from '@/kit/shell/navigation';
 
 export const settingsRoute = createRoute({
-    getParentRoute: () => workRoute,
-    path: '/settings',
-    component: lazyRouteComponent(() => import('./SettingsPage'), 'SettingsPage'),
+  getParentRoute: () => workRoute,
+  path: '/settings',
+  component: lazyRouteComponent(() => import('./SettingsPage'), 'SettingsPage'),
 });
 
 export const routes = [settingsRoute] as const;
 
 export const navigation: NavigationItem[] = [
-    {
-        to: '/settings',
-        label: 'settings',
-        icon: Settings,
-        group: 'settings',
-        permission: 'organizations:update',
-    },
+  {
+    to: '/settings',
+    label: 'settings',
+    icon: Settings,
+    group: 'settings',
+    permission: 'organizations:update',
+  },
 ];

@@ -9,50 +9,48 @@ type Domain = Schemas['SsoDomain'];
 
 /** Whether each domain is proven, and the record that proves it. */
 export function DomainsPanel({ domains }: { domains: readonly Domain[] }) {
-    const { t } = useTranslation('identity/sso');
-    return (
-        <Panel title={t('domains.title')} description={t('domains.text')}>
-            <DataTable<Domain>
-                label={t('domains.title')}
-                rows={domains}
-                rowKey={({ domain }) => domain}
-                columns={[
-                    {
-                        key: 'domain',
-                        title: t('domains.domain'),
-                        heads: true,
-                        cell: ({ domain }) => domain,
-                    },
-                    {
-                        key: 'state',
-                        title: t('domains.state'),
-                        cell: ({ verified_at, problem }) => (
-                            <>
-                                <Tone tone={verified_at === null ? 'warn' : 'good'}>
-                                    {verified_at === null
-                                        ? t('domains.waiting')
-                                        : t('domains.verified')}
-                                </Tone>
-                                {problem !== null && (
-                                    <Text size="xs" c="dimmed">
-                                        {problem}
-                                    </Text>
-                                )}
-                            </>
-                        ),
-                    },
-                    {
-                        key: 'record',
-                        title: t('domains.record'),
-                        cell: ({ record }) => <Code>{`${record.type} ${record.name}`}</Code>,
-                    },
-                    {
-                        key: 'value',
-                        title: t('domains.value'),
-                        cell: ({ record }) => <Code>{record.value}</Code>,
-                    },
-                ]}
-            />
-        </Panel>
-    );
+  const { t } = useTranslation('identity/sso');
+  return (
+    <Panel title={t('domains.title')} description={t('domains.text')}>
+      <DataTable<Domain>
+        label={t('domains.title')}
+        rows={domains}
+        rowKey={({ domain }) => domain}
+        columns={[
+          {
+            key: 'domain',
+            title: t('domains.domain'),
+            heads: true,
+            cell: ({ domain }) => domain,
+          },
+          {
+            key: 'state',
+            title: t('domains.state'),
+            cell: ({ verified_at, problem }) => (
+              <>
+                <Tone tone={verified_at === null ? 'warn' : 'good'}>
+                  {verified_at === null ? t('domains.waiting') : t('domains.verified')}
+                </Tone>
+                {problem !== null && (
+                  <Text size="xs" c="dimmed">
+                    {problem}
+                  </Text>
+                )}
+              </>
+            ),
+          },
+          {
+            key: 'record',
+            title: t('domains.record'),
+            cell: ({ record }) => <Code>{`${record.type} ${record.name}`}</Code>,
+          },
+          {
+            key: 'value',
+            title: t('domains.value'),
+            cell: ({ record }) => <Code>{record.value}</Code>,
+          },
+        ]}
+      />
+    </Panel>
+  );
 }

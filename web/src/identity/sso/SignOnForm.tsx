@@ -17,60 +17,60 @@ import { toBody, toInput, toValues, type Values } from './values';
 
 /** The configuration of single sign-on. Saving checks the provider. */
 export function SignOnForm({ sso }: { sso: Schemas['Sso'] | undefined }) {
-    const { t } = useTranslation('identity/sso');
-    const form = useForm<Values>({ initialValues: toValues(sso) });
-    const [asked, setAsked] = useState(false);
-    const configure = $api.useMutation('post', '/api/v1/organizations/{org_slug}/sso');
-    const error: unknown = configure.error;
-    const named = isApiError(error) && error.field !== undefined ? toInput(error.field) : '';
+  const { t } = useTranslation('identity/sso');
+  const form = useForm<Values>({ initialValues: toValues(sso) });
+  const [asked, setAsked] = useState(false);
+  const configure = $api.useMutation('post', '/api/v1/organizations/{org_slug}/sso');
+  const error: unknown = configure.error;
+  const named = isApiError(error) && error.field !== undefined ? toInput(error.field) : '';
 
-    const save = (values: Values) => {
-        setAsked(false);
-        configure.mutate(
-            {
-                params: { path: { org_slug: requireOrganization() } },
-                body: toBody(values, sso?.revision),
-            },
-            {
-                onSuccess: () => {
-                    notifyDone(t('form.saved'));
-                    void queryClient.invalidateQueries({
-                        queryKey: ['get', '/api/v1/organizations/{org_slug}/sso'],
-                    });
-                },
-                onError: (failure: unknown) => {
-                    if (isApiError(failure) && failure.field !== undefined)
-                        form.setFieldError(toInput(failure.field), failure.message);
-                },
-            },
-        );
-    };
-    const submit = (values: Values) => {
-        const isNew = values.enforced && values.enabled && !(sso?.enforced && sso.enabled);
-        if (isNew) setAsked(true);
-        else save(values);
-    };
-    return (
-        <form onSubmit={form.onSubmit(submit)}>
-            <Stack>
-                <ProviderInputs form={form} hasSecret={sso?.oidc?.has_client_secret ?? false} />
-                <AccessInputs form={form} />
-                <GroupInputs form={form} />
-                <ErrorAlert error={named in form.values && named !== 'groups' ? null : error} />
-                <FormActions submit={t('form.save')} loading={configure.isPending} />
-            </Stack>
-            <Confirm
-                title={t('confirm.title')}
-                action={t('confirm.action')}
-                opened={asked}
-                onClose={() => setAsked(false)}
-                onConfirm={() => save(form.values)}
-                loading={configure.isPending}
-                error={null}
-                danger
-            >
-                {t('confirm.text')}
-            </Confirm>
-        </form>
+  const save = (values: Values) => {
+    setAsked(false);
+    configure.mutate(
+      {
+        params: { path: { org_slug: requireOrganization() } },
+        body: toBody(values, sso?.revision),
+      },
+      {
+        onSuccess: () => {
+          notifyDone(t('form.saved'));
+          void queryClient.invalidateQueries({
+            queryKey: ['get', '/api/v1/organizations/{org_slug}/sso'],
+          });
+        },
+        onError: (failure: unknown) => {
+          if (isApiError(failure) && failure.field !== undefined)
+            form.setFieldError(toInput(failure.field), failure.message);
+        },
+      },
     );
+  };
+  const submit = (values: Values) => {
+    const isNew = values.enforced && values.enabled && !(sso?.enforced && sso.enabled);
+    if (isNew) setAsked(true);
+    else save(values);
+  };
+  return (
+    <form onSubmit={form.onSubmit(submit)}>
+      <Stack>
+        <ProviderInputs form={form} hasSecret={sso?.oidc?.has_client_secret ?? false} />
+        <AccessInputs form={form} />
+        <GroupInputs form={form} />
+        <ErrorAlert error={named in form.values && named !== 'groups' ? null : error} />
+        <FormActions submit={t('form.save')} loading={configure.isPending} />
+      </Stack>
+      <Confirm
+        title={t('confirm.title')}
+        action={t('confirm.action')}
+        opened={asked}
+        onClose={() => setAsked(false)}
+        onConfirm={() => save(form.values)}
+        loading={configure.isPending}
+        error={null}
+        danger
+      >
+        {t('confirm.text')}
+      </Confirm>
+    </form>
+  );
 }

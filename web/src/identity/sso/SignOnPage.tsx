@@ -11,29 +11,29 @@ import { SignOnForm } from './SignOnForm';
 import { StatePanel } from './StatePanel';
 
 export function SignOnPage() {
-    const { t } = useTranslation('identity/sso');
-    const query = $api.useQuery(
-        'get',
-        '/api/v1/organizations/{org_slug}/sso',
-        { params: { path: { org_slug: requireOrganization() } } },
-        { refetchOnWindowFocus: false },
-    );
-    const missing = isApiError(query.error, 'not_found');
-    const sso = missing ? undefined : query.data?.data;
-    return (
-        <SettingsFrame>
-            <Text size="sm" c="dimmed">
-                {t('intro')}
-            </Text>
-            {!missing && <ErrorAlert error={query.error} retry={() => void query.refetch()} />}
-            {query.isPending && <LoadingRows />}
-            {(sso ?? missing) && (
-                <Stack>
-                    <StatePanel sso={sso} />
-                    {sso && sso.domains.length > 0 && <DomainsPanel domains={sso.domains} />}
-                    <SignOnForm key={sso?.revision ?? 'new'} sso={sso} />
-                </Stack>
-            )}
-        </SettingsFrame>
-    );
+  const { t } = useTranslation('identity/sso');
+  const query = $api.useQuery(
+    'get',
+    '/api/v1/organizations/{org_slug}/sso',
+    { params: { path: { org_slug: requireOrganization() } } },
+    { refetchOnWindowFocus: false },
+  );
+  const missing = isApiError(query.error, 'not_found');
+  const sso = missing ? undefined : query.data?.data;
+  return (
+    <SettingsFrame>
+      <Text size="sm" c="dimmed">
+        {t('intro')}
+      </Text>
+      {!missing && <ErrorAlert error={query.error} retry={() => void query.refetch()} />}
+      {query.isPending && <LoadingRows />}
+      {(sso ?? missing) && (
+        <Stack>
+          <StatePanel sso={sso} />
+          {sso && sso.domains.length > 0 && <DomainsPanel domains={sso.domains} />}
+          <SignOnForm key={sso?.revision ?? 'new'} sso={sso} />
+        </Stack>
+      )}
+    </SettingsFrame>
+  );
 }

@@ -21,115 +21,113 @@ import { TeamPeople } from './TeamPeople';
 const route = getRouteApi('/work/teams/$teamId');
 
 export function TeamPage() {
-    const { t } = useTranslation('identity/teams');
-    const { teamId } = route.useParams();
-    const query = $api.useQuery('get', '/api/v1/teams/{team_id}', {
-        params: { path: { team_id: teamId } },
-    });
-    if (isApiError(query.error) && query.error.status < 500) return <NotFound />;
-    if (query.data) return <Team team={query.data.data} />;
-    return (
-        <Page title={t('title')}>
-            <ErrorAlert error={query.error} retry={() => void query.refetch()} />
-            {query.isPending && <LoadingRows />}
-        </Page>
-    );
+  const { t } = useTranslation('identity/teams');
+  const { teamId } = route.useParams();
+  const query = $api.useQuery('get', '/api/v1/teams/{team_id}', {
+    params: { path: { team_id: teamId } },
+  });
+  if (isApiError(query.error) && query.error.status < 500) return <NotFound />;
+  if (query.data) return <Team team={query.data.data} />;
+  return (
+    <Page title={t('title')}>
+      <ErrorAlert error={query.error} retry={() => void query.refetch()} />
+      {query.isPending && <LoadingRows />}
+    </Page>
+  );
 }
 
 function Team({ team }: { team: Schemas['Team'] }) {
-    const { t } = useTranslation('identity/teams');
-    const mayManage = useMay()('teams:manage');
-    const [dialog, setDialog] = useState<'edit' | 'delete'>();
-    const close = () => setDialog(undefined);
-    useKeys(team.name, [
-        { keys: 'e', text: t('edit'), run: () => setDialog('edit'), disabled: !mayManage },
-    ]);
-    const actions = mayManage && (
-        <>
+  const { t } = useTranslation('identity/teams');
+  const mayManage = useMay()('teams:manage');
+  const [dialog, setDialog] = useState<'edit' | 'delete'>();
+  const close = () => setDialog(undefined);
+  useKeys(team.name, [
+    { keys: 'e', text: t('edit'), run: () => setDialog('edit'), disabled: !mayManage },
+  ]);
+  const actions = mayManage && (
+    <>
+      <Button
+        variant="default"
+        leftSection={<Pencil size={14} />}
+        onClick={() => setDialog('edit')}
+      >
+        {t('edit')}
+      </Button>
+      <Button
+        variant="default"
+        c="var(--mantine-color-error)"
+        leftSection={<Trash2 size={14} />}
+        onClick={() => setDialog('delete')}
+      >
+        {t('delete')}
+      </Button>
+    </>
+  );
+  return (
+    <>
+      <Page title={team.name} description={team.description} actions={actions}>
+        <Stack>
+          <Group gap="xs">
             <Button
-                variant="default"
-                leftSection={<Pencil size={14} />}
-                onClick={() => setDialog('edit')}
+              component={Link}
+              to="/teams"
+              variant="subtle"
+              size="compact-sm"
+              leftSection={<ArrowLeft size={14} />}
             >
-                {t('edit')}
+              {t('back')}
             </Button>
-            <Button
-                variant="default"
-                c="var(--mantine-color-error)"
-                leftSection={<Trash2 size={14} />}
-                onClick={() => setDialog('delete')}
-            >
-                {t('delete')}
-            </Button>
-        </>
-    );
-    return (
-        <>
-            <Page title={team.name} description={team.description} actions={actions}>
-                <Stack>
-                    <Group gap="xs">
-                        <Button
-                            component={Link}
-                            to="/teams"
-                            variant="subtle"
-                            size="compact-sm"
-                            leftSection={<ArrowLeft size={14} />}
-                        >
-                            {t('back')}
-                        </Button>
-                        {team.skills.map((skill) => (
-                            <Badge key={skill} variant="default" tt="none" fw={400}>
-                                <span dir="auto">{skill}</span>
-                            </Badge>
-                        ))}
-                        {team.lead_id === null && (
-                            <Text size="xs" c="dimmed">
-                                {t('no_lead')}
-                            </Text>
-                        )}
-                    </Group>
-                    <TeamPeople team={team} />
-                </Stack>
-            </Page>
-            {dialog === 'edit' && <TeamDialog team={team} onClose={close} />}
-            {dialog === 'delete' && <DeleteTeam team={team} onClose={close} />}
-        </>
-    );
+            {team.skills.map((skill) => (
+              <Badge key={skill} variant="default" tt="none" fw={400}>
+                <span dir="auto">{skill}</span>
+              </Badge>
+            ))}
+            {team.lead_id === null && (
+              <Text size="xs" c="dimmed">
+                {t('no_lead')}
+              </Text>
+            )}
+          </Group>
+          <TeamPeople team={team} />
+        </Stack>
+      </Page>
+      {dialog === 'edit' && <TeamDialog team={team} onClose={close} />}
+      {dialog === 'delete' && <DeleteTeam team={team} onClose={close} />}
+    </>
+  );
 }
 
 function DeleteTeam({ team, onClose }: { team: Schemas['Team']; onClose: () => void }) {
-    const { t } = useTranslation('identity/teams');
-    const router = useRouter();
-    const remove = $api.useMutation('delete', '/api/v1/teams/{team_id}');
-    const confirm = () =>
-        remove.mutate(
-            {
-                params: {
-                    path: { team_id: team.id },
-                    header: { 'If-Match': `"${team.revision}"` },
-                },
-            },
-            {
-                onSuccess: () => {
-                    notifyDone(t('remove.done', { name: team.name }));
-                    void router
-                        .navigate({ to: '/teams' })
-                        .then(() => queryClient.invalidateQueries());
-                },
-            },
-        );
-    return (
-        <Confirm
-            title={t('remove.title', { name: team.name })}
-            action={t('delete')}
-            opened
-            onClose={onClose}
-            onConfirm={confirm}
-            loading={remove.isPending}
-            error={remove.error}
-            danger
-        >
-            {t('remove.text')}
-        </Confirm>
+  const { t } = useTranslation('identity/teams');
+  const router = useRouter();
+  const remove = $api.useMutation('delete', '/api/v1/teams/{team_id}');
+  const confirm = () =>
+    remove.mutate(
+      {
+        params: {
+          path: { team_id: team.id },
+          header: { 'If-Match': `"${team.revision}"` },
+        },
+      },
+      {
+        onSuccess: () => {
+          notifyDone(t('remove.done', { name: team.name }));
+          void router.navigate({ to: '/teams' }).then(() => queryClient.invalidateQueries());
+        },
+      },
     );
+  return (
+    <Confirm
+      title={t('remove.title', { name: team.name })}
+      action={t('delete')}
+      opened
+      onClose={onClose}
+      onConfirm={confirm}
+      loading={remove.isPending}
+      error={remove.error}
+      danger
+    >
+      {t('remove.text')}
+    </Confirm>
+  );
 }

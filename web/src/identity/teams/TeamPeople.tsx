@@ -21,84 +21,79 @@ const route = getRouteApi('/work/teams/$teamId');
 
 /** The members of a team with what they have to do and have done. */
 export function TeamPeople({ team }: { team: Schemas['Team'] }) {
-    const { t } = useTranslation('identity/teams');
-    const format = useFormat();
-    const search: TeamSearch = route.useSearch();
-    const { filter } = useListSearch<TeamSearch & { cursor?: undefined }>(search);
-    const mayManage = useMay()('teams:manage');
-    const [opened, { open, close }] = useDisclosure(false);
-    const query = $api.useQuery(
-        'get',
-        '/api/v1/teams/{team_id}/workload',
-        { params: { path: { team_id: team.id }, query: search } },
-        { placeholderData: keepPreviousData },
-    );
-    const workload = query.data?.data;
-    const addButton = mayManage && (
-        <Button
-            size="compact-md"
-            variant="default"
-            leftSection={<UserPlus size={14} />}
-            onClick={open}
-        >
-            {t('people.add')}
-        </Button>
-    );
-    return (
-        <Panel
-            title={t('people.title')}
-            description={
-                workload &&
-                t('people.text', {
-                    from: format.date(`${workload.from}T12:00`),
-                    to: format.date(`${workload.to}T12:00`),
-                })
-            }
-            actions={addButton}
-        >
-            <ErrorAlert error={query.error} retry={() => void query.refetch()} />
-            {query.isPending && <LoadingRows />}
-            {workload && (
-                <>
-                    <PeriodInputs
-                        from={search.from ?? workload.from}
-                        to={search.to ?? workload.to}
-                        onChange={filter}
-                    />
-                    <Workload team={team} workload={workload} />
-                </>
-            )}
-            {opened && <AddPeople team={team} onClose={close} />}
-        </Panel>
-    );
+  const { t } = useTranslation('identity/teams');
+  const format = useFormat();
+  const search: TeamSearch = route.useSearch();
+  const { filter } = useListSearch<TeamSearch & { cursor?: undefined }>(search);
+  const mayManage = useMay()('teams:manage');
+  const [opened, { open, close }] = useDisclosure(false);
+  const query = $api.useQuery(
+    'get',
+    '/api/v1/teams/{team_id}/workload',
+    { params: { path: { team_id: team.id }, query: search } },
+    { placeholderData: keepPreviousData },
+  );
+  const workload = query.data?.data;
+  const addButton = mayManage && (
+    <Button size="compact-md" variant="default" leftSection={<UserPlus size={14} />} onClick={open}>
+      {t('people.add')}
+    </Button>
+  );
+  return (
+    <Panel
+      title={t('people.title')}
+      description={
+        workload &&
+        t('people.text', {
+          from: format.date(`${workload.from}T12:00`),
+          to: format.date(`${workload.to}T12:00`),
+        })
+      }
+      actions={addButton}
+    >
+      <ErrorAlert error={query.error} retry={() => void query.refetch()} />
+      {query.isPending && <LoadingRows />}
+      {workload && (
+        <>
+          <PeriodInputs
+            from={search.from ?? workload.from}
+            to={search.to ?? workload.to}
+            onChange={filter}
+          />
+          <Workload team={team} workload={workload} />
+        </>
+      )}
+      {opened && <AddPeople team={team} onClose={close} />}
+    </Panel>
+  );
 }
 
 interface WorkloadProps {
-    team: Schemas['Team'];
-    workload: Schemas['TeamWorkload'];
+  team: Schemas['Team'];
+  workload: Schemas['TeamWorkload'];
 }
 
 function Workload({ team, workload }: WorkloadProps) {
-    const { t } = useTranslation('identity/teams');
-    const format = useFormat();
-    const { members, waiting } = workload;
-    return (
-        <>
-            {members.length === 0 ? (
-                <Text size="sm" c="dimmed">
-                    {t('people.empty')}
-                </Text>
-            ) : (
-                <WorkloadTable team={team} workload={workload} />
-            )}
-            {waiting.open > 0 && (
-                <Text size="sm">
-                    {t('people.waiting', {
-                        open: format.number(waiting.open),
-                        overdue: format.number(waiting.overdue),
-                    })}
-                </Text>
-            )}
-        </>
-    );
+  const { t } = useTranslation('identity/teams');
+  const format = useFormat();
+  const { members, waiting } = workload;
+  return (
+    <>
+      {members.length === 0 ? (
+        <Text size="sm" c="dimmed">
+          {t('people.empty')}
+        </Text>
+      ) : (
+        <WorkloadTable team={team} workload={workload} />
+      )}
+      {waiting.open > 0 && (
+        <Text size="sm">
+          {t('people.waiting', {
+            open: format.number(waiting.open),
+            overdue: format.number(waiting.overdue),
+          })}
+        </Text>
+      )}
+    </>
+  );
 }

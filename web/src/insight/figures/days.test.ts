@@ -2,14 +2,14 @@ import { expect, test } from 'vitest';
 import { addDays, fromPeriod, toPeriod } from './days';
 
 test('addDays crosses months, years and changes of the clocks', () => {
-    expect(addDays('2026-12-31', 1)).toBe('2027-01-01');
-    expect(addDays('2026-03-01', -1)).toBe('2026-02-28');
-    expect(addDays('2026-10-25', 1)).toBe('2026-10-26');
+  expect(addDays('2026-12-31', 1)).toBe('2027-01-01');
+  expect(addDays('2026-03-01', -1)).toBe('2026-02-28');
+  expect(addDays('2026-10-25', 1)).toBe('2026-10-26');
 });
 
 test('people name the last day, the API the day after it', () => {
-    const named = { from: '2026-11-01', to: '2026-11-30' };
-    expect(toPeriod(named)).toEqual({ from: '2026-11-01', to: '2026-12-01' });
-    expect(fromPeriod({ from: '2026-11-01', to: '2026-12-01' })).toEqual(named);
-    expect(toPeriod({})).toEqual({ from: undefined, to: undefined });
+  const named = { from: '2026-11-01', to: '2026-11-30' };
+  expect(toPeriod(named)).toEqual({ from: '2026-11-01', to: '2026-12-01' });
+  expect(fromPeriod({ from: '2026-11-01', to: '2026-12-01' })).toEqual(named);
+  expect(toPeriod({})).toEqual({ from: undefined, to: undefined });
 });

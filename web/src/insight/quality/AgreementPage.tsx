@@ -16,53 +16,53 @@ import type { QualitySearch } from './search';
 const route = getRouteApi('/work/quality/agreement');
 
 export function AgreementPage() {
-    const { t } = useTranslation('insight/quality');
-    const search: QualitySearch = route.useSearch();
-    const { filter, page } = useListSearch(search);
-    const mayCompute = useMay()('quality_runs:create');
-    const [opened, { open, close }] = useDisclosure(false);
-    useKeys(t('title'), [
-        { keys: 'c', text: t('runs.compute_title'), run: open, disabled: !mayCompute },
-    ]);
-    const { schema_id, field, cursor } = search;
-    return (
-        <QualityFrame
-            schemaId={schema_id}
-            onSchema={(next) => filter({ schema_id: next, field: undefined })}
-            filters={
-                <FieldSelect
-                    w={200}
-                    schemaId={schema_id}
-                    value={field}
-                    onChange={(next) => filter({ field: next })}
-                />
-            }
-            actions={
-                mayCompute && (
-                    <Button leftSection={<Calculator size={16} />} onClick={open}>
-                        {t('runs.compute')}
-                    </Button>
-                )
-            }
-        >
-            {schema_id === undefined ? (
-                <EmptyState
-                    py="xl"
-                    icon={<ChartLine />}
-                    title={t('agreement.choose')}
-                    description={t('agreement.choose_text')}
-                />
-            ) : (
-                <AgreementResults key={schema_id} schemaId={schema_id} field={field} />
-            )}
-            <RunsPanel schemaId={schema_id} cursor={cursor} onCursor={page} />
-            {opened && (
-                <ComputeDialog
-                    schemaId={schema_id}
-                    onClose={close}
-                    onStarted={(id) => filter({ schema_id: id, field: undefined })}
-                />
-            )}
-        </QualityFrame>
-    );
+  const { t } = useTranslation('insight/quality');
+  const search: QualitySearch = route.useSearch();
+  const { filter, page } = useListSearch(search);
+  const mayCompute = useMay()('quality_runs:create');
+  const [opened, { open, close }] = useDisclosure(false);
+  useKeys(t('title'), [
+    { keys: 'c', text: t('runs.compute_title'), run: open, disabled: !mayCompute },
+  ]);
+  const { schema_id, field, cursor } = search;
+  return (
+    <QualityFrame
+      schemaId={schema_id}
+      onSchema={(next) => filter({ schema_id: next, field: undefined })}
+      filters={
+        <FieldSelect
+          w={200}
+          schemaId={schema_id}
+          value={field}
+          onChange={(next) => filter({ field: next })}
+        />
+      }
+      actions={
+        mayCompute && (
+          <Button leftSection={<Calculator size={16} />} onClick={open}>
+            {t('runs.compute')}
+          </Button>
+        )
+      }
+    >
+      {schema_id === undefined ? (
+        <EmptyState
+          py="xl"
+          icon={<ChartLine />}
+          title={t('agreement.choose')}
+          description={t('agreement.choose_text')}
+        />
+      ) : (
+        <AgreementResults key={schema_id} schemaId={schema_id} field={field} />
+      )}
+      <RunsPanel schemaId={schema_id} cursor={cursor} onCursor={page} />
+      {opened && (
+        <ComputeDialog
+          schemaId={schema_id}
+          onClose={close}
+          onStarted={(id) => filter({ schema_id: id, field: undefined })}
+        />
+      )}
+    </QualityFrame>
+  );
 }

@@ -16,38 +16,38 @@ import { TrendPanel } from './TrendPanel';
 const route = getRouteApi('/work/quality');
 
 export function OverviewPage() {
-    const { t } = useTranslation('insight/quality');
-    const search: TrendSearch = route.useSearch();
-    const { filter } = useListSearch(search);
-    const query = $api.useQuery(
-        'get',
-        '/api/v1/quality/latest',
-        { params: { query: { ...toPeriod(search), schema_id: search.schema_id } } },
-        { placeholderData: keepPreviousData },
-    );
-    const latest = query.data?.data;
-    const period = latest && fromPeriod(latest);
-    return (
-        <QualityFrame
-            schemaId={search.schema_id}
-            onSchema={(schema_id) => filter({ schema_id, field: undefined })}
-            filters={
-                period && (
-                    <PeriodInputs
-                        from={search.from ?? period.from}
-                        to={search.to ?? period.to}
-                        onChange={filter}
-                    />
-                )
-            }
-        >
-            <Panel title={t('latest.title')} description={t('latest.text')}>
-                <ErrorAlert error={query.error} retry={() => void query.refetch()} />
-                {query.isPending && <LoadingRows rows={3} />}
-                {latest && <LatestTable schemas={latest.schemas} />}
-                {latest && <PeriodNote period={latest} />}
-            </Panel>
-            <TrendPanel search={search} onChange={filter} />
-        </QualityFrame>
-    );
+  const { t } = useTranslation('insight/quality');
+  const search: TrendSearch = route.useSearch();
+  const { filter } = useListSearch(search);
+  const query = $api.useQuery(
+    'get',
+    '/api/v1/quality/latest',
+    { params: { query: { ...toPeriod(search), schema_id: search.schema_id } } },
+    { placeholderData: keepPreviousData },
+  );
+  const latest = query.data?.data;
+  const period = latest && fromPeriod(latest);
+  return (
+    <QualityFrame
+      schemaId={search.schema_id}
+      onSchema={(schema_id) => filter({ schema_id, field: undefined })}
+      filters={
+        period && (
+          <PeriodInputs
+            from={search.from ?? period.from}
+            to={search.to ?? period.to}
+            onChange={filter}
+          />
+        )
+      }
+    >
+      <Panel title={t('latest.title')} description={t('latest.text')}>
+        <ErrorAlert error={query.error} retry={() => void query.refetch()} />
+        {query.isPending && <LoadingRows rows={3} />}
+        {latest && <LatestTable schemas={latest.schemas} />}
+        {latest && <PeriodNote period={latest} />}
+      </Panel>
+      <TrendPanel search={search} onChange={filter} />
+    </QualityFrame>
+  );
 }

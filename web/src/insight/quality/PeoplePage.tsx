@@ -13,31 +13,31 @@ const route = getRouteApi('/work/quality/people');
 const DEFAULT_DAYS = 29;
 
 export function PeoplePage() {
-    const { t } = useTranslation('insight/quality');
-    const search = route.useSearch();
-    const { filter, page } = useListSearch(search);
-    const may = useMay();
-    const today = new Date().toISOString().slice(0, 10);
-    const to = search.to ?? today;
-    const from = search.from ?? addDays(to, -DEFAULT_DAYS);
-    return (
-        <QualityFrame
-            schemaId={search.schema_id}
-            onSchema={(schema_id) => filter({ schema_id })}
-            filters={
-                <>
-                    <TeamSelect
-                        w={180}
-                        placeholder={t('trend.all')}
-                        value={search.team_id}
-                        onChange={(team_id) => filter({ team_id })}
-                    />
-                    <PeriodInputs from={from} to={to} onChange={filter} />
-                </>
-            }
-        >
-            <LabelersPanel search={{ ...search, from, to }} onCursor={page} />
-            {may('quality:manage') && <ReviewersPanel search={{ ...search, from, to }} />}
-        </QualityFrame>
-    );
+  const { t } = useTranslation('insight/quality');
+  const search = route.useSearch();
+  const { filter, page } = useListSearch(search);
+  const may = useMay();
+  const today = new Date().toISOString().slice(0, 10);
+  const to = search.to ?? today;
+  const from = search.from ?? addDays(to, -DEFAULT_DAYS);
+  return (
+    <QualityFrame
+      schemaId={search.schema_id}
+      onSchema={(schema_id) => filter({ schema_id })}
+      filters={
+        <>
+          <TeamSelect
+            w={180}
+            placeholder={t('trend.all')}
+            value={search.team_id}
+            onChange={(team_id) => filter({ team_id })}
+          />
+          <PeriodInputs from={from} to={to} onChange={filter} />
+        </>
+      }
+    >
+      <LabelersPanel search={{ ...search, from, to }} onCursor={page} />
+      {may('quality:manage') && <ReviewersPanel search={{ ...search, from, to }} />}
+    </QualityFrame>
+  );
 }

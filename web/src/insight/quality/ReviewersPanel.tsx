@@ -17,93 +17,93 @@ type Row = Schemas['ReviewerQuality'];
 const PAGE_SIZE = 50;
 
 export function ReviewersPanel({ search }: { search: QualitySearch }) {
-    const { t } = useTranslation('insight/quality');
-    // The address holds the page of the labelers, who are more.
-    const [cursor, setCursor] = useState<string>();
-    const query = $api.useQuery(
-        'get',
-        '/api/v1/quality/reviewers',
-        {
-            params: {
-                query: {
-                    ...toPeriod(search),
-                    schema_id: search.schema_id,
-                    cursor,
-                    page_size: PAGE_SIZE,
-                },
-            },
+  const { t } = useTranslation('insight/quality');
+  // The address holds the page of the labelers, who are more.
+  const [cursor, setCursor] = useState<string>();
+  const query = $api.useQuery(
+    'get',
+    '/api/v1/quality/reviewers',
+    {
+      params: {
+        query: {
+          ...toPeriod(search),
+          schema_id: search.schema_id,
+          cursor,
+          page_size: PAGE_SIZE,
         },
-        { placeholderData: keepPreviousData },
-    );
-    return (
-        <Panel title={t('people.reviewers')} description={t('people.reviewers_text')}>
-            <Listing
-                query={query}
-                cursor={cursor}
-                onCursor={setCursor}
-                empty={{ title: t('people.empty_reviewers') }}
-            >
-                {(rows) => <ReviewersTable rows={rows} />}
-            </Listing>
-        </Panel>
-    );
+      },
+    },
+    { placeholderData: keepPreviousData },
+  );
+  return (
+    <Panel title={t('people.reviewers')} description={t('people.reviewers_text')}>
+      <Listing
+        query={query}
+        cursor={cursor}
+        onCursor={setCursor}
+        empty={{ title: t('people.empty_reviewers') }}
+      >
+        {(rows) => <ReviewersTable rows={rows} />}
+      </Listing>
+    </Panel>
+  );
 }
 
 function ReviewersTable({ rows }: { rows: readonly Row[] }) {
-    const { t } = useTranslation('insight/quality');
-    const format = useFormat();
-    const columns: Column<Row>[] = [
-        {
-            key: 'name',
-            title: t('people.name'),
-            heads: true,
-            cell: ({ user }) => <Person user={user} />,
-        },
-        {
-            key: 'decisions',
-            title: t('people.decisions'),
-            align: 'end',
-            cell: ({ decisions }) => format.number(decisions),
-        },
-        {
-            key: 'rejected',
-            title: t('people.rejected'),
-            align: 'end',
-            cell: ({ rejected }) => format.number(rejected),
-        },
-        {
-            key: 'acceptance_rate',
-            title: t('rates.acceptance_rate'),
-            head: <RateHead name="acceptance_rate" />,
-            cell: ({ acceptance_rate }) => <Rate rate={acceptance_rate} />,
-        },
-        {
-            key: 'overturned',
-            title: t('rates.overturned'),
-            head: <RateHead name="overturned" />,
-            cell: ({ overturned }) => <Rate rate={overturned} />,
-        },
-        {
-            key: 'leniency',
-            title: t('people.leniency'),
-            align: 'end',
-            cell: ({ leniency }) =>
-                leniency === null
-                    ? '–'
-                    : format.number(leniency, {
-                          style: 'percent',
-                          signDisplay: 'exceptZero',
-                          maximumFractionDigits: 1,
-                      }),
-        },
-    ];
-    return (
-        <DataTable
-            label={t('people.reviewers')}
-            columns={columns}
-            rows={rows}
-            rowKey={({ id }) => id}
-            minWidth={760}
-        />
-    );
+  const { t } = useTranslation('insight/quality');
+  const format = useFormat();
+  const columns: Column<Row>[] = [
+    {
+      key: 'name',
+      title: t('people.name'),
+      heads: true,
+      cell: ({ user }) => <Person user={user} />,
+    },
+    {
+      key: 'decisions',
+      title: t('people.decisions'),
+      align: 'end',
+      cell: ({ decisions }) => format.number(decisions),
+    },
+    {
+      key: 'rejected',
+      title: t('people.rejected'),
+      align: 'end',
+      cell: ({ rejected }) => format.number(rejected),
+    },
+    {
+      key: 'acceptance_rate',
+      title: t('rates.acceptance_rate'),
+      head: <RateHead name="acceptance_rate" />,
+      cell: ({ acceptance_rate }) => <Rate rate={acceptance_rate} />,
+    },
+    {
+      key: 'overturned',
+      title: t('rates.overturned'),
+      head: <RateHead name="overturned" />,
+      cell: ({ overturned }) => <Rate rate={overturned} />,
+    },
+    {
+      key: 'leniency',
+      title: t('people.leniency'),
+      align: 'end',
+      cell: ({ leniency }) =>
+        leniency === null
+          ? '–'
+          : format.number(leniency, {
+              style: 'percent',
+              signDisplay: 'exceptZero',
+              maximumFractionDigits: 1,
+            }),
+    },
+  ];
+  return (
+    <DataTable
+      label={t('people.reviewers')}
+      columns={columns}
+      rows={rows}
+      rowKey={({ id }) => id}
+      minWidth={760}
+    />
+  );
 }

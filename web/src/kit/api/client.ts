@@ -11,43 +11,48 @@ import { readSession } from '@/kit/session/store';
 import { ApiError, readError } from './errors';
 import type { paths } from './schema';
 
-const unauthenticated = new Set(['/api/v1/auth/login', '/api/v1/auth/password-reset/confirm']);
-
 /** Adds the token and the organization to the headers of a request. */
 export function addCredentials(headers: Headers): void {
-    const session = readSession();
-    const organization = currentOrganization();
-    if (session) headers.set('Authorization', `Bearer ${session.token}`);
-    if (organization && !headers.has('X-Org-Slug')) headers.set('X-Org-Slug', organization);
+  const session = readSession();
+  const organization = currentOrganization();
+  if (session) headers.set('Authorization', `Bearer ${session.token}`);
+  if (organization && !headers.has('X-Org-Slug')) headers.set('X-Org-Slug', organization);
 }
 
 const offline = () =>
-    new ApiError(0, { code: 'offline', message: 'The service cannot be reached. Try again.' });
+  new ApiError(0, { code: 'offline', message: 'The service cannot be reached. Try again.' });
+
+async function fetchOrExplain(request: Request): Promise<Response> {
+  try {
+    return await fetch(request);
+  } catch (error) {
+    if (request.signal.aborted) throw error;
+    throw offline();
+  }
+}
 
 /** Sends a request; if the session has ended, signs in again and sends it once more. */
 export async function send(request: Request): Promise<Response> {
-    const again = request.clone();
-    let response: Response;
-    try {
-        response = await fetch(request);
-    } catch (error) {
-        if (request.signal.aborted) throw error;
-        throw offline();
-    }
-    const isPublic = unauthenticated.has(new URL(request.url).pathname.slice(basePath.length));
-    if (response.status !== 401 || isPublic || !readSession()) return response;
-    if (!(await renewSession())) return response;
-    addCredentials(again.headers);
-    return fetch(again);
+  const again = request.clone();
+  const response = await fetchOrExplain(request);
+  const session = readSession();
+  if (response.status !== 401 || !session) return response;
+  // Wrong passwords get 401, too.
+  if ((await readError(response)).code !== 'token_expired') return response;
+  // The session may have been renewed while the request was on its way.
+  const isOld = request.headers.get('Authorization') !== `Bearer ${session.token}`;
+  if (!isOld && !(await renewSession())) return response;
+  addCredentials(again.headers);
+  return fetchOrExplain(again);
 }
 
 const middleware: Middleware = {
-    onRequest({ request }) {
-        addCredentials(request.headers);
-    },
-    async onResponse({ response }) {
-        if (!response.ok) throw await readError(response);
-    },
+  onRequest({ request }) {
+    addCredentials(request.headers);
+  },
+  async onResponse({ response }) {
+    if (!response.ok) throw await readError(response);
+  },
 };
 
 /** Calls of the API: `(await api.GET('/api/v1/artifacts')).data`. */
@@ -59,15 +64,15 @@ export const $api = createQueryClient(api);
 
 /** Returns the body of a call, which exists because failures are thrown. */
 export async function unwrap<Body>(call: Promise<{ data?: Body }>): Promise<Body> {
-    const { data } = await call;
-    return data as Body;
+  const { data } = await call;
+  return data as Body;
 }
 
 /** Reads a file, such as the picture of a page. `path` begins with `/api/v1/`. */
 export async function fetchBlob(path: string, signal?: AbortSignal): Promise<Blob> {
-    const request = new Request(`${basePath}${path}`, { signal: signal ?? null });
-    addCredentials(request.headers);
-    const response = await send(request);
-    if (!response.ok) throw await readError(response);
-    return response.blob();
+  const request = new Request(`${basePath}${path}`, { signal: signal ?? null });
+  addCredentials(request.headers);
+  const response = await send(request);
+  if (!response.ok) throw await readError(response);
+  return response.blob();
 }

@@ -5,13 +5,13 @@ const ATTEMPTS = 3;
 
 /** Retries what can succeed later: no answer, or an error of the server. */
 export function shouldRetry(failures: number, error: unknown): boolean {
-    const isPassing = !isApiError(error) || error.status === 0 || error.status >= 500;
-    return isPassing && failures < ATTEMPTS;
+  const isPassing = !isApiError(error) || error.status === 0 || error.status >= 500;
+  return isPassing && failures < ATTEMPTS;
 }
 
 export const queryClient = new QueryClient({
-    defaultOptions: {
-        queries: { retry: shouldRetry, staleTime: 5_000, refetchOnWindowFocus: true },
-        mutations: { retry: false },
-    },
+  defaultOptions: {
+    queries: { retry: shouldRetry, staleTime: 5_000, refetchOnWindowFocus: true },
+    mutations: { retry: false },
+  },
 });

@@ -6,15 +6,15 @@ import { NotFound } from './NotFound';
 
 /** What a page shows that could not be loaded. */
 export function PageError({ error, reset }: ErrorComponentProps) {
-    const router = useRouter();
-    if (isApiError(error) && error.status === 404) return <NotFound />;
-    const retry = () => {
-        reset();
-        void router.invalidate();
-    };
-    return (
-        <Stack component="main" p="xl">
-            <ErrorAlert error={error} retry={retry} />
-        </Stack>
-    );
+  const router = useRouter();
+  if (isApiError(error) && error.status === 404) return <NotFound />;
+  const retry = () => {
+    reset();
+    void router.invalidate();
+  };
+  return (
+    <Stack component="main" p="xl">
+      <ErrorAlert error={error} retry={retry} />
+    </Stack>
+  );
 }

@@ -4,69 +4,69 @@ import { useTranslation } from 'react-i18next';
 
 const MINUTE = 60;
 const UNITS: [Intl.RelativeTimeFormatUnit, number][] = [
-    ['year', 31_536_000],
-    ['month', 2_592_000],
-    ['day', 86_400],
-    ['hour', 3_600],
-    ['minute', MINUTE],
+  ['year', 31_536_000],
+  ['month', 2_592_000],
+  ['day', 86_400],
+  ['hour', 3_600],
+  ['minute', MINUTE],
 ];
 const BYTE_UNITS = ['byte', 'kilobyte', 'megabyte', 'gigabyte', 'terabyte'] as const;
 
 /** Returns the browser's own tag of this language, such as de-AT for de. */
 export function chooseLocale(language: string, preferred: readonly string[]): string {
-    return preferred.find((tag) => tag.split('-')[0] === language) ?? language;
+  return preferred.find((tag) => tag.split('-')[0] === language) ?? language;
 }
 
 export interface Format {
-    locale: string;
-    number(value: number, options?: Intl.NumberFormatOptions): string;
-    percent(value: number, digits?: number): string;
-    bytes(value: number): string;
-    date(value: string | Date): string;
-    dateTime(value: string | Date): string;
-    /** "in 3 hours", "2 days ago". */
-    relative(value: string | Date, now?: Date): string;
+  locale: string;
+  number: (value: number, options?: Intl.NumberFormatOptions) => string;
+  percent: (value: number, digits?: number) => string;
+  bytes: (value: number) => string;
+  date: (value: string | Date) => string;
+  dateTime: (value: string | Date) => string;
+  /** "in 3 hours", "2 days ago". */
+  relative: (value: string | Date, now?: Date) => string;
 }
 
 export function createFormat(locale: string): Format {
-    const relative = new Intl.RelativeTimeFormat(locale, { numeric: 'auto' });
-    const date = new Intl.DateTimeFormat(locale, { dateStyle: 'medium' });
-    const dateTime = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'short' });
-    const number = (value: number, options?: Intl.NumberFormatOptions) =>
-        new Intl.NumberFormat(locale, options).format(value);
-    return {
-        locale,
-        number,
-        percent: (value, digits = 0) =>
-            number(value, { style: 'percent', maximumFractionDigits: digits }),
-        bytes(value) {
-            const power = value < 1 ? 0 : Math.min(Math.floor(Math.log(value) / Math.log(1000)), 4);
-            const unit = BYTE_UNITS[power] ?? 'byte';
-            const options = {
-                style: 'unit',
-                unit,
-                unitDisplay: 'short',
-                maximumFractionDigits: 1,
-            } as const;
-            return number(value / 1000 ** power, options);
-        },
-        date: (value) => date.format(new Date(value)),
-        dateTime: (value) => dateTime.format(new Date(value)),
-        relative(value, now = new Date()) {
-            const seconds = (new Date(value).getTime() - now.getTime()) / 1000;
-            const [unit, size] = UNITS.find(([, length]) => Math.abs(seconds) >= length) ?? [
-                'minute',
-                MINUTE,
-            ];
-            return relative.format(Math.round(seconds / size), unit);
-        },
-    };
+  const relative = new Intl.RelativeTimeFormat(locale, { numeric: 'auto' });
+  const date = new Intl.DateTimeFormat(locale, { dateStyle: 'medium' });
+  const dateTime = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'short' });
+  const number = (value: number, options?: Intl.NumberFormatOptions) =>
+    new Intl.NumberFormat(locale, options).format(value);
+  return {
+    locale,
+    number,
+    percent: (value, digits = 0) =>
+      number(value, { style: 'percent', maximumFractionDigits: digits }),
+    bytes(value) {
+      const power = value < 1 ? 0 : Math.min(Math.floor(Math.log(value) / Math.log(1000)), 4);
+      const unit = BYTE_UNITS[power] ?? 'byte';
+      const options = {
+        style: 'unit',
+        unit,
+        unitDisplay: 'short',
+        maximumFractionDigits: 1,
+      } as const;
+      return number(value / 1000 ** power, options);
+    },
+    date: (value) => date.format(new Date(value)),
+    dateTime: (value) => dateTime.format(new Date(value)),
+    relative(value, now = new Date()) {
+      const seconds = (new Date(value).getTime() - now.getTime()) / 1000;
+      const [unit, size] = UNITS.find(([, length]) => Math.abs(seconds) >= length) ?? [
+        'minute',
+        MINUTE,
+      ];
+      return relative.format(Math.round(seconds / size), unit);
+    },
+  };
 }
 
 export function useFormat(): Format {
-    const { i18n } = useTranslation();
-    return useMemo(
-        () => createFormat(chooseLocale(i18n.language, navigator.languages)),
-        [i18n.language],
-    );
+  const { i18n } = useTranslation();
+  return useMemo(
+    () => createFormat(chooseLocale(i18n.language, navigator.languages)),
+    [i18n.language],
+  );
 }

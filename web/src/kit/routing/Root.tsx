@@ -5,11 +5,11 @@ import { KeysOverlay } from '@/kit/keys/KeysOverlay';
 import { RenewalDialog } from '@/kit/session/RenewalDialog';
 
 export function Root() {
-    return (
-        <Suspense fallback={<Loading />}>
-            <Outlet />
-            <KeysOverlay />
-            <RenewalDialog />
-        </Suspense>
-    );
+  return (
+    <Suspense fallback={<Loading />}>
+      <Outlet />
+      <KeysOverlay />
+      <RenewalDialog />
+    </Suspense>
+  );
 }

@@ -3,63 +3,59 @@ import { type SyntheticEvent, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { $api } from '@/kit/api/client';
 import { ErrorAlert } from '@/kit/components/ErrorAlert';
-import { finishRenewal, useRenewal } from './renewal';
+import { useRenewal } from './renewal';
 import { endSession, startSession, useSession } from './store';
 
 /** Asks for the password again when the token has expired; the page behind it stays as it is. */
 export function RenewalDialog() {
-    const { t } = useTranslation();
-    const opened = useRenewal();
-    const session = useSession();
-    const [password, setPassword] = useState('');
-    const login = $api.useMutation('post', '/api/v1/auth/login');
+  const { t } = useTranslation();
+  const opened = useRenewal();
+  const session = useSession();
+  const [password, setPassword] = useState('');
+  const login = $api.useMutation('post', '/api/v1/auth/login');
 
-    const submit = async (event: SyntheticEvent) => {
-        event.preventDefault();
-        if (!session) return;
-        const { data } = await login.mutateAsync({ body: { email: session.user.email, password } });
-        setPassword('');
-        startSession(data);
-        finishRenewal(true);
-    };
-    // Single sign-on leads through pages of others: the way there is the sign-in page.
-    const leave = () => {
-        finishRenewal(false);
-        endSession();
-        const next = `${window.location.pathname}${window.location.search}`;
-        window.location.assign(
-            `${window.location.origin}/sign-in?next=${encodeURIComponent(next)}`,
-        );
-    };
-    return (
-        <Modal
-            opened={opened && session !== undefined}
-            onClose={() => undefined}
-            withCloseButton={false}
-            title={t('renewal.title')}
-        >
-            <form onSubmit={(event) => void submit(event).catch(() => undefined)}>
-                <Stack>
-                    <Text size="sm">{t('renewal.text', { email: session?.user.email })}</Text>
-                    <PasswordInput
-                        label={t('renewal.password')}
-                        value={password}
-                        onChange={(event) => setPassword(event.currentTarget.value)}
-                        autoComplete="current-password"
-                        data-autofocus
-                        required
-                    />
-                    <ErrorAlert error={login.error} />
-                    <Group justify="space-between">
-                        <Button variant="subtle" onClick={leave}>
-                            {t('renewal.other')}
-                        </Button>
-                        <Button type="submit" loading={login.isPending}>
-                            {t('renewal.continue')}
-                        </Button>
-                    </Group>
-                </Stack>
-            </form>
-        </Modal>
-    );
+  const submit = async (event: SyntheticEvent) => {
+    event.preventDefault();
+    if (!session) return;
+    const { data } = await login.mutateAsync({ body: { email: session.user.email, password } });
+    setPassword('');
+    startSession(data);
+  };
+  // Single sign-on leads through pages of others: the way there is the sign-in page.
+  const leave = () => {
+    endSession();
+    const next = `${window.location.pathname}${window.location.search}`;
+    window.location.assign(`${window.location.origin}/sign-in?next=${encodeURIComponent(next)}`);
+  };
+  return (
+    <Modal
+      opened={opened && session !== undefined}
+      onClose={() => undefined}
+      withCloseButton={false}
+      title={t('renewal.title')}
+    >
+      <form onSubmit={(event) => void submit(event).catch(() => undefined)}>
+        <Stack>
+          <Text size="sm">{t('renewal.text', { email: session?.user.email })}</Text>
+          <PasswordInput
+            label={t('renewal.password')}
+            value={password}
+            onChange={(event) => setPassword(event.currentTarget.value)}
+            autoComplete="current-password"
+            data-autofocus
+            required
+          />
+          <ErrorAlert error={login.error} />
+          <Group justify="space-between">
+            <Button variant="subtle" onClick={leave}>
+              {t('renewal.other')}
+            </Button>
+            <Button type="submit" loading={login.isPending}>
+              {t('renewal.continue')}
+            </Button>
+          </Group>
+        </Stack>
+      </form>
+    </Modal>
+  );
 }

@@ -6,12 +6,12 @@ import type { Session } from './store';
  * several, the user has to choose: then it returns undefined.
  */
 export function chooseOrganization(
-    session: Session,
-    fromAddress: string | undefined,
+  session: Session,
+  fromAddress: string | undefined,
 ): string | undefined {
-    const slugs = session.organizations.map((one) => one.slug);
-    const known = [fromAddress, lastOrganization()].find(
-        (slug) => slug !== undefined && slug !== null && slugs.includes(slug),
-    );
-    return known ?? (slugs.length === 1 ? slugs[0] : undefined);
+  const slugs = session.organizations.map((one) => one.slug);
+  const known = [fromAddress, lastOrganization()].find(
+    (slug) => slug !== undefined && slug !== null && slugs.includes(slug),
+  );
+  return known ?? (slugs.length === 1 ? slugs[0] : undefined);
 }

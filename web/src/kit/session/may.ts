@@ -7,22 +7,22 @@ export type Role = (typeof table.permissions)[Permission];
 
 /** Returns whether a role has a permission: it has those of all roles below it. */
 export function roleMay(role: string, permission: Permission): boolean {
-    return table.roles.indexOf(role) >= table.roles.indexOf(table.permissions[permission]);
+  return table.roles.indexOf(role) >= table.roles.indexOf(table.permissions[permission]);
 }
 
 /** The caller's role in the organization of this tab. */
 export function currentRole(): string | undefined {
-    const slug = currentOrganization();
-    return readSession()?.organizations.find((one) => one.slug === slug)?.role;
+  const slug = currentOrganization();
+  return readSession()?.organizations.find((one) => one.slug === slug)?.role;
 }
 
 export function may(permission: Permission): boolean {
-    const role = currentRole();
-    return role !== undefined && roleMay(role, permission);
+  const role = currentRole();
+  return role !== undefined && roleMay(role, permission);
 }
 
 /** Returns `may` in a component that follows changes of the session. */
 export function useMay(): typeof may {
-    useSession();
-    return may;
+  useSession();
+  return may;
 }

@@ -3,38 +3,43 @@
  * request that failed is sent again. Nothing on the page is lost.
  */
 import { useSyncExternalStore } from 'react';
+import { readSession, subscribe } from './store';
 
 const listeners = new Set<() => void>();
-let waiting: ((renewed: boolean) => void) | undefined;
 let running: Promise<boolean> | undefined;
 
 function notify(): void {
-    for (const listener of listeners) listener();
+  for (const listener of listeners) listener();
 }
 
-/** Asks the user to sign in again; resolves to whether there is a new token. */
+/**
+ * Asks the user to sign in again. Resolves to whether there is a new token, which may come from
+ * another tab.
+ */
 export function renewSession(): Promise<boolean> {
-    running ??= new Promise<boolean>((resolve) => {
-        waiting = resolve;
-        notify();
+  if (running) return running;
+  const ended = readSession()?.token;
+  running = new Promise<boolean>((resolve) => {
+    const stop = subscribe(() => {
+      const session = readSession();
+      if (session?.token === ended) return;
+      stop();
+      running = undefined;
+      notify();
+      resolve(session !== undefined);
     });
-    return running;
-}
-
-export function finishRenewal(renewed: boolean): void {
-    waiting?.(renewed);
-    waiting = undefined;
-    running = undefined;
-    notify();
+  });
+  notify();
+  return running;
 }
 
 /** Whether the dialog is open. */
 export function useRenewal(): boolean {
-    return useSyncExternalStore(
-        (listener) => {
-            listeners.add(listener);
-            return () => listeners.delete(listener);
-        },
-        () => running !== undefined,
-    );
+  return useSyncExternalStore(
+    (listener) => {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    () => running !== undefined,
+  );
 }

@@ -8,19 +8,19 @@ type Router = ReturnType<typeof useRouter>;
 
 /** Goes to another organization; nothing that was read for the old one stays. */
 export async function switchOrganization(router: Router, slug: string): Promise<void> {
-    queryClient.clear();
-    setCurrentOrganization(slug);
-    await router.navigate({ to: '/' });
-    await router.invalidate();
+  queryClient.clear();
+  setCurrentOrganization(slug);
+  await router.navigate({ to: '/' });
+  await router.invalidate();
 }
 
 /** Ends the session at the service and in all tabs, and shows the sign-in page. */
 export async function signOut(router: Router): Promise<void> {
-    if (readSession()) {
-        // The session ends here even if the service does not answer.
-        await api.POST('/api/v1/auth/logout').catch(() => undefined);
-    }
-    endSession();
-    queryClient.clear();
-    await router.navigate({ to: '/sign-in' });
+  if (readSession()) {
+    // The session ends here even if the service does not answer.
+    await api.POST('/api/v1/auth/logout').catch(() => undefined);
+  }
+  endSession();
+  queryClient.clear();
+  await router.navigate({ to: '/sign-in' });
 }

@@ -7,6 +7,7 @@ import { Loading } from '@/kit/components/Loading';
 import { Logo } from '@/kit/components/Logo';
 import { currentOrganization } from '@/kit/session/organization';
 import { useSession } from '@/kit/session/store';
+import { useCurrentRoles } from '@/kit/session/useCurrentRoles';
 import { ColorSchemeButton } from './ColorSchemeButton';
 import { LanguageMenu } from './LanguageMenu';
 import { Navigation } from './Navigation';
@@ -16,69 +17,70 @@ import { UserMenu } from './UserMenu';
 
 /** The frame of all pages inside an organization; another tab may have ended the session. */
 export function Shell() {
-    return useSession() ? <Frame /> : <SignedOut />;
+  return useSession() ? <Frame /> : <SignedOut />;
 }
 
 function SignedOut() {
-    const router = useRouter();
-    // That of the page where the session ended, not of the sign-in page on the way there.
-    const [next] = useState(() => router.state.resolvedLocation?.publicHref ?? '/');
-    return <Navigate to="/sign-in" search={{ next }} />;
+  const router = useRouter();
+  // That of the page where the session ended, not of the sign-in page on the way there.
+  const [next] = useState(() => router.state.resolvedLocation?.publicHref ?? '/');
+  return <Navigate to="/sign-in" search={{ next }} />;
 }
 
 function Frame() {
-    const { t } = useTranslation();
-    const [opened, { toggle, close }] = useDisclosure(false);
-    return (
-        <AppShell
-            header={{ height: 48 }}
-            navbar={{ width: 220, breakpoint: 'sm', collapsed: { mobile: !opened } }}
-            padding={0}
-            transitionDuration={0}
-        >
-            <a href="#content" className="skip-link">
-                {t('shell.skip')}
-            </a>
-            <AppShell.Header>
-                <Group h="100%" px="sm" justify="space-between" wrap="nowrap">
-                    <Group gap="xs" wrap="nowrap" miw={0}>
-                        <Burger
-                            opened={opened}
-                            onClick={toggle}
-                            hiddenFrom="sm"
-                            size="sm"
-                            aria-label={t('shell.menu')}
-                            aria-expanded={opened}
-                        />
-                        <Logo />
-                        <OrganizationMenu />
-                    </Group>
-                    <Group gap={4} wrap="nowrap">
-                        {shellParts().header.map((Part, index) => (
-                            <Part key={index} />
-                        ))}
-                        <Group gap={4} wrap="nowrap" visibleFrom="sm">
-                            <LanguageMenu />
-                            <ColorSchemeButton />
-                        </Group>
-                        <UserMenu />
-                    </Group>
-                </Group>
-            </AppShell.Header>
-            <AppShell.Navbar p="xs" aria-label={t('shell.navigation')}>
-                <AppShell.Section grow style={{ overflowY: 'auto' }}>
-                    <Navigation close={close} />
-                </AppShell.Section>
-                <Group hiddenFrom="sm" justify="space-between">
-                    <LanguageMenu />
-                    <ColorSchemeButton />
-                </Group>
-            </AppShell.Navbar>
-            <AppShell.Main id="content" tabIndex={-1} key={currentOrganization()}>
-                <Suspense fallback={<Loading />}>
-                    <Outlet />
-                </Suspense>
-            </AppShell.Main>
-        </AppShell>
-    );
+  useCurrentRoles();
+  const { t } = useTranslation();
+  const [opened, { toggle, close }] = useDisclosure(false);
+  return (
+    <AppShell
+      header={{ height: 48 }}
+      navbar={{ width: 220, breakpoint: 'sm', collapsed: { mobile: !opened } }}
+      padding={0}
+      transitionDuration={0}
+    >
+      <a href="#content" className="skip-link">
+        {t('shell.skip')}
+      </a>
+      <AppShell.Header>
+        <Group h="100%" px="sm" justify="space-between" wrap="nowrap">
+          <Group gap="xs" wrap="nowrap" miw={0}>
+            <Burger
+              opened={opened}
+              onClick={toggle}
+              hiddenFrom="sm"
+              size="sm"
+              aria-label={t('shell.menu')}
+              aria-expanded={opened}
+            />
+            <Logo />
+            <OrganizationMenu />
+          </Group>
+          <Group gap={4} wrap="nowrap">
+            {shellParts().header.map((Part, index) => (
+              <Part key={index} />
+            ))}
+            <Group gap={4} wrap="nowrap" visibleFrom="sm">
+              <LanguageMenu />
+              <ColorSchemeButton />
+            </Group>
+            <UserMenu />
+          </Group>
+        </Group>
+      </AppShell.Header>
+      <AppShell.Navbar p="xs" aria-label={t('shell.navigation')}>
+        <AppShell.Section grow style={{ overflowY: 'auto' }}>
+          <Navigation close={close} />
+        </AppShell.Section>
+        <Group hiddenFrom="sm" justify="space-between">
+          <LanguageMenu />
+          <ColorSchemeButton />
+        </Group>
+      </AppShell.Navbar>
+      <AppShell.Main id="content" tabIndex={-1} key={currentOrganization()}>
+        <Suspense fallback={<Loading />}>
+          <Outlet />
+        </Suspense>
+      </AppShell.Main>
+    </AppShell>
+  );
 }

@@ -1,0 +1,32 @@
+// How long a visit takes until something is painted, and until the start page can be used.
+
+const THROTTLING = 4;
+
+// Milliseconds to the first paint with content, and to the heading of the page, with an empty cache.
+async function visit(walk, path, options) {
+  const page = await walk.page('/workbench/licences.json', options);
+  const devtools = await page.context().newCDPSession(page);
+  await devtools.send('Emulation.setCPUThrottlingRate', { rate: THROTTLING });
+  await page.goto(`${walk.base}${path}`);
+  await page.getByRole('heading', { level: 1 }).waitFor();
+  return page.evaluate(() => ({
+    usable: performance.now(),
+    painted: performance.getEntriesByName('first-contentful-paint')[0]?.startTime,
+  }));
+}
+
+const median = (values) => values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)];
+
+export async function measure(walk, { times }) {
+  const session = await walk.session('labeler');
+  const signIn = [];
+  const home = [];
+  for (let round = 0; round < times; round += 1) {
+    signIn.push(await visit(walk, '/sign-in', {}));
+    home.push(await visit(walk, '/o/demo/', { as: session }));
+  }
+  return {
+    signIn: median(signIn.map(({ painted }) => painted)),
+    home: median(home.map(({ usable }) => usable)),
+  };
+}

@@ -1,0 +1,1 @@
+export { findTarget } from './targets';

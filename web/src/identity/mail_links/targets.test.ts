@@ -1,0 +1,14 @@
+import { expect, test } from 'vitest';
+import { findTarget } from './targets';
+
+const ID = '01a21534-f7f7-7d33-bd00-91ba02ed1708';
+
+test.each([
+  [`artifacts/${ID}`, '', `/documents/${ID}`],
+  [`tag-sets/${ID}/comments`, 'a=1', `/tag-sets/${ID}?panel=comments&a=1`],
+  ['review-queue', 'escalated=true', '/review?escalated=true'],
+  ['users/me/assignments', '', '/'],
+  ['nothing/known', 'a=1', '/'],
+])('%s', (resource, query, page) => {
+  expect(findTarget(resource, query)).toBe(page);
+});

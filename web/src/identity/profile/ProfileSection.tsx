@@ -1,0 +1,76 @@
+import { Button, Group, Select, SimpleGrid, Stack, TextInput } from '@mantine/core';
+import { useForm } from '@mantine/form';
+import { useQueryClient } from '@tanstack/react-query';
+import { useTranslation } from 'react-i18next';
+import { $api } from '@/kit/api/client';
+import type { Schemas } from '@/kit/api/types';
+import { ErrorAlert } from '@/kit/components/ErrorAlert';
+import { showDone } from '@/kit/components/saved';
+import { Section } from '@/kit/components/Section';
+import { showAtField, withoutFields } from '@/kit/forms/apiErrors';
+import { readSession, updateSession } from '@/kit/session/store';
+
+const FIELDS = ['name', 'locale', 'time_zone'] as const;
+const ZONES = ['UTC', ...Intl.supportedValuesOf('timeZone').filter((zone) => zone !== 'UTC')];
+
+/** Name, and the language and time zone of emails and of days in statistics. */
+export function ProfileSection({ profile }: { profile: Schemas['Profile'] }) {
+  const { t } = useTranslation('identity/profile');
+  const client = useQueryClient();
+  const update = $api.useMutation('patch', '/api/v1/users/me');
+  const { name, locale, time_zone: timeZone, revision } = profile;
+  const form = useForm({ initialValues: { name, locale, time_zone: timeZone } });
+  const submit = form.onSubmit((changes) => {
+    update.mutate(
+      { body: { ...changes, revision } },
+      {
+        onSuccess: ({ data }) => {
+          const user = readSession()?.user;
+          if (user) updateSession({ user: { ...user, name: data.name } });
+          showDone(t('saved'));
+          void client.invalidateQueries({ queryKey: ['get', '/api/v1/users/me'] });
+        },
+        onError: (error: unknown) => showAtField(form, error),
+      },
+    );
+  });
+  return (
+    <Section title={t('profile.title')}>
+      <form onSubmit={submit}>
+        <Stack gap="sm">
+          <TextInput
+            label={t('profile.name')}
+            autoComplete="name"
+            dir="auto"
+            required
+            {...form.getInputProps('name')}
+          />
+          <SimpleGrid cols={{ base: 1, xs: 2 }}>
+            <TextInput
+              label={t('profile.locale')}
+              description={t('profile.locale_hint')}
+              required
+              {...form.getInputProps('locale')}
+            />
+            <Select
+              label={t('profile.time_zone')}
+              description={t('profile.time_zone_hint')}
+              data={ZONES}
+              searchable
+              limit={50}
+              allowDeselect={false}
+              required
+              {...form.getInputProps('time_zone')}
+            />
+          </SimpleGrid>
+          <ErrorAlert error={withoutFields(update.error, FIELDS)} />
+          <Group>
+            <Button type="submit" loading={update.isPending} disabled={!form.isDirty()}>
+              {t('save')}
+            </Button>
+          </Group>
+        </Stack>
+      </form>
+    </Section>
+  );
+}
