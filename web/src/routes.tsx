@@ -25,6 +25,8 @@ import * as routing from './workflow/routing_rules/routes';
 import * as bulkImport from './intake/bulk_import/routes';
 import * as connectors from './intake/connectors/routes';
 import * as ingestionJobs from './intake/ingestion_jobs/routes';
+import * as drift from './insight/drift/routes';
+import * as feedback from './insight/feedback/routes';
 import * as quality from './insight/quality/routes';
 import * as exports from './delivery/exports/routes';
 import * as notificationPreferences from './delivery/notification_preferences/routes';
@@ -55,6 +57,8 @@ const routeTree = rootRoute.addChildren([
     ...connectors.routes,
     ...ingestionJobs.routes,
     ...quality.routes,
+    ...drift.routes,
+    ...feedback.routes,
     ...exports.routes,
     ...notificationPreferences.routes,
     ...scheduledExports.routes,
@@ -77,6 +81,8 @@ setShellParts({
     ...exports.navigation,
     ...webhooks.navigation,
     ...quality.navigation,
+    ...drift.navigation,
+    ...feedback.navigation,
     ...members.navigation,
     ...teams.navigation,
     ...organizations.navigation,

@@ -114,7 +114,7 @@ export function InviteDialog({ onClose }: { onClose: () => void }) {
           <TeamsChoice value={teamIds} onChange={setTeamIds} />
           <Failures failures={invite.data ?? []} />
           <FormActions
-            submit={t('invite.send', { count: all.length })}
+            submit={t('invite.send', { count: Math.max(all.length, 1) })}
             loading={invite.isPending}
             disabled={all.length === 0}
             onCancel={onClose}
