@@ -1,4 +1,4 @@
-import { Alert, List, MultiSelect, Stack, TagsInput } from '@mantine/core';
+import { Alert, List, MultiSelect, Stack, Textarea } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
@@ -74,19 +74,17 @@ function TeamsChoice({ value, onChange }: TeamsChoiceProps) {
 
 export function InviteDialog({ onClose }: { onClose: () => void }) {
   const { t } = useTranslation('identity/invitations');
-  const [emails, setEmails] = useState<string[]>([]);
   const [typed, setTyped] = useState('');
   const [role, setRole] = useState<Role>('labeler');
   const [teamIds, setTeamIds] = useState<string[]>([]);
-  const all = splitAddresses([...emails, typed]);
+  const all = splitAddresses([typed]);
   const invite = useMutation({
     mutationFn: () => inviteAll(all, role, teamIds),
     onSuccess: (failures) => {
       refreshInvitations();
       const sent = all.length - failures.length;
       if (sent > 0) notifyDone(t('invite.sent', { count: sent }));
-      setTyped('');
-      setEmails(failures.map(({ email }) => email));
+      setTyped(failures.map(({ email }) => email).join('\n'));
       if (failures.length === 0) onClose();
     },
   });
@@ -99,15 +97,15 @@ export function InviteDialog({ onClose }: { onClose: () => void }) {
         }}
       >
         <Stack>
-          <TagsInput
+          <Textarea
             label={t('invite.emails')}
             description={t('invite.emails_text')}
             inputMode="email"
-            splitChars={[',', ';', ' ', '\n']}
-            value={emails}
-            onChange={(next) => setEmails(splitAddresses(next))}
-            searchValue={typed}
-            onSearchChange={setTyped}
+            autosize
+            minRows={2}
+            maxRows={8}
+            value={typed}
+            onChange={(event) => setTyped(event.currentTarget.value)}
             data-autofocus
           />
           <RoleChoice value={role} onChange={setRole} roles={rolesUpTo(currentRole())} />

@@ -1,0 +1,56 @@
+// Managers invite people, build teams and see who may do what.
+
+export async function people_are_invited_and_an_invitation_is_revoked(walk) {
+  const owner = await walk.organization('People');
+  const page = await walk.page('/members', { as: owner });
+  await page.getByRole('rowheader', { name: 'Olga Owner' }).waitFor();
+  await page.keyboard.press('i');
+  const dialog = page.getByRole('dialog', { name: 'Invite people' });
+  await dialog.getByLabel('Email addresses').fill('nora@example.com,mona@example.com');
+  await dialog.getByRole('radio', { name: 'Reviewer' }).check();
+  await dialog.getByRole('button', { name: 'Send 2 invitations' }).click();
+  await page.getByText('2 invitations were sent.').waitFor();
+  await page.getByRole('link', { name: 'Invitations' }).click();
+  await page.getByRole('button', { name: 'Revoke the invitation of nora@example.com' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Revoke' }).click();
+  await page.getByRole('rowheader', { name: 'nora@example.com' }).waitFor({ state: 'detached' });
+  const open = await walk.call(owner, 'GET', `/organizations/${owner.organizations[0].slug}/invitations`);
+  walk.assert.deepEqual(open.map(({ email, role }) => [email, role]), [['mona@example.com', 'reviewer']]);
+}
+
+export async function a_team_is_created_and_found_in_the_chart(walk) {
+  const owner = await walk.organization('Teams');
+  const page = await walk.page('/teams', { as: owner });
+  await page.getByText('No teams yet').waitFor();
+  await page.getByRole('button', { name: 'New team' }).click();
+  const dialog = page.getByRole('dialog', { name: 'New team' });
+  await dialog.getByRole('textbox', { name: 'Name' }).fill('Leases');
+  await dialog.getByLabel('Skills').fill('Dutch');
+  await dialog.getByRole('button', { name: 'Create team' }).click();
+  await page.getByRole('heading', { name: 'Leases', level: 1 }).waitFor();
+  await page.getByRole('link', { name: 'All teams' }).click();
+  await page.getByLabel('Find a team, person or skill').fill('dutch');
+  await page.waitForURL('**/teams?q=dutch');
+  await page.getByRole('link', { name: 'Leases' }).waitFor();
+}
+
+export async function viewers_see_no_actions_on_people(walk) {
+  const page = await walk.page('/members', { as: 'viewer' });
+  await page.getByRole('rowheader', { name: 'Adam Admin' }).waitFor();
+  walk.assert.equal(await page.getByRole('button', { name: 'Invite' }).count(), 0);
+  walk.assert.equal(await page.getByRole('button', { name: 'Actions for Adam Admin' }).count(), 0);
+  walk.assert.equal(await page.getByRole('link', { name: 'Audit log' }).count(), 0);
+}
+
+export async function pages_of_people_and_settings_are_accessible(walk) {
+  for (const [scheme, width] of [['light', 1280], ['dark', 320]]) {
+    const page = await walk.page('/members', { as: 'owner', scheme, width });
+    for (const path of ['members', 'teams', 'settings', 'settings/sign-on', 'audit', 'billing', 'billing/profile']) {
+      await page.goto(`${walk.base}/o/demo/${path}`);
+      await page.getByRole('heading', { level: 1 }).waitFor();
+      await page.waitForFunction(() => !document.querySelector('[role=status][aria-label=Loading]'));
+      await walk.checkAccessibility(page);
+    }
+    await page.context().close();
+  }
+}
