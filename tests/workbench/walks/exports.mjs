@@ -7,7 +7,7 @@ export async function a_reviewer_exports_and_downloads_without_a_pointer(walk) {
   await page.keyboard.press('n');
   const json = page.getByRole('radio', { name: 'JSON Lines' });
   await json.waitFor();
-  await page.getByText(/sets? of labels/).first().waitFor();
+  await page.getByText(/tag sets?/).first().waitFor();
   await json.focus();
   const csv = page.getByRole('radio', { name: 'CSV' });
   await csv.focus();
