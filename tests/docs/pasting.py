@@ -14,7 +14,7 @@ ROOT = Path(__file__).parents[2]
 SECONDS = 300
 _NEEDED = (
     *(".venv", "Makefile", "constraints.txt", "requirements.txt", "requirements-dev.txt"),
-    *("examples", "tools"),
+    *("requirements-build.txt", "examples", "tools", "web"),
 )
 
 

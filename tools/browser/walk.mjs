@@ -5,7 +5,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { checkAccessibility } from './accessibility.mjs';
 
-const SECONDS = 15;
+const SECONDS = 60;
 const LOCALES = { en: 'en-US', de: 'de-DE' };
 
 export class Walk {
