@@ -16,7 +16,7 @@ export async function agreement_is_computed_and_its_end_is_shown(walk) {
   await page.getByRole('option', { name: 'Supplier invoices' }).click();
   await dialog.getByRole('button', { name: 'Start computing' }).click();
   await dialog.waitFor({ state: 'detached' });
-  await page.getByRole('region', { name: 'Computations' }).getByText('Done').first().waitFor();
+  await page.getByRole('region', { name: 'Computations' }).getByText('Completed').first().waitFor();
 }
 
 export async function pages_of_quality_are_accessible(walk) {
