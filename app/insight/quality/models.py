@@ -140,7 +140,7 @@ class Unit(StrEnum):
 
 
 STEPS = {Unit.DAY: 1, Unit.WEEK: 7}
-"""The days of the units that always have the same length."""
+"""The length in days of the units of fixed length."""
 
 
 _IS_EMPTY = " AND ".join(f"{name} = 0" for name in COUNTERS)

@@ -24,7 +24,7 @@ _POLICY = (
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """What a page needs to start the application: tags for its head, and its policy."""
+    """The tags of the head and the Content-Security-Policy of a page with the application."""
 
     head: Markup
     policy: str

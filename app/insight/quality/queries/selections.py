@@ -73,7 +73,7 @@ _CONDITIONS = {
     "labelers": "text[]",
     "team_id": "uuid",
 }
-"""The members of a filter that are conditions, and the SQL types of their parameters."""
+"""The SQL type of the parameter of each condition of a filter, by member."""
 
 
 def _build_conditions(model: Any) -> dict[str, ColumnElement[bool]]:
@@ -110,7 +110,7 @@ def _select_cells(conditions: Sequence[str]) -> Select[Any]:
 
 
 def _select_sums(conditions: Sequence[str], *, of_schemas: bool) -> Select[Any]:
-    """Return the sums of all ranges of a period in the form of cells of their first days."""
+    """Return a select of sums as cells: the day of each is the first of its range."""
     ranges = (
         func.unnest(
             bindparam("units", type_=ARRAY(Text())),

@@ -1,4 +1,4 @@
-"""SQL that compares the sums with the cells; triggers of the cells keep them meanwhile."""
+"""SQL that corrects the sums of quality. Triggers of the cells keep them current."""
 
 from typing import Any
 from uuid import UUID
