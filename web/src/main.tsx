@@ -7,11 +7,11 @@ import { setNonce } from 'get-nonce';
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 import { queryClient } from './kit/api/queryClient';
+import { styleNonce } from './kit/environment';
 import { initTexts } from './kit/i18n/i18n';
-import { styleNonce } from './kit/page';
 import { restoreSession } from './kit/session/store';
 import { cssVariables, theme } from './kit/theme/theme';
-import { installPolicy } from './kit/trusted_types';
+import { installPolicy } from './kit/trustedTypes';
 import { createAppRouter } from './routes';
 
 // After an upgrade of the service, the files of the old build are gone.

@@ -1,7 +1,6 @@
 /** The registry: each feature exports its routes, and what it puts into the shell. */
 import { createRouter } from '@tanstack/react-router';
 import { queryClient } from './kit/api/queryClient';
-import { basePath } from './kit/page';
 import { toAddress, toRoute } from './kit/routing/addresses';
 import { publicRoute, rootRoute, unknownRoute, workRoute } from './kit/routing/roots';
 import { currentOrganization, setCurrentOrganization, splitPath } from './kit/session/organization';
@@ -35,6 +34,7 @@ import * as scheduledExports from './delivery/scheduled_exports/routes';
 import * as webhooks from './delivery/webhooks/routes';
 import * as invoices from './billing/invoices/routes';
 import * as plan from './billing/plan/routes';
+import { basePath } from './kit/environment';
 
 const routeTree = rootRoute.addChildren([
   publicRoute.addChildren([...signIn.publicRoutes, ...mailLinks.publicRoutes]),

@@ -3,9 +3,9 @@ import { useMutation } from '@tanstack/react-query';
 import { Download } from 'lucide-react';
 import { useTranslation } from 'react-i18next';
 import { fetchBlob } from '@/kit/api/client';
+import { saveBlob } from '@/kit/api/download';
 import type { Schemas } from '@/kit/api/types';
-import { notifyError } from '@/kit/data/notify';
-import { saveBlob } from '@/kit/data/saveBlob';
+import { notifyError } from '@/kit/components/notify';
 
 interface Props {
   invoice: Schemas['Invoice'];

@@ -5,8 +5,8 @@ import { ReceiptText } from 'lucide-react';
 import { useTranslation } from 'react-i18next';
 import { BillingPage } from '@/billing/plan';
 import { $api } from '@/kit/api/client';
-import { Listing } from '@/kit/data/Listing';
-import { useListSearch } from '@/kit/data/useListSearch';
+import { Listing } from '@/kit/lists/Listing';
+import { useListSearch } from '@/kit/lists/useListSearch';
 import { InvoicesTable } from './InvoicesTable';
 import { KINDS, STATUSES } from './kinds';
 import type { InvoicesSearch } from './routes';
@@ -55,7 +55,7 @@ export function InvoicesPage() {
           empty={{
             title: t('empty.title'),
             description: t('empty.text'),
-            icon: <ReceiptText />,
+            icon: ReceiptText,
           }}
         >
           {(rows) => <InvoicesTable invoices={rows} />}

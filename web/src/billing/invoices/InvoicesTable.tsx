@@ -3,15 +3,16 @@ import { Link } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
 import { writeAmount } from '@/billing/plan';
 import type { Schemas } from '@/kit/api/types';
-import { DataTable, type Column } from '@/kit/data/DataTable';
-import { Tone } from '@/kit/data/Tone';
+import { StatusBadge } from '@/kit/components/StatusBadge';
 import { useFormat } from '@/kit/i18n/format';
+import type { Column } from '@/kit/lists/columns';
+import { DataTable } from '@/kit/lists/DataTable';
 import { DownloadPdf } from './DownloadPdf';
 import { usePeriod } from './usePeriod';
 
 type Invoice = Schemas['Invoice'];
 
-const TONES = { draft: 'neutral', issued: 'info', paid: 'good', void: 'neutral' } as const;
+const TONES = { draft: 'neutral', issued: 'active', paid: 'good', void: 'neutral' } as const;
 
 export function InvoiceStatus({ invoice }: { invoice: Invoice }) {
   const { t } = useTranslation('billing/invoices');
@@ -20,8 +21,8 @@ export function InvoiceStatus({ invoice }: { invoice: Invoice }) {
     status === 'issued' && kind === 'invoice' && due_at !== null && new Date(due_at) < new Date();
   return (
     <Group gap={4}>
-      <Tone tone={TONES[status]}>{t(`status.${status}`)}</Tone>
-      {isOverdue && <Tone tone="bad">{t('overdue')}</Tone>}
+      <StatusBadge tone={TONES[status]}>{t(`status.${status}`)}</StatusBadge>
+      {isOverdue && <StatusBadge tone="bad">{t('overdue')}</StatusBadge>}
     </Group>
   );
 }

@@ -7,9 +7,9 @@ import { isApiError } from '@/kit/api/errors';
 import { queryClient } from '@/kit/api/queryClient';
 import type { Schemas } from '@/kit/api/types';
 import { ErrorAlert } from '@/kit/components/ErrorAlert';
-import { FormActions } from '@/kit/data/Dialog';
-import { notifyDone } from '@/kit/data/notify';
-import { listTimeZones } from '@/kit/data/timeZones';
+import { notifyDone } from '@/kit/components/notify';
+import { FormActions } from '@/kit/forms/FormActions';
+import { listTimeZones } from '@/kit/forms/timeZones';
 import { listCountries } from './countries';
 import { toBody, toFormField, toValues, type ProfileValues } from './profile';
 

@@ -3,8 +3,8 @@ import { useTranslation } from 'react-i18next';
 import { BillingPage } from '@/billing/plan';
 import { $api } from '@/kit/api/client';
 import { ErrorAlert } from '@/kit/components/ErrorAlert';
-import { LoadingRows } from '@/kit/data/Listing';
-import { Panel } from '@/kit/data/Panel';
+import { Panel } from '@/kit/components/Panel';
+import { LoadingRows } from '@/kit/lists/Listing';
 import { ProfileForm } from './ProfileForm';
 
 export function ProfilePage() {

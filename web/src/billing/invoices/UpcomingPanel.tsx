@@ -2,9 +2,9 @@ import { Text } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
 import { $api } from '@/kit/api/client';
 import { ErrorAlert } from '@/kit/components/ErrorAlert';
-import { LoadingRows } from '@/kit/data/Listing';
-import { Panel } from '@/kit/data/Panel';
+import { Panel } from '@/kit/components/Panel';
 import { useFormat } from '@/kit/i18n/format';
+import { LoadingRows } from '@/kit/lists/Listing';
 import { LinesTable } from './LinesTable';
 
 const DAY_MILLISECONDS = 86_400_000;

@@ -1,5 +1,5 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
-import { readChoice, readText } from '@/kit/data/search';
+import { readChoice, readText } from '@/kit/lists/search';
 import { workRoute } from '@/kit/routing/roots';
 import { KINDS, STATUSES } from './kinds';
 

@@ -1,8 +1,9 @@
 import { Stack, Text } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
 import type { Schemas } from '@/kit/api/types';
-import { DataTable, type Column } from '@/kit/data/DataTable';
 import { useFormat } from '@/kit/i18n/format';
+import type { Column } from '@/kit/lists/columns';
+import { DataTable } from '@/kit/lists/DataTable';
 import { writeAmount, writeQuantity } from './meters';
 
 type Charge = Schemas['PlanCharge'];

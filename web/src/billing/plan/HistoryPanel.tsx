@@ -6,10 +6,10 @@ import { $api } from '@/kit/api/client';
 import type { Schemas } from '@/kit/api/types';
 import { ChartPanel, LazyLines } from '@/kit/charts';
 import { ErrorAlert } from '@/kit/components/ErrorAlert';
-import { DataTable } from '@/kit/data/DataTable';
-import { LoadingRows } from '@/kit/data/Listing';
-import { useListSearch } from '@/kit/data/useListSearch';
 import { useFormat } from '@/kit/i18n/format';
+import { DataTable } from '@/kit/lists/DataTable';
+import { LoadingRows } from '@/kit/lists/Listing';
+import { useListSearch } from '@/kit/lists/useListSearch';
 import { METERS, writeQuantity, type Meter } from './meters';
 
 const route = getRouteApi('/work/billing');

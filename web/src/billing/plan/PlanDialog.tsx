@@ -6,11 +6,12 @@ import { $api } from '@/kit/api/client';
 import { isApiError } from '@/kit/api/errors';
 import { queryClient } from '@/kit/api/queryClient';
 import type { Schemas } from '@/kit/api/types';
+import { Dialog } from '@/kit/components/Dialog';
 import { ErrorAlert } from '@/kit/components/ErrorAlert';
-import { Dialog, FormActions } from '@/kit/data/Dialog';
-import { LoadingRows } from '@/kit/data/Listing';
-import { notifyDone } from '@/kit/data/notify';
+import { notifyDone } from '@/kit/components/notify';
+import { FormActions } from '@/kit/forms/FormActions';
 import { useFormat } from '@/kit/i18n/format';
+import { LoadingRows } from '@/kit/lists/Listing';
 import { METERS, writeAmount, writeQuantity, type Meter } from './meters';
 
 type Plan = Schemas['BillingPlan'];
@@ -50,7 +51,7 @@ export function PlanDialog({ plan, onClose }: Props) {
       },
     );
   return (
-    <Dialog title={t('change.title')} opened onClose={onClose} size="lg">
+    <Dialog title={t('change.title')} onClose={onClose} size="lg">
       <form
         onSubmit={(event) => {
           event.preventDefault();

@@ -3,10 +3,10 @@ import { useTranslation } from 'react-i18next';
 import { $api } from '@/kit/api/client';
 import type { Schemas } from '@/kit/api/types';
 import { ErrorAlert } from '@/kit/components/ErrorAlert';
-import { LoadingRows } from '@/kit/data/Listing';
-import { Panel } from '@/kit/data/Panel';
-import { Tone } from '@/kit/data/Tone';
+import { Panel } from '@/kit/components/Panel';
+import { StatusBadge } from '@/kit/components/StatusBadge';
 import { useFormat } from '@/kit/i18n/format';
+import { LoadingRows } from '@/kit/lists/Listing';
 import { usedShare, writeQuantity } from './meters';
 
 const COLORS = { near_limit: 'yellow.7', limit_reached: 'red.8' } as const;
@@ -53,7 +53,9 @@ function MeterBar({ usage }: { usage: Schemas['MeterUsage'] }) {
       <Group justify="space-between" gap="xs">
         <Text size="sm">{name}</Text>
         {warning !== null && (
-          <Tone tone={warning === 'limit_reached' ? 'bad' : 'warn'}>{t(`usage.${warning}`)}</Tone>
+          <StatusBadge tone={warning === 'limit_reached' ? 'bad' : 'warning'}>
+            {t(`usage.${warning}`)}
+          </StatusBadge>
         )}
       </Group>
       {limit !== null && (

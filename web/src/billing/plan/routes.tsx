@@ -1,6 +1,6 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
 import { CreditCard } from 'lucide-react';
-import { readChoice } from '@/kit/data/search';
+import { readChoice } from '@/kit/lists/search';
 import { workRoute } from '@/kit/routing/roots';
 import type { NavigationItem } from '@/kit/shell/navigation';
 import { METERS } from './meters';

@@ -7,14 +7,14 @@ import { $api } from '@/kit/api/client';
 import { ApiError } from '@/kit/api/errors';
 import { randomKey } from '@/kit/api/idempotency';
 import { pollWhile } from '@/kit/api/polling';
+import { ConfirmDialog } from '@/kit/components/ConfirmDialog';
+import { CopyButton } from '@/kit/components/CopyButton';
 import { ErrorAlert } from '@/kit/components/ErrorAlert';
+import { Facts } from '@/kit/components/Facts';
+import { Loaded } from '@/kit/components/Loaded';
 import { Page } from '@/kit/components/Page';
+import { Section } from '@/kit/components/Section';
 import { useFormat } from '@/kit/i18n/format';
-import { ConfirmDialog } from '@/kit/parts/ConfirmDialog';
-import { CopyButton } from '@/kit/parts/CopyButton';
-import { Facts } from '@/kit/parts/Facts';
-import { Loaded } from '@/kit/parts/Loaded';
-import { Section } from '@/kit/parts/Section';
 import { useMay } from '@/kit/session/may';
 import { DownloadButton } from './DownloadButton';
 import { ExportProgress, StatusCell } from './ExportProgress';
@@ -154,9 +154,9 @@ function Actions({ job }: { job: Export }) {
       {isCancelling && (
         <ConfirmDialog
           title={t('cancel')}
-          text={t('cancel_text')}
-          confirm={t('cancel')}
-          pending={cancel.isPending}
+
+          action={t('cancel')}
+          loading={cancel.isPending}
           error={cancel.error}
           onConfirm={() =>
             cancel.mutate(
@@ -164,8 +164,10 @@ function Actions({ job }: { job: Export }) {
               { onSuccess: () => setCancelling(false), onSettled: refresh },
             )
           }
-          close={() => setCancelling(false)}
-        />
+          onClose={() => setCancelling(false)}
+        >
+          {t('cancel_text')}
+        </ConfirmDialog>
       )}
     </>
   );

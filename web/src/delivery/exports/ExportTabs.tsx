@@ -1,18 +1,17 @@
 import { useTranslation } from 'react-i18next';
-import { PageTabs } from '@/kit/parts/PageTabs';
+import { PageTabs } from '@/kit/components/PageTabs';
 
 /** The pages of exports. */
-export function ExportTabs({ active }: { active: 'exports' | 'schedules' }) {
+export function ExportTabs() {
   const { t } = useTranslation('delivery/exports');
   return (
     <PageTabs
       label={t('title')}
       tabs={[
-        { to: '/exports', text: t('tabs.exports'), active: active === 'exports' },
+        { to: '/exports', title: t('tabs.exports') },
         {
           to: '/exports/schedules',
-          text: t('tabs.schedules'),
-          active: active === 'schedules',
+          title: t('tabs.schedules'),
         },
       ]}
     />

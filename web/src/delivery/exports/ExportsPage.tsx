@@ -1,22 +1,29 @@
-import { Anchor, Button, Group, NativeSelect, Stack, Text } from '@mantine/core';
-import { Link, useNavigate, useSearch } from '@tanstack/react-router';
+import { Anchor, Button, Group, Text } from '@mantine/core';
+import { keepPreviousData } from '@tanstack/react-query';
+import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
 import { FileDown, Plus } from 'lucide-react';
 import { useTranslation } from 'react-i18next';
 import { $api } from '@/kit/api/client';
-import { pollWhile } from '@/kit/api/polling';
+import { pollRows } from '@/kit/api/polling';
 import { Page } from '@/kit/components/Page';
 import { useFormat } from '@/kit/i18n/format';
 import { useKeys } from '@/kit/keys/keys';
-import { EmptyState } from '@/kit/parts/EmptyState';
-import { type Column, ListTable } from '@/kit/parts/ListTable';
-import { Loaded } from '@/kit/parts/Loaded';
-import { Pager } from '@/kit/parts/Pager';
+import type { Column } from '@/kit/lists/columns';
+import { DataTable } from '@/kit/lists/DataTable';
+import { FilterSelect } from '@/kit/lists/FilterSelect';
+import { Listing } from '@/kit/lists/Listing';
+import { useListSearch } from '@/kit/lists/useListSearch';
 import { useMay } from '@/kit/session/may';
 import { DownloadButton } from './DownloadButton';
 import { StatusCell } from './ExportProgress';
 import { ExportTabs } from './ExportTabs';
 import { FormatName, useFormats } from './formats';
+import type { ExportsSearch } from './routes';
 import { type Export, isPending, STATUSES } from './values';
+
+const route = getRouteApi('/work/exports');
+
+const isRunning = ({ status }: Export) => isPending(status);
 
 export function ExportsPage() {
   const { t } = useTranslation('delivery/exports');
@@ -33,7 +40,7 @@ export function ExportsPage() {
   ]);
   return (
     <Page title={t('title')} actions={mayCreate && <CreateButton />}>
-      <ExportTabs active="exports" />
+      <ExportTabs />
       <List />
     </Page>
   );
@@ -48,110 +55,62 @@ function CreateButton() {
   );
 }
 
-function useExports() {
-  const { cursor, status, format } = useSearch({ from: '/work/exports' });
-  return $api.useQuery(
-    'get',
-    '/api/v1/exports',
-    {
-      params: {
-        query: {
-          sort: '-created_at',
-          page_size: 25,
-          ...(cursor && { cursor }),
-          ...(status && { status }),
-          ...(format && { format }),
-        },
-      },
-    },
-    {
-      refetchInterval: (polled) =>
-        pollWhile(
-          polled,
-          polled.state.data?.data.some((one) => isPending(one.status)),
-        ),
-    },
-  );
-}
-
 function List() {
   const { t } = useTranslation('delivery/exports');
   const may = useMay();
-  const { status, format } = useSearch({ from: '/work/exports' });
-  const navigate = useNavigate({ from: '/exports' });
+  const search: ExportsSearch = route.useSearch();
+  const { filter, page } = useListSearch(search);
   const columns = useColumns();
-  const filters = { ...(status && { status }), ...(format && { format }) };
+  const query = $api.useQuery(
+    'get',
+    '/api/v1/exports',
+    { params: { query: { ...search, sort: '-created_at', page_size: 25 } } },
+    { placeholderData: keepPreviousData, refetchInterval: pollRows<Export>(isRunning) },
+  );
   return (
-    <Loaded query={useExports()}>
-      {({ data, meta }) =>
-        meta.total === 0 && Object.keys(filters).length === 0 ? (
-          <EmptyState
-            icon={FileDown}
-            title={t('empty.title')}
-            text={t('empty.text')}
-            action={may('exports:create') && <CreateButton />}
-          />
-        ) : (
-          <Stack gap="sm">
-            <Filters />
-            {data.length > 0 && (
-              <ListTable
-                label={t('title')}
-                columns={columns}
-                rows={data}
-                rowKey={(one) => one.id}
-              />
-            )}
-            <Pager
-              meta={meta}
-              onCursor={(next) =>
-                void navigate({
-                  search: { ...filters, ...(next && { cursor: next }) },
-                })
-              }
-            />
-          </Stack>
-        )
-      }
-    </Loaded>
+    <Listing
+      query={query}
+      cursor={search.cursor}
+      onCursor={page}
+      isFiltered={(search.status ?? search.format) !== undefined}
+      filters={<Filters search={search} onChange={filter} />}
+      empty={{
+        icon: FileDown,
+        title: t('empty.title'),
+        description: t('empty.text'),
+        action: may('exports:create') && <CreateButton />,
+      }}
+    >
+      {(rows) => (
+        <DataTable label={t('title')} columns={columns} rows={rows} rowKey={(one) => one.id} />
+      )}
+    </Listing>
   );
 }
 
-function Filters() {
+interface FiltersProps {
+  search: ExportsSearch;
+  onChange: (changes: Partial<ExportsSearch>) => void;
+}
+
+function Filters({ search, onChange }: FiltersProps) {
   const { t } = useTranslation('delivery/exports');
-  const { status, format } = useSearch({ from: '/work/exports' });
-  const navigate = useNavigate({ from: '/exports' });
   const formats = useFormats() ?? [];
   return (
     <Group gap="xs">
-      <NativeSelect
-        size="xs"
-        aria-label={t('status')}
-        value={status ?? ''}
-        data={[
-          { value: '', label: t('any_status') },
-          ...STATUSES.map((one) => ({ value: one, label: t(`statuses.${one}`) })),
-        ]}
-        onChange={({ currentTarget: { value } }) => {
-          const next = STATUSES.find((one) => one === value);
-          void navigate({
-            search: { ...(format && { format }), ...(next && { status: next }) },
-          });
-        }}
+      <FilterSelect
+        label={t('status')}
+        any={t('any_status')}
+        value={search.status}
+        choices={STATUSES.map((one) => ({ value: one, label: t(`statuses.${one}`) }))}
+        onChange={(status) => onChange({ status })}
       />
-      <NativeSelect
-        size="xs"
-        aria-label={t('format')}
-        value={format ?? ''}
-        data={[
-          { value: '', label: t('any_format') },
-          ...formats.map(({ id, name }) => ({ value: id, label: name })),
-        ]}
-        onChange={({ currentTarget: { value } }) =>
-          void navigate({
-            search: { ...(status && { status }), ...(value && { format: value }) },
-          })
-        }
+      <FilterSelect
+        label={t('format')}
+        any={t('any_format')}
+        value={search.format}
+        choices={formats.map(({ id, name }) => ({ value: id, label: name }))}
+        onChange={(format) => onChange({ format })}
       />
     </Group>
   );
@@ -179,27 +138,27 @@ function useColumns(): Column<Export>[] {
     {
       key: 'rows',
       title: t('rows'),
-      wide: true,
-      align: 'right',
+      hideBelow: 'sm',
+      align: 'end',
       cell: (one) => (one.row_count === null ? '–' : format.number(one.row_count)),
     },
     {
       key: 'size',
       title: t('size'),
-      wide: true,
-      align: 'right',
+      hideBelow: 'sm',
+      align: 'end',
       cell: (one) => (one.size_bytes === null ? '–' : format.bytes(one.size_bytes)),
     },
     {
       key: 'from',
       title: t('started_by'),
-      wide: true,
+      hideBelow: 'sm',
       cell: (one) => t(one.scheduled_export_id === null ? 'by_person' : 'by_schedule'),
     },
     {
       key: 'file',
       title: t('file'),
-      align: 'right',
+      align: 'end',
       cell: (one) => <DownloadButton jobId={one.id} path={one.download_path} size="compact-sm" />,
     },
   ];

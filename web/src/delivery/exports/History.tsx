@@ -1,10 +1,10 @@
 import { Text } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
 import { $api } from '@/kit/api/client';
+import { Loaded } from '@/kit/components/Loaded';
+import { Section } from '@/kit/components/Section';
 import { useFormat } from '@/kit/i18n/format';
-import { ListTable } from '@/kit/parts/ListTable';
-import { Loaded } from '@/kit/parts/Loaded';
-import { Section } from '@/kit/parts/Section';
+import { DataTable } from '@/kit/lists/DataTable';
 
 const ACTIONS = ['create', 'download', 'cancel', 'retry', 'run', 'expire'] as const;
 
@@ -28,7 +28,7 @@ export function History({ jobId }: { jobId: string }) {
               {t('history.none')}
             </Text>
           ) : (
-            <ListTable
+            <DataTable
               label={t('history.title')}
               columns={[
                 {

@@ -1,9 +1,9 @@
 import { useTranslation } from 'react-i18next';
 import { $api } from '@/kit/api/client';
+import { Loaded } from '@/kit/components/Loaded';
+import { Section } from '@/kit/components/Section';
 import { useFormat } from '@/kit/i18n/format';
-import { ListTable } from '@/kit/parts/ListTable';
-import { Loaded } from '@/kit/parts/Loaded';
-import { Section } from '@/kit/parts/Section';
+import { DataTable } from '@/kit/lists/DataTable';
 
 /** Which schema versions a file holds, with the number of rows of each. */
 export function Manifest({ jobId }: { jobId: string }) {
@@ -16,7 +16,7 @@ export function Manifest({ jobId }: { jobId: string }) {
     <Section title={t('manifest.title')}>
       <Loaded query={manifest}>
         {({ data }) => (
-          <ListTable
+          <DataTable
             label={t('manifest.title')}
             columns={[
               {
@@ -32,7 +32,7 @@ export function Manifest({ jobId }: { jobId: string }) {
               {
                 key: 'rows',
                 title: t('rows'),
-                align: 'right',
+                align: 'end',
                 cell: (row) => format.number(row.row_count),
               },
             ]}

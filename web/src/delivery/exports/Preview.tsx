@@ -3,9 +3,9 @@ import { useDebouncedValue } from '@mantine/hooks';
 import { keepPreviousData } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';
 import { $api } from '@/kit/api/client';
+import { CodeBlock } from '@/kit/components/CodeBlock';
 import { ErrorAlert } from '@/kit/components/ErrorAlert';
 import { useFormat } from '@/kit/i18n/format';
-import { CodeBlock } from '@/kit/parts/CodeBlock';
 import { type ExportRequest, toBody } from './request';
 
 const QUIET_MILLISECONDS = 400;

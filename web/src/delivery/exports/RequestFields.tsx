@@ -10,10 +10,10 @@ import {
   TextInput,
 } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
-import { fieldError } from '@/kit/api/field_errors';
+import { Section } from '@/kit/components/Section';
+import { fieldError } from '@/kit/forms/fieldErrors';
 import { SchemaField } from '@/kit/forms/SchemaField';
 import { readForm } from '@/kit/forms/schema';
-import { Section } from '@/kit/parts/Section';
 import { SchemaPicker } from '@/kit/pickers/SchemaPicker';
 import { useFormats } from './formats';
 import {

@@ -1,17 +1,23 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
 import { Download } from 'lucide-react';
-import { readCursor, readOption, readText } from '@/kit/routing/search';
+import { compact, readChoice, readText } from '@/kit/lists/search';
 import { workRoute } from '@/kit/routing/roots';
 import type { NavigationItem } from '@/kit/shell/navigation';
-import { STATUSES } from './values';
+import { type Export, STATUSES } from './values';
+
+export interface ExportsSearch {
+  cursor?: string | undefined;
+  status?: Export['status'] | undefined;
+  format?: string | undefined;
+}
 
 export const exportsRoute = createRoute({
   getParentRoute: () => workRoute,
   path: '/exports',
-  validateSearch: (search: Record<string, unknown>) => ({
-    ...readCursor(search),
-    ...readOption(search, 'status', STATUSES),
-    ...readText(search, 'format'),
+  validateSearch: (search: Record<string, unknown>): ExportsSearch => ({
+    cursor: readText(search, 'cursor'),
+    status: readChoice(search, 'status', STATUSES),
+    format: readText(search, 'format'),
   }),
   component: lazyRouteComponent(() => import('./ExportsPage'), 'ExportsPage'),
 });
@@ -19,10 +25,11 @@ export const exportsRoute = createRoute({
 export const newExportRoute = createRoute({
   getParentRoute: () => workRoute,
   path: '/exports/new',
-  validateSearch: (search: Record<string, unknown>) => ({
-    ...readText(search, 'schema_id'),
-    ...readText(search, 'format'),
-  }),
+  validateSearch: (search: Record<string, unknown>) =>
+    compact({
+      schema_id: readText(search, 'schema_id'),
+      format: readText(search, 'format'),
+    }),
   component: lazyRouteComponent(() => import('./NewExportPage'), 'NewExportPage'),
 });
 

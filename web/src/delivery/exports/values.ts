@@ -1,5 +1,5 @@
 import type { Schemas } from '@/kit/api/types';
-import type { Tone } from '@/kit/parts/StatusBadge';
+import type { Tone } from '@/kit/components/StatusBadge';
 
 export type Export = Schemas['Export'];
 export type Run = Schemas['ScheduledExportRun'];

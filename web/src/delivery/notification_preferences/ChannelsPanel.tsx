@@ -3,9 +3,9 @@ import { useTranslation } from 'react-i18next';
 import { $api } from '@/kit/api/client';
 import { queryClient } from '@/kit/api/queryClient';
 import type { Schemas } from '@/kit/api/types';
-import { DataTable } from '@/kit/data/DataTable';
-import { notifyError } from '@/kit/data/notify';
-import { Panel } from '@/kit/data/Panel';
+import { notifyError } from '@/kit/components/notify';
+import { Panel } from '@/kit/components/Panel';
+import { DataTable } from '@/kit/lists/DataTable';
 
 type Preferences = Schemas['NotificationPreferences'];
 type Channel = 'in_app' | 'email';

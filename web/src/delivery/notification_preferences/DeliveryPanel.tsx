@@ -5,9 +5,9 @@ import { $api } from '@/kit/api/client';
 import { queryClient } from '@/kit/api/queryClient';
 import type { Schemas } from '@/kit/api/types';
 import { ErrorAlert } from '@/kit/components/ErrorAlert';
-import { FormActions } from '@/kit/data/Dialog';
-import { notifyDone } from '@/kit/data/notify';
-import { Panel } from '@/kit/data/Panel';
+import { notifyDone } from '@/kit/components/notify';
+import { Panel } from '@/kit/components/Panel';
+import { FormActions } from '@/kit/forms/FormActions';
 
 type Preferences = Schemas['DeliveryPreferences'];
 

@@ -2,7 +2,7 @@ import { useTranslation } from 'react-i18next';
 import { $api } from '@/kit/api/client';
 import { ErrorAlert } from '@/kit/components/ErrorAlert';
 import { Page } from '@/kit/components/Page';
-import { LoadingRows } from '@/kit/data/Listing';
+import { LoadingRows } from '@/kit/lists/Listing';
 import { ChannelsPanel } from './ChannelsPanel';
 import { DeliveryPanel } from './DeliveryPanel';
 

@@ -7,7 +7,7 @@ import { useTranslation } from 'react-i18next';
 import { $api } from '@/kit/api/client';
 import { ifMatch, randomKey } from '@/kit/api/idempotency';
 import type { Schemas } from '@/kit/api/types';
-import { ConfirmDialog } from '@/kit/parts/ConfirmDialog';
+import { ConfirmDialog } from '@/kit/components/ConfirmDialog';
 import { useMay } from '@/kit/session/may';
 import { useRefresh } from './useRefresh';
 
@@ -113,12 +113,14 @@ function DeleteDialog({ scheduled, close }: { scheduled: Scheduled; close: () =>
     <ConfirmDialog
       danger
       title={t('delete')}
-      text={t('delete_text', { name: scheduled.name })}
-      confirm={t('delete')}
-      pending={remove.isPending}
+
+      action={t('delete')}
+      loading={remove.isPending}
       error={remove.error}
       onConfirm={confirm}
-      close={close}
-    />
+      onClose={close}
+    >
+      {t('delete_text', { name: scheduled.name })}
+    </ConfirmDialog>
   );
 }

@@ -1,8 +1,8 @@
 import { NativeSelect, Stack } from '@mantine/core';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { fieldError } from '@/kit/api/field_errors';
 import type { Schemas } from '@/kit/api/types';
+import { fieldError } from '@/kit/forms/fieldErrors';
 import { SchemaFields } from '@/kit/forms/SchemaFields';
 import { useSchemaForm } from '@/kit/forms/useSchemaForm';
 import { CONTEXTS, type DestinationKind, KINDS, SETTINGS } from './destinations';

@@ -1,7 +1,7 @@
 import { Group } from '@mantine/core';
 import { StatusCell } from '@/delivery/exports';
 import type { Schemas } from '@/kit/api/types';
-import { Relative } from '@/kit/parts/Relative';
+import { Relative } from '@/kit/components/Relative';
 
 /** The state of a run, and when it began. */
 export function RunStatus({ run }: { run: Schemas['ScheduledExportRun'] }) {

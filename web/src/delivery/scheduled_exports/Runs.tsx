@@ -1,25 +1,31 @@
-import { Anchor, Stack, Text } from '@mantine/core';
-import { Link, useNavigate, useSearch } from '@tanstack/react-router';
+import { Anchor, Text } from '@mantine/core';
+import { keepPreviousData } from '@tanstack/react-query';
+import { getRouteApi, Link } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
 import { DownloadButton, StatusCell } from '@/delivery/exports';
 import { $api } from '@/kit/api/client';
-import { pollWhile } from '@/kit/api/polling';
+import { pollRows } from '@/kit/api/polling';
 import type { Schemas } from '@/kit/api/types';
+import { Section } from '@/kit/components/Section';
 import { useFormat } from '@/kit/i18n/format';
-import { type Column, ListTable } from '@/kit/parts/ListTable';
-import { Loaded } from '@/kit/parts/Loaded';
-import { Pager } from '@/kit/parts/Pager';
-import { Section } from '@/kit/parts/Section';
+import type { Column } from '@/kit/lists/columns';
+import { DataTable } from '@/kit/lists/DataTable';
+import { Listing } from '@/kit/lists/Listing';
+import { useListSearch } from '@/kit/lists/useListSearch';
+
+const route = getRouteApi('/work/exports/schedules/$scheduleId');
 
 type Run = Schemas['ScheduledExportRun'];
 
 const ENDED: Run['status'][] = ['completed', 'failed', 'cancelled'];
 
+const isRunning = ({ status }: Run) => !ENDED.includes(status);
+
 /** The runs of a schedule, each with its file and where it was delivered. */
 export function Runs({ scheduled }: { scheduled: Schemas['ScheduledExport'] }) {
   const { t } = useTranslation('delivery/scheduled_exports');
-  const { cursor } = useSearch({ from: '/work/exports/schedules/$scheduleId' });
-  const navigate = useNavigate({ from: '/exports/schedules/$scheduleId' });
+  const search = route.useSearch();
+  const { page } = useListSearch(search);
   const columns = useColumns(scheduled);
   const query = $api.useQuery(
     'get',
@@ -27,41 +33,28 @@ export function Runs({ scheduled }: { scheduled: Schemas['ScheduledExport'] }) {
     {
       params: {
         path: { export_id: scheduled.id },
-        query: { sort: '-created_at', page_size: 25, ...(cursor && { cursor }) },
+        query: { ...search, sort: '-created_at', page_size: 25 },
       },
     },
-    {
-      refetchInterval: (polled) =>
-        pollWhile(
-          polled,
-          polled.state.data?.data.some(({ status }) => !ENDED.includes(status)),
-        ),
-    },
+    { placeholderData: keepPreviousData, refetchInterval: pollRows<Run>(isRunning) },
   );
   return (
     <Section title={t('runs.title')}>
-      <Loaded query={query}>
-        {({ data, meta }) =>
-          data.length === 0 ? (
-            <Text size="sm" c="dimmed">
-              {t('runs.none')}
-            </Text>
-          ) : (
-            <Stack gap="sm">
-              <ListTable
-                label={t('runs.title')}
-                columns={columns}
-                rows={data}
-                rowKey={(one) => one.id}
-              />
-              <Pager
-                meta={meta}
-                onCursor={(next) => void navigate({ search: next ? { cursor: next } : {} })}
-              />
-            </Stack>
-          )
-        }
-      </Loaded>
+      <Listing
+        query={query}
+        cursor={search.cursor}
+        onCursor={page}
+        empty={{ title: t('runs.none') }}
+      >
+        {(rows) => (
+          <DataTable
+            label={t('runs.title')}
+            columns={columns}
+            rows={rows}
+            rowKey={(one) => one.id}
+          />
+        )}
+      </Listing>
     </Section>
   );
 }
@@ -92,14 +85,14 @@ function useColumns(scheduled: Schemas['ScheduledExport']): Column<Run>[] {
     {
       key: 'rows',
       title: t('runs.rows'),
-      wide: true,
-      align: 'right',
+      hideBelow: 'sm',
+      align: 'end',
       cell: (run) => (run.row_count === null ? '–' : format.number(run.row_count)),
     },
     {
       key: 'covers',
       title: t('runs.covers'),
-      wide: true,
+      hideBelow: 'sm',
       cell: (run) =>
         run.covers_until === null
           ? '–'
@@ -108,7 +101,7 @@ function useColumns(scheduled: Schemas['ScheduledExport']): Column<Run>[] {
     {
       key: 'file',
       title: t('runs.file'),
-      align: 'right',
+      align: 'end',
       cell: (run) => (
         <DownloadButton jobId={run.job_id} path={run.download_path} size="compact-sm" />
       ),

@@ -1,23 +1,26 @@
-import { Anchor, Button, Stack, Text } from '@mantine/core';
-import { Link, useNavigate, useSearch } from '@tanstack/react-router';
+import { Anchor, Button, Text } from '@mantine/core';
+import { keepPreviousData } from '@tanstack/react-query';
+import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
 import { CalendarClock, Plus } from 'lucide-react';
 import { useTranslation } from 'react-i18next';
 import { ExportTabs, FormatName } from '@/delivery/exports';
 import { $api } from '@/kit/api/client';
 import type { Schemas } from '@/kit/api/types';
 import { Page } from '@/kit/components/Page';
+import { Relative } from '@/kit/components/Relative';
+import { StatusBadge } from '@/kit/components/StatusBadge';
 import { useKeys } from '@/kit/keys/keys';
-import { EmptyState } from '@/kit/parts/EmptyState';
-import { type Column, ListTable } from '@/kit/parts/ListTable';
-import { Loaded } from '@/kit/parts/Loaded';
-import { Pager } from '@/kit/parts/Pager';
-import { Relative } from '@/kit/parts/Relative';
-import { StatusBadge } from '@/kit/parts/StatusBadge';
+import type { Column } from '@/kit/lists/columns';
+import { DataTable } from '@/kit/lists/DataTable';
+import { Listing } from '@/kit/lists/Listing';
+import { useListSearch } from '@/kit/lists/useListSearch';
 import { useScheduleWords } from '@/kit/schedules/useScheduleWords';
 import { useMay } from '@/kit/session/may';
 import { RunStatus } from './RunStatus';
 
 type Scheduled = Schemas['ScheduledExport'];
+
+const route = getRouteApi('/work/exports/schedules');
 
 export function SchedulesPage() {
   const { t } = useTranslation('delivery/scheduled_exports');
@@ -34,7 +37,7 @@ export function SchedulesPage() {
   ]);
   return (
     <Page title={t('exports')} actions={mayManage && <CreateButton />}>
-      <ExportTabs active="schedules" />
+      <ExportTabs />
       <List />
     </Page>
   );
@@ -52,33 +55,31 @@ function CreateButton() {
 function List() {
   const { t } = useTranslation('delivery/scheduled_exports');
   const may = useMay();
-  const { cursor } = useSearch({ from: '/work/exports/schedules' });
-  const navigate = useNavigate({ from: '/exports/schedules' });
+  const search = route.useSearch();
+  const { page } = useListSearch(search);
   const columns = useColumns();
-  const query = $api.useQuery('get', '/api/v1/exports/scheduled', {
-    params: { query: { sort: 'name', page_size: 50, ...(cursor && { cursor }) } },
-  });
+  const query = $api.useQuery(
+    'get',
+    '/api/v1/exports/scheduled',
+    { params: { query: { ...search, sort: 'name', page_size: 50 } } },
+    { placeholderData: keepPreviousData },
+  );
   return (
-    <Loaded query={query}>
-      {({ data, meta }) =>
-        meta.total === 0 ? (
-          <EmptyState
-            icon={CalendarClock}
-            title={t('empty.title')}
-            text={t('empty.text')}
-            action={may('scheduled_exports:manage') && <CreateButton />}
-          />
-        ) : (
-          <Stack gap="sm">
-            <ListTable label={t('title')} columns={columns} rows={data} rowKey={(one) => one.id} />
-            <Pager
-              meta={meta}
-              onCursor={(next) => void navigate({ search: next ? { cursor: next } : {} })}
-            />
-          </Stack>
-        )
-      }
-    </Loaded>
+    <Listing
+      query={query}
+      cursor={search.cursor}
+      onCursor={page}
+      empty={{
+        icon: CalendarClock,
+        title: t('empty.title'),
+        description: t('empty.text'),
+        action: may('scheduled_exports:manage') && <CreateButton />,
+      }}
+    >
+      {(rows) => (
+        <DataTable label={t('title')} columns={columns} rows={rows} rowKey={(one) => one.id} />
+      )}
+    </Listing>
   );
 }
 
@@ -103,13 +104,13 @@ function useColumns(): Column<Scheduled>[] {
     {
       key: 'last',
       title: t('last_run'),
-      wide: true,
+      hideBelow: 'sm',
       cell: (one) => (one.last_run ? <RunStatus run={one.last_run} /> : t('never')),
     },
     {
       key: 'format',
       title: t('format'),
-      wide: true,
+      hideBelow: 'sm',
       cell: (one) => (
         <>
           <FormatName format={one.format} />
@@ -122,7 +123,7 @@ function useColumns(): Column<Scheduled>[] {
     {
       key: 'destination',
       title: t('destination'),
-      wide: true,
+      hideBelow: 'sm',
       cell: (one) => t(`kinds.${one.destination.kind}`),
     },
   ];

@@ -1,11 +1,12 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
-import { readCursor } from '@/kit/routing/search';
+import { compact, readText } from '@/kit/lists/search';
 import { workRoute } from '@/kit/routing/roots';
 
 export const schedulesRoute = createRoute({
   getParentRoute: () => workRoute,
   path: '/exports/schedules',
-  validateSearch: (search: Record<string, unknown>) => readCursor(search),
+  validateSearch: (search: Record<string, unknown>) =>
+    compact({ cursor: readText(search, 'cursor') }),
   component: lazyRouteComponent(() => import('./SchedulesPage'), 'SchedulesPage'),
 });
 
@@ -18,7 +19,8 @@ export const newScheduleRoute = createRoute({
 export const scheduleRoute = createRoute({
   getParentRoute: () => workRoute,
   path: '/exports/schedules/$scheduleId',
-  validateSearch: (search: Record<string, unknown>) => readCursor(search),
+  validateSearch: (search: Record<string, unknown>) =>
+    compact({ cursor: readText(search, 'cursor') }),
   component: lazyRouteComponent(() => import('./SchedulePage'), 'SchedulePage'),
 });
 

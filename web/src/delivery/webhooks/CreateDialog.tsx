@@ -2,12 +2,12 @@ import { Button, Group, Stack } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
-import { Dialog } from '@/kit/parts/Dialog';
 import { useTranslation } from 'react-i18next';
 import { $api } from '@/kit/api/client';
 import { useIdempotency } from '@/kit/api/idempotency';
 import type { Schemas } from '@/kit/api/types';
-import { SecretOnce } from '@/kit/parts/SecretOnce';
+import { Dialog } from '@/kit/components/Dialog';
+import { SecretOnce } from '@/kit/components/SecretOnce';
 import { VerifyProgram } from './VerifyProgram';
 import { WebhookForm } from './WebhookForm';
 
@@ -33,7 +33,7 @@ export function CreateDialog({ close }: { close: () => void }) {
     );
   return (
     <Dialog
-      close={close}
+      onClose={close}
       size="xl"
       title={created ? t('created') : t('create')}
       firm={created !== undefined}

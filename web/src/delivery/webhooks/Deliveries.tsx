@@ -1,15 +1,19 @@
-import { Anchor, Group, NativeSelect, Stack, Text } from '@mantine/core';
-import { useNavigate, useSearch } from '@tanstack/react-router';
+import { Anchor, Group, Text } from '@mantine/core';
+import { keepPreviousData } from '@tanstack/react-query';
+import { getRouteApi } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
 import { $api } from '@/kit/api/client';
-import { pollWhile } from '@/kit/api/polling';
+import { pollRows } from '@/kit/api/polling';
+import { Section } from '@/kit/components/Section';
+import { StatusBadge } from '@/kit/components/StatusBadge';
 import { useFormat } from '@/kit/i18n/format';
-import { type Column, ListTable } from '@/kit/parts/ListTable';
-import { Loaded } from '@/kit/parts/Loaded';
-import { Pager } from '@/kit/parts/Pager';
-import { Section } from '@/kit/parts/Section';
-import { StatusBadge } from '@/kit/parts/StatusBadge';
+import type { Column } from '@/kit/lists/columns';
+import { DataTable } from '@/kit/lists/DataTable';
+import { FilterSelect } from '@/kit/lists/FilterSelect';
+import { Listing } from '@/kit/lists/Listing';
+import { useListSearch } from '@/kit/lists/useListSearch';
 import { DeliveryDrawer } from './DeliveryDrawer';
+import type { WebhookSearch } from './routes';
 import {
   type Delivery,
   DELIVERY_EVENTS,
@@ -18,117 +22,79 @@ import {
   type Details,
 } from './values';
 
-const ROUTE = '/work/integrations/webhooks/$webhookId';
+const route = getRouteApi('/work/integrations/webhooks/$webhookId');
 
-function useSearchState() {
-  const search = useSearch({ from: ROUTE });
-  const navigate = useNavigate({ from: '/integrations/webhooks/$webhookId' });
-  return { search, set: (next: typeof search) => void navigate({ search: next }) };
-}
-
-function useDeliveries(webhookId: string) {
-  const { cursor, status, event } = useSearchState().search;
-  return $api.useQuery(
-    'get',
-    '/api/v1/webhooks/{webhook_id}/deliveries',
-    {
-      params: {
-        path: { webhook_id: webhookId },
-        query: {
-          sort: '-created_at',
-          page_size: 25,
-          ...(cursor && { cursor }),
-          ...(status && { status }),
-          ...(event && { event }),
-        },
-      },
-    },
-    {
-      refetchInterval: (polled) =>
-        pollWhile(
-          polled,
-          polled.state.data?.data.some((one) => one.status === 'pending'),
-        ),
-    },
-  );
-}
+const isWaiting = ({ status }: Delivery) => status === 'pending';
 
 /** The deliveries of a webhook; one of them is open if the address names it. */
 export function Deliveries({ webhook }: { webhook: Details }) {
   const { t } = useTranslation('delivery/webhooks');
-  const { search, set } = useSearchState();
-  const { status, event } = search;
-  const filters = { ...(status && { status }), ...(event && { event }) };
-  const columns = useColumns((id) => set({ ...search, delivery: id }));
-  const query = useDeliveries(webhook.id);
+  const search: WebhookSearch = route.useSearch();
+  const { cursor, status, event } = search;
+  const navigate = route.useNavigate();
+  const { filter, page } = useListSearch(search);
+  const open = (delivery: string | undefined) => void navigate({ search: { ...search, delivery } });
+  const columns = useColumns(open);
+  const query = $api.useQuery(
+    'get',
+    '/api/v1/webhooks/{webhook_id}/deliveries',
+    {
+      params: {
+        path: { webhook_id: webhook.id },
+        query: { cursor, status, event, sort: '-created_at', page_size: 25 },
+      },
+    },
+    { placeholderData: keepPreviousData, refetchInterval: pollRows<Delivery>(isWaiting) },
+  );
   return (
-    <Section title={t('deliveries.title')} actions={<Filters />}>
-      <Loaded query={query}>
-        {({ data, meta }) =>
-          data.length === 0 ? (
-            <Text size="sm" c="dimmed">
-              {t(Object.keys(filters).length > 0 ? 'deliveries.none_match' : 'deliveries.none')}
-            </Text>
-          ) : (
-            <Stack gap="sm">
-              <ListTable
-                label={t('deliveries.title')}
-                columns={columns}
-                rows={data}
-                rowKey={(one) => one.id}
-              />
-              <Pager
-                meta={meta}
-                onCursor={(next) => set({ ...filters, ...(next && { cursor: next }) })}
-              />
-            </Stack>
-          )
-        }
-      </Loaded>
+    <Section title={t('deliveries.title')} actions={<Filters search={search} onChange={filter} />}>
+      <Listing
+        query={query}
+        cursor={cursor}
+        onCursor={page}
+        isFiltered={(status ?? event) !== undefined}
+        empty={{ title: t('deliveries.none') }}
+      >
+        {(rows) => (
+          <DataTable
+            label={t('deliveries.title')}
+            columns={columns}
+            rows={rows}
+            rowKey={({ id }) => id}
+          />
+        )}
+      </Listing>
       <DeliveryDrawer
         webhook={webhook}
         deliveryId={search.delivery}
-        close={() => {
-          const rest = { ...search };
-          delete rest.delivery;
-          set(rest);
-        }}
+        close={() => open(undefined)}
       />
     </Section>
   );
 }
 
-function Filters() {
+interface FiltersProps {
+  search: WebhookSearch;
+  onChange: (changes: Partial<WebhookSearch>) => void;
+}
+
+function Filters({ search, onChange }: FiltersProps) {
   const { t } = useTranslation('delivery/webhooks');
-  const { search, set } = useSearchState();
-  const { status, event } = search;
   return (
     <Group gap="xs">
-      <NativeSelect
-        size="xs"
-        aria-label={t('deliveries.status')}
-        value={status ?? ''}
-        data={[
-          { value: '', label: t('deliveries.any_status') },
-          ...DELIVERY_STATUSES.map((one) => ({
-            value: one,
-            label: t(`statuses.${one}`),
-          })),
-        ]}
-        onChange={({ currentTarget: { value } }) => {
-          const next = DELIVERY_STATUSES.find((one) => one === value);
-          set({ ...(event && { event }), ...(next && { status: next }) });
-        }}
+      <FilterSelect
+        label={t('deliveries.status')}
+        any={t('deliveries.any_status')}
+        value={search.status}
+        choices={DELIVERY_STATUSES.map((one) => ({ value: one, label: t(`statuses.${one}`) }))}
+        onChange={(status) => onChange({ status })}
       />
-      <NativeSelect
-        size="xs"
-        aria-label={t('deliveries.event')}
-        value={event ?? ''}
-        data={[{ value: '', label: t('deliveries.any_event') }, ...DELIVERY_EVENTS]}
-        onChange={({ currentTarget: { value } }) => {
-          const next = DELIVERY_EVENTS.find((one) => one === value);
-          set({ ...(status && { status }), ...(next && { event: next }) });
-        }}
+      <FilterSelect
+        label={t('deliveries.event')}
+        any={t('deliveries.any_event')}
+        value={search.event}
+        choices={DELIVERY_EVENTS.map((one) => ({ value: one, label: one }))}
+        onChange={(event) => onChange({ event })}
       />
     </Group>
   );
@@ -163,13 +129,13 @@ function useColumns(open: (id: string) => void): Column<Delivery>[] {
     {
       key: 'attempts',
       title: t('deliveries.attempts'),
-      wide: true,
+      hideBelow: 'sm',
       cell: (one) => <LastAttempt delivery={one} />,
     },
     {
       key: 'created',
       title: t('deliveries.created'),
-      wide: true,
+      hideBelow: 'sm',
       cell: (one) => format.dateTime(one.created_at),
     },
   ];

@@ -5,13 +5,13 @@ import { $api } from '@/kit/api/client';
 import { randomKey } from '@/kit/api/idempotency';
 import { pollWhile } from '@/kit/api/polling';
 import type { Schemas } from '@/kit/api/types';
+import { CodeBlock } from '@/kit/components/CodeBlock';
+import { NO_BANNER } from '@/kit/components/Dialog';
 import { ErrorAlert } from '@/kit/components/ErrorAlert';
+import { Facts } from '@/kit/components/Facts';
 import { Loading } from '@/kit/components/Loading';
+import { StatusBadge } from '@/kit/components/StatusBadge';
 import { useFormat } from '@/kit/i18n/format';
-import { NO_BANNER } from '@/kit/parts/Dialog';
-import { CodeBlock } from '@/kit/parts/CodeBlock';
-import { Facts } from '@/kit/parts/Facts';
-import { StatusBadge } from '@/kit/parts/StatusBadge';
 import { useRefresh } from './useRefresh';
 import { type Delivery, DELIVERY_TONES, type Details } from './values';
 

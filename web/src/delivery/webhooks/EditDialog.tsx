@@ -1,7 +1,7 @@
-import { Dialog } from '@/kit/parts/Dialog';
 import { useTranslation } from 'react-i18next';
 import { $api } from '@/kit/api/client';
 import { ifMatch } from '@/kit/api/idempotency';
+import { Dialog } from '@/kit/components/Dialog';
 import { useRefresh } from './useRefresh';
 import type { Details } from './values';
 import { WebhookForm } from './WebhookForm';
@@ -11,7 +11,7 @@ export function EditDialog({ webhook, close }: { webhook: Details; close: () => 
   const refresh = useRefresh();
   const update = $api.useMutation('patch', '/api/v1/webhooks/{webhook_id}');
   return (
-    <Dialog close={close} size="xl" title={t('edit')}>
+    <Dialog onClose={close} size="xl" title={t('edit')}>
       <WebhookForm
         webhook={webhook}
         submitText={t('save')}

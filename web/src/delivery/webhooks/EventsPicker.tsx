@@ -4,8 +4,8 @@ import { useTranslation } from 'react-i18next';
 import { $api } from '@/kit/api/client';
 import { ErrorAlert } from '@/kit/components/ErrorAlert';
 import { Loading } from '@/kit/components/Loading';
-import { CodeBlock } from '@/kit/parts/CodeBlock';
 import type { Schemas } from '@/kit/api/types';
+import { CodeBlock } from '@/kit/components/CodeBlock';
 import type { EventName } from './values';
 
 interface Props {

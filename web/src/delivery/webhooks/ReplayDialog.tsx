@@ -1,12 +1,12 @@
 import { Button, Checkbox, Group, Stack, Text, TextInput } from '@mantine/core';
 import { useState } from 'react';
-import { Dialog } from '@/kit/parts/Dialog';
 import { useTranslation } from 'react-i18next';
 import { $api } from '@/kit/api/client';
-import { fieldError, otherError } from '@/kit/api/field_errors';
 import { ifMatch } from '@/kit/api/idempotency';
 import type { Schemas } from '@/kit/api/types';
+import { Dialog } from '@/kit/components/Dialog';
 import { ErrorAlert } from '@/kit/components/ErrorAlert';
+import { fieldError, otherError } from '@/kit/forms/fieldErrors';
 import { useRefresh } from './useRefresh';
 import { type Details, REPLAYABLE } from './values';
 
@@ -45,7 +45,7 @@ export function ReplayDialog({ webhook, close }: { webhook: Details; close: () =
   const [statuses, setStatuses] = useState<Status[]>(['abandoned', 'failed']);
   const activate = useReplay(webhook, close);
   return (
-    <Dialog close={close} title={t('replay.start')}>
+    <Dialog onClose={close} title={t('replay.start')}>
       <Stack>
         <Text size="sm">{t('replay.text', { count: webhook.missed_count })}</Text>
         <TextInput

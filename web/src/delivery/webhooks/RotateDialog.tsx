@@ -1,10 +1,10 @@
 import { Button, Group, Stack } from '@mantine/core';
-import { Dialog } from '@/kit/parts/Dialog';
 import { useTranslation } from 'react-i18next';
 import { $api } from '@/kit/api/client';
 import { ifMatch, useIdempotency } from '@/kit/api/idempotency';
-import { ConfirmDialog } from '@/kit/parts/ConfirmDialog';
-import { SecretOnce } from '@/kit/parts/SecretOnce';
+import { ConfirmDialog } from '@/kit/components/ConfirmDialog';
+import { Dialog } from '@/kit/components/Dialog';
+import { SecretOnce } from '@/kit/components/SecretOnce';
 import { useRefresh } from './useRefresh';
 import type { Details } from './values';
 import { VerifyProgram } from './VerifyProgram';
@@ -30,16 +30,18 @@ export function RotateDialog({ webhook, close }: { webhook: Details; close: () =
     return (
       <ConfirmDialog
         title={t('rotate')}
-        text={t('rotate_text')}
-        confirm={t('rotate')}
-        pending={rotate.isPending}
+
+        action={t('rotate')}
+        loading={rotate.isPending}
         error={rotate.error}
         onConfirm={confirm}
-        close={close}
-      />
+        onClose={close}
+      >
+        {t('rotate_text')}
+      </ConfirmDialog>
     );
   return (
-    <Dialog close={close} size="xl" title={t('rotate')} firm>
+    <Dialog onClose={close} size="xl" title={t('rotate')} firm>
       <Stack>
         <SecretOnce secret={rotate.data.data.secret} label={t('secret')} />
         <VerifyProgram />

@@ -1,7 +1,7 @@
 import { SegmentedControl, Stack, Text } from '@mantine/core';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { CodeBlock } from '@/kit/parts/CodeBlock';
+import { CodeBlock } from '@/kit/components/CodeBlock';
 import { programOf, type ProgramLanguage } from './snippets';
 
 const LANGUAGES = [

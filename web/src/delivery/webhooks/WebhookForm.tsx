@@ -1,8 +1,8 @@
 import { Button, Group, Stack, TextInput } from '@mantine/core';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { fieldError, otherError } from '@/kit/api/field_errors';
 import { ErrorAlert } from '@/kit/components/ErrorAlert';
+import { fieldError, otherError } from '@/kit/forms/fieldErrors';
 import { EventsPicker } from './EventsPicker';
 import type { EventName, Webhook } from './values';
 

@@ -1,5 +1,6 @@
-import { Alert, Button, Group, SegmentedControl, Stack, Text } from '@mantine/core';
-import { useNavigate, useSearch } from '@tanstack/react-router';
+import { Alert, Button, Group, SegmentedControl, Text } from '@mantine/core';
+import { keepPreviousData } from '@tanstack/react-query';
+import { getRouteApi } from '@tanstack/react-router';
 import { Plus, Webhook as WebhookIcon } from 'lucide-react';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
@@ -7,14 +8,16 @@ import { IntegrationTabs } from '@/identity/api_keys';
 import { $api } from '@/kit/api/client';
 import { Page } from '@/kit/components/Page';
 import { useKeys } from '@/kit/keys/keys';
-import { EmptyState } from '@/kit/parts/EmptyState';
-import { ListTable } from '@/kit/parts/ListTable';
-import { Loaded } from '@/kit/parts/Loaded';
-import { Pager } from '@/kit/parts/Pager';
+import { DataTable } from '@/kit/lists/DataTable';
+import { Listing } from '@/kit/lists/Listing';
+import { useListSearch } from '@/kit/lists/useListSearch';
 import { useMay } from '@/kit/session/may';
 import { CreateDialog } from './CreateDialog';
 import { STATES } from './values';
 import { useWebhookColumns } from './columns';
+
+const route = getRouteApi('/work/integrations');
+type State = (typeof STATES)[number];
 
 export function WebhooksPage() {
   const { t } = useTranslation('delivery/webhooks');
@@ -37,75 +40,60 @@ export function WebhooksPage() {
         </Button>
       }
     >
-      <IntegrationTabs active="webhooks" />
+      <IntegrationTabs />
       <List create={open} />
       {creating && <CreateDialog close={() => setCreating(false)} />}
     </Page>
   );
 }
 
-function useWebhooks() {
-  const { cursor, state } = useSearch({ from: '/work/integrations' });
-  return $api.useQuery('get', '/api/v1/webhooks', {
-    params: {
-      query: {
-        sort: '-created_at',
-        page_size: 50,
-        ...(cursor && { cursor }),
-        ...(state && { active: state === 'active' }),
-      },
-    },
-  });
-}
-
 function List({ create }: { create: () => void }) {
   const { t } = useTranslation('delivery/webhooks');
-  const { state } = useSearch({ from: '/work/integrations' });
-  const navigate = useNavigate({ from: '/integrations' });
+  const search = route.useSearch();
+  const { cursor, state } = search;
+  const { filter, page } = useListSearch(search);
   const columns = useWebhookColumns();
+  const query = $api.useQuery(
+    'get',
+    '/api/v1/webhooks',
+    {
+      params: {
+        query: {
+          ...{ cursor, sort: '-created_at', page_size: 50 },
+          ...(state && { active: state === 'active' }),
+        },
+      },
+    },
+    { placeholderData: keepPreviousData },
+  );
   return (
-    <Loaded query={useWebhooks()}>
-      {({ data, meta }) =>
-        meta.total === 0 && state === undefined ? (
-          <EmptyState
-            icon={WebhookIcon}
-            title={t('empty.title')}
-            text={t('empty.text')}
-            action={<Button onClick={create}>{t('create')}</Button>}
-          />
-        ) : (
-          <Stack>
-            <StateFilter />
-            {data.length > 0 && (
-              <ListTable
-                label={t('title')}
-                columns={columns}
-                rows={data}
-                rowKey={(webhook) => webhook.id}
-              />
-            )}
-            <Pager
-              meta={meta}
-              onCursor={(next) =>
-                void navigate({
-                  search: {
-                    ...(state && { state }),
-                    ...(next && { cursor: next }),
-                  },
-                })
-              }
-            />
-          </Stack>
-        )
-      }
-    </Loaded>
+    <Listing
+      query={query}
+      cursor={cursor}
+      onCursor={page}
+      isFiltered={state !== undefined}
+      filters={<StateFilter state={state} onChange={(next) => filter({ state: next })} />}
+      empty={{
+        icon: WebhookIcon,
+        title: t('empty.title'),
+        description: t('empty.text'),
+        action: <Button onClick={create}>{t('create')}</Button>,
+      }}
+    >
+      {(rows) => (
+        <DataTable label={t('title')} columns={columns} rows={rows} rowKey={({ id }) => id} />
+      )}
+    </Listing>
   );
 }
 
-function StateFilter() {
+interface StateFilterProps {
+  state: State | undefined;
+  onChange: (state: State | undefined) => void;
+}
+
+function StateFilter({ state, onChange }: StateFilterProps) {
   const { t } = useTranslation('delivery/webhooks');
-  const { state } = useSearch({ from: '/work/integrations' });
-  const navigate = useNavigate({ from: '/integrations' });
   return (
     <Group justify="space-between" gap="xs">
       <Text size="sm" c="dimmed">
@@ -119,10 +107,7 @@ function StateFilter() {
           ...STATES.map((one) => ({ value: one, label: t(`states.${one}`) })),
         ]}
         value={state ?? ''}
-        onChange={(value) => {
-          const next = STATES.find((one) => one === value);
-          void navigate({ search: next ? { state: next } : {} });
-        }}
+        onChange={(value) => onChange(STATES.find((one) => one === value))}
       />
     </Group>
   );

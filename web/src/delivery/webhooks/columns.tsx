@@ -1,10 +1,10 @@
 import { Anchor, Group, Text } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
+import { Relative } from '@/kit/components/Relative';
+import { StatusBadge } from '@/kit/components/StatusBadge';
 import { useFormat } from '@/kit/i18n/format';
-import type { Column } from '@/kit/parts/ListTable';
-import { Relative } from '@/kit/parts/Relative';
-import { StatusBadge } from '@/kit/parts/StatusBadge';
+import type { Column } from '@/kit/lists/columns';
 import { HEALTH_TONES, type Listed, type Webhook, webhookHealth } from './values';
 
 export function HealthBadge({ webhook }: { webhook: Webhook }) {
@@ -63,7 +63,7 @@ export function useWebhookColumns(): Column<Listed>[] {
     {
       key: 'events',
       title: t('events'),
-      wide: true,
+      hideBelow: 'sm',
       cell: (webhook) => (
         <Text size="xs" ff="monospace" c="dimmed">
           {webhook.events.join(', ')}
@@ -73,13 +73,13 @@ export function useWebhookColumns(): Column<Listed>[] {
     {
       key: 'day',
       title: t('day.title'),
-      wide: true,
+      hideBelow: 'sm',
       cell: (webhook) => <LastDay webhook={webhook} />,
     },
     {
       key: 'last',
       title: t('last_attempt'),
-      wide: true,
+      hideBelow: 'sm',
       cell: (webhook) => (
         <Group gap={6} wrap="nowrap">
           <Relative value={webhook.last_triggered_at} />

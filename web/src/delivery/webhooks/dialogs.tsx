@@ -2,7 +2,7 @@ import { useNavigate } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
 import { $api } from '@/kit/api/client';
 import { ifMatch } from '@/kit/api/idempotency';
-import { ConfirmDialog } from '@/kit/parts/ConfirmDialog';
+import { ConfirmDialog } from '@/kit/components/ConfirmDialog';
 import { useRefresh } from './useRefresh';
 import type { Details } from './values';
 
@@ -28,13 +28,15 @@ export function DeactivateDialog({ webhook, close }: Props) {
   return (
     <ConfirmDialog
       title={t('deactivate')}
-      text={t('deactivate_text')}
-      confirm={t('deactivate')}
-      pending={deactivate.isPending}
+
+      action={t('deactivate')}
+      loading={deactivate.isPending}
       error={deactivate.error}
       onConfirm={confirm}
-      close={close}
-    />
+      onClose={close}
+    >
+      {t('deactivate_text')}
+    </ConfirmDialog>
   );
 }
 
@@ -54,12 +56,14 @@ export function DeleteDialog({ webhook, close }: Props) {
     <ConfirmDialog
       danger
       title={t('delete')}
-      text={t('delete_text', { url: webhook.url })}
-      confirm={t('delete')}
-      pending={remove.isPending}
+
+      action={t('delete')}
+      loading={remove.isPending}
       error={remove.error}
       onConfirm={confirm}
-      close={close}
-    />
+      onClose={close}
+    >
+      {t('delete_text', { url: webhook.url })}
+    </ConfirmDialog>
   );
 }

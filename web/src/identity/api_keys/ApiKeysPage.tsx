@@ -1,19 +1,19 @@
-import { Alert, Badge, Button, Group, Stack, Text } from '@mantine/core';
-import { useNavigate, useSearch } from '@tanstack/react-router';
+import { Alert, Badge, Button, Group, Text } from '@mantine/core';
+import { keepPreviousData } from '@tanstack/react-query';
+import { getRouteApi } from '@tanstack/react-router';
 import { KeyRound, Plus } from 'lucide-react';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { $api } from '@/kit/api/client';
 import type { Schemas } from '@/kit/api/types';
-import { ErrorAlert } from '@/kit/components/ErrorAlert';
-import { Loading } from '@/kit/components/Loading';
 import { Page } from '@/kit/components/Page';
+import { Relative } from '@/kit/components/Relative';
+import { StatusBadge } from '@/kit/components/StatusBadge';
 import { useKeys } from '@/kit/keys/keys';
-import { EmptyState } from '@/kit/parts/EmptyState';
-import { ListTable, type Column } from '@/kit/parts/ListTable';
-import { Pager } from '@/kit/parts/Pager';
-import { Relative } from '@/kit/parts/Relative';
-import { StatusBadge } from '@/kit/parts/StatusBadge';
+import type { Column } from '@/kit/lists/columns';
+import { DataTable } from '@/kit/lists/DataTable';
+import { Listing } from '@/kit/lists/Listing';
+import { useListSearch } from '@/kit/lists/useListSearch';
 import { currentOrganization } from '@/kit/session/organization';
 import { useMay } from '@/kit/session/may';
 import { CreateKeyDialog } from './CreateKeyDialog';
@@ -21,6 +21,8 @@ import { IntegrationTabs } from './IntegrationTabs';
 import { RevokeDialog } from './RevokeDialog';
 
 type ApiKey = Schemas['ApiKey'];
+
+const route = getRouteApi('/work/integrations/api-keys');
 
 export function ApiKeysPage() {
   const { t } = useTranslation('identity/api_keys');
@@ -37,7 +39,7 @@ export function ApiKeysPage() {
         </Button>
       }
     >
-      <IntegrationTabs active="api_keys" />
+      <IntegrationTabs />
       <Text size="sm" c="dimmed">
         {t('description')}
       </Text>
@@ -58,37 +60,40 @@ function NotAllowed() {
 
 function Keys({ create }: { create: () => void }) {
   const { t } = useTranslation('identity/api_keys');
-  const { cursor } = useSearch({ from: '/work/integrations/api-keys' });
-  const navigate = useNavigate({ from: '/integrations/api-keys' });
+  const search = route.useSearch();
+  const { page } = useListSearch(search);
   const [revoking, setRevoking] = useState<ApiKey>();
   const columns = useColumns(setRevoking);
-  const keys = $api.useQuery('get', '/api/v1/organizations/{org_slug}/api-keys', {
-    params: {
-      path: { org_slug: currentOrganization() ?? '' },
-      query: { sort: '-created_at', page_size: 50, ...(cursor && { cursor }) },
+  const query = $api.useQuery(
+    'get',
+    '/api/v1/organizations/{org_slug}/api-keys',
+    {
+      params: {
+        path: { org_slug: currentOrganization() ?? '' },
+        query: { ...search, sort: '-created_at', page_size: 50 },
+      },
     },
-  });
-  if (keys.error) return <ErrorAlert error={keys.error} retry={() => void keys.refetch()} />;
-  if (!keys.data) return <Loading />;
-  const { data, meta } = keys.data;
-  if (meta.total === 0)
-    return (
-      <EmptyState
-        icon={KeyRound}
-        title={t('empty.title')}
-        text={t('empty.text')}
-        action={<Button onClick={create}>{t('create')}</Button>}
-      />
-    );
+    { placeholderData: keepPreviousData },
+  );
   return (
-    <Stack>
-      <ListTable label={t('title')} columns={columns} rows={data} rowKey={(key) => key.id} />
-      <Pager
-        meta={meta}
-        onCursor={(next) => void navigate({ search: next ? { cursor: next } : {} })}
-      />
+    <>
+      <Listing
+        query={query}
+        cursor={search.cursor}
+        onCursor={page}
+        empty={{
+          icon: KeyRound,
+          title: t('empty.title'),
+          description: t('empty.text'),
+          action: <Button onClick={create}>{t('create')}</Button>,
+        }}
+      >
+        {(rows) => (
+          <DataTable label={t('title')} columns={columns} rows={rows} rowKey={(key) => key.id} />
+        )}
+      </Listing>
       {revoking && <RevokeDialog apiKey={revoking} close={() => setRevoking(undefined)} />}
-    </Stack>
+    </>
   );
 }
 
@@ -114,30 +119,26 @@ function useColumns(revoke: (key: ApiKey) => void): Column<ApiKey>[] {
     {
       key: 'used',
       title: t('last_used'),
-      wide: true,
+      hideBelow: 'sm',
       cell: (key) =>
         key.last_used_at === null ? t('never') : <Relative value={key.last_used_at} />,
     },
-    { key: 'expires', title: t('expires'), wide: true, cell: (key) => <Expiry apiKey={key} /> },
+    {
+      key: 'expires',
+      title: t('expires'),
+      hideBelow: 'sm',
+      cell: (key) => <Expiry apiKey={key} />,
+    },
     {
       key: 'by',
       title: t('created_by'),
-      wide: true,
-      cell: (key) => (
-        <>
-          <span dir="auto">{key.created_by.name}</span>
-          {!key.created_by.is_member && (
-            <Text size="xs" c="dimmed">
-              {t('has_left')}
-            </Text>
-          )}
-        </>
-      ),
+      hideBelow: 'sm',
+      cell: (key) => <Creator creator={key.created_by} />,
     },
     {
       key: 'revoke',
       title: t('actions'),
-      align: 'right',
+      align: 'end',
       cell: (key) => (
         <Button
           size="compact-sm"
@@ -150,6 +151,20 @@ function useColumns(revoke: (key: ApiKey) => void): Column<ApiKey>[] {
       ),
     },
   ];
+}
+
+function Creator({ creator }: { creator: ApiKey['created_by'] }) {
+  const { t } = useTranslation('identity/api_keys');
+  return (
+    <>
+      <span dir="auto">{creator.name}</span>
+      {!creator.is_member && (
+        <Text size="xs" c="dimmed">
+          {t('has_left')}
+        </Text>
+      )}
+    </>
+  );
 }
 
 function Name({ apiKey }: { apiKey: ApiKey }) {

@@ -1,16 +1,16 @@
 import { Button, Checkbox, Group, Select, Stack, TextInput } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import { Dialog } from '@/kit/parts/Dialog';
 import { useTranslation } from 'react-i18next';
 import { $api } from '@/kit/api/client';
-import { fieldError, otherError } from '@/kit/api/field_errors';
 import { useIdempotency } from '@/kit/api/idempotency';
 import type { Schemas } from '@/kit/api/types';
+import { CodeBlock } from '@/kit/components/CodeBlock';
+import { Dialog } from '@/kit/components/Dialog';
 import { ErrorAlert } from '@/kit/components/ErrorAlert';
-import { CodeBlock } from '@/kit/parts/CodeBlock';
-import { SecretOnce } from '@/kit/parts/SecretOnce';
-import { basePath } from '@/kit/page';
+import { SecretOnce } from '@/kit/components/SecretOnce';
+import { basePath } from '@/kit/environment';
+import { fieldError, otherError } from '@/kit/forms/fieldErrors';
 import { currentRole } from '@/kit/session/may';
 import { currentOrganization } from '@/kit/session/organization';
 import { EXPIRY_DAYS, expiryDate, grantableRoles, type ExpiryDays } from './scopes';
@@ -22,7 +22,7 @@ export function CreateKeyDialog({ close }: { close: () => void }) {
   const [created, setCreated] = useState<Created>();
   return (
     <Dialog
-      close={close}
+      onClose={close}
       size="lg"
       title={created ? t('created', { name: created.name }) : t('create')}
       firm={created !== undefined}

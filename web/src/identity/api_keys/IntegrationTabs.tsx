@@ -1,18 +1,17 @@
 import { useTranslation } from 'react-i18next';
-import { PageTabs } from '@/kit/parts/PageTabs';
+import { PageTabs } from '@/kit/components/PageTabs';
 
 /** The pages under Integrations. */
-export function IntegrationTabs({ active }: { active: 'webhooks' | 'api_keys' }) {
+export function IntegrationTabs() {
   const { t } = useTranslation('identity/api_keys');
   return (
     <PageTabs
       label={t('integrations')}
       tabs={[
-        { to: '/integrations', text: t('tabs.webhooks'), active: active === 'webhooks' },
+        { to: '/integrations', title: t('tabs.webhooks') },
         {
           to: '/integrations/api-keys',
-          text: t('tabs.api_keys'),
-          active: active === 'api_keys',
+          title: t('tabs.api_keys'),
         },
       ]}
     />

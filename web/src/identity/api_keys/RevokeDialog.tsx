@@ -2,7 +2,7 @@ import { useQueryClient } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';
 import { $api } from '@/kit/api/client';
 import type { Schemas } from '@/kit/api/types';
-import { ConfirmDialog } from '@/kit/parts/ConfirmDialog';
+import { ConfirmDialog } from '@/kit/components/ConfirmDialog';
 import { currentOrganization } from '@/kit/session/organization';
 
 interface Props {
@@ -34,12 +34,14 @@ export function RevokeDialog({ apiKey, close }: Props) {
     <ConfirmDialog
       danger
       title={t('revoke_named', { name: apiKey.name })}
-      text={t('revoke_text')}
-      confirm={t('revoke')}
-      pending={revoke.isPending}
+
+      action={t('revoke')}
+      loading={revoke.isPending}
       error={revoke.error}
       onConfirm={confirm}
-      close={close}
-    />
+      onClose={close}
+    >
+      {t('revoke_text')}
+    </ConfirmDialog>
   );
 }

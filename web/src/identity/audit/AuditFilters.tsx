@@ -1,7 +1,7 @@
 import { Button, Group, Select, TextInput } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
 import { MemberSelect } from '@/identity/pickers';
-import { SearchInput } from '@/kit/data/SearchInput';
+import { SearchInput } from '@/kit/lists/SearchInput';
 import { ACTORS } from './kinds';
 import type { AuditSearch } from './routes';
 

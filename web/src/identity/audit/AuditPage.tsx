@@ -4,8 +4,8 @@ import { ScrollText } from 'lucide-react';
 import { useTranslation } from 'react-i18next';
 import { $api } from '@/kit/api/client';
 import { Page } from '@/kit/components/Page';
-import { Listing } from '@/kit/data/Listing';
-import { useListSearch } from '@/kit/data/useListSearch';
+import { Listing } from '@/kit/lists/Listing';
+import { useListSearch } from '@/kit/lists/useListSearch';
 import { requireOrganization } from '@/kit/session/organization';
 import { AuditFilters } from './AuditFilters';
 import { AuditTable } from './AuditTable';
@@ -41,7 +41,7 @@ export function AuditPage() {
         empty={{
           title: t('empty.title'),
           description: t('empty.text'),
-          icon: <ScrollText />,
+          icon: ScrollText,
         }}
       >
         {(rows) => <AuditTable entries={rows} onTarget={(target_id) => filter({ target_id })} />}

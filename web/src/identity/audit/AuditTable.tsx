@@ -2,9 +2,10 @@ import { Button, Code, Stack, Table, Text } from '@mantine/core';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { Schemas } from '@/kit/api/types';
-import { DataTable, type Column } from '@/kit/data/DataTable';
-import { Dialog } from '@/kit/data/Dialog';
+import { Dialog } from '@/kit/components/Dialog';
 import { useFormat } from '@/kit/i18n/format';
+import type { Column } from '@/kit/lists/columns';
+import { DataTable } from '@/kit/lists/DataTable';
 import { listChanges, showValue, type Change } from './changes';
 
 type Entry = Schemas['AuditEntry'];
@@ -124,7 +125,7 @@ function Details({ entry, onClose }: { entry: Entry; onClose: () => void }) {
     [t('details.request'), entry.request_id],
   ].filter(([, value]) => value !== null);
   return (
-    <Dialog title={t('details.title', { action: entry.action })} opened onClose={onClose} size="lg">
+    <Dialog title={t('details.title', { action: entry.action })} onClose={onClose} size="lg">
       <Stack>
         <Table withRowBorders={false} layout="fixed">
           <Table.Tbody>

@@ -1,6 +1,6 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
 import { ScrollText } from 'lucide-react';
-import { readChoice, readDay, readId, readText } from '@/kit/data/search';
+import { readChoice, readDay, readId, readText } from '@/kit/lists/search';
 import { workRoute } from '@/kit/routing/roots';
 import type { NavigationItem } from '@/kit/shell/navigation';
 import { ACTORS } from './kinds';

@@ -4,8 +4,8 @@ import { getRouteApi } from '@tanstack/react-router';
 import { Mail } from 'lucide-react';
 import { useTranslation } from 'react-i18next';
 import { $api } from '@/kit/api/client';
-import { Listing } from '@/kit/data/Listing';
-import { useListSearch } from '@/kit/data/useListSearch';
+import { Listing } from '@/kit/lists/Listing';
+import { useListSearch } from '@/kit/lists/useListSearch';
 import { requireOrganization } from '@/kit/session/organization';
 import { InvitationsTable } from './InvitationsTable';
 import { PeoplePage } from './PeoplePage';
@@ -50,7 +50,7 @@ export function InvitationsPage() {
           empty={{
             title: t('empty.title'),
             description: t('empty.text'),
-            icon: <Mail />,
+            icon: Mail,
           }}
         >
           {(rows) => (

@@ -1,12 +1,13 @@
 import { Button, Group } from '@mantine/core';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { notifyDone, notifyError } from '@/kit/data/notify';
 import { $api } from '@/kit/api/client';
 import type { Schemas } from '@/kit/api/types';
-import { Confirm } from '@/kit/data/Dialog';
-import { DataTable, type Column } from '@/kit/data/DataTable';
+import { ConfirmDialog } from '@/kit/components/ConfirmDialog';
+import { notifyDone, notifyError } from '@/kit/components/notify';
 import { useFormat } from '@/kit/i18n/format';
+import type { Column } from '@/kit/lists/columns';
+import { DataTable } from '@/kit/lists/DataTable';
 import { requireOrganization } from '@/kit/session/organization';
 import { refreshInvitations } from './refresh';
 import type { InvitationsSearch } from './routes';
@@ -146,10 +147,10 @@ function Revoke({ invitation, onClose }: { invitation: Invitation; onClose: () =
       },
     );
   return (
-    <Confirm
+    <ConfirmDialog
       title={t('revoke.title', { email })}
       action={t('revoke.action')}
-      opened
+
       onClose={onClose}
       onConfirm={confirm}
       loading={revoke.isPending}
@@ -157,6 +158,6 @@ function Revoke({ invitation, onClose }: { invitation: Invitation; onClose: () =
       danger
     >
       {t('revoke.text')}
-    </Confirm>
+    </ConfirmDialog>
   );
 }

@@ -2,10 +2,11 @@ import { Alert, List, MultiSelect, Stack, Textarea } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { notifyDone } from '@/kit/data/notify';
 import { RoleChoice, rolesUpTo, useTeams, type Role } from '@/identity/pickers';
 import { api } from '@/kit/api/client';
-import { Dialog, FormActions } from '@/kit/data/Dialog';
+import { Dialog } from '@/kit/components/Dialog';
+import { notifyDone } from '@/kit/components/notify';
+import { FormActions } from '@/kit/forms/FormActions';
 import { currentRole } from '@/kit/session/may';
 import { requireOrganization } from '@/kit/session/organization';
 import { splitAddresses } from './addresses';
@@ -89,7 +90,7 @@ export function InviteDialog({ onClose }: { onClose: () => void }) {
     },
   });
   return (
-    <Dialog title={t('invite.title')} opened onClose={onClose}>
+    <Dialog title={t('invite.title')} onClose={onClose}>
       <form
         onSubmit={(event) => {
           event.preventDefault();

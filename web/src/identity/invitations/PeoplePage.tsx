@@ -4,7 +4,7 @@ import { UserPlus } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
 import { Page } from '@/kit/components/Page';
-import { PageTabs } from '@/kit/data/PageTabs';
+import { PageTabs } from '@/kit/components/PageTabs';
 import { useKeys } from '@/kit/keys/keys';
 import { useMay } from '@/kit/session/may';
 import { InviteDialog } from './InviteDialog';

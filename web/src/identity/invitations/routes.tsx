@@ -1,5 +1,5 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
-import { readChoice, readText } from '@/kit/data/search';
+import { readChoice, readText } from '@/kit/lists/search';
 import { workRoute } from '@/kit/routing/roots';
 
 const STATUSES = ['open', 'expired', 'accepted', 'revoked'] as const;

@@ -9,7 +9,7 @@ import type { Schemas } from '@/kit/api/types';
 import { ErrorAlert } from '@/kit/components/ErrorAlert';
 import { Loading } from '@/kit/components/Loading';
 import { PublicFrame } from '@/kit/components/PublicFrame';
-import { showAtField, withoutFields } from '@/kit/forms/apiErrors';
+import { otherError, showAtField } from '@/kit/forms/fieldErrors';
 import { useFormat } from '@/kit/i18n/format';
 import { readSession } from '@/kit/session/store';
 import { useToken } from './useToken';
@@ -55,7 +55,7 @@ function AcceptForm({ token, invitation }: { token: string; invitation: Invitati
             {...form.getInputProps('password')}
           />
         )}
-        <ErrorAlert error={withoutFields(accept.error, ['name', 'password'])} />
+        <ErrorAlert error={otherError(accept.error, ['name', 'password'])} />
         <Button type="submit" loading={accept.isPending}>
           {t('invitation.submit')}
         </Button>

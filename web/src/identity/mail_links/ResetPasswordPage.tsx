@@ -6,7 +6,7 @@ import { useEnter } from '@/identity/sign_in';
 import { $api } from '@/kit/api/client';
 import { ErrorAlert } from '@/kit/components/ErrorAlert';
 import { PublicFrame } from '@/kit/components/PublicFrame';
-import { showAtField, withoutFields } from '@/kit/forms/apiErrors';
+import { otherError, showAtField } from '@/kit/forms/fieldErrors';
 import { useToken } from './useToken';
 
 export function ResetPasswordPage() {
@@ -36,7 +36,7 @@ export function ResetPasswordPage() {
             required
             {...form.getInputProps('password')}
           />
-          <ErrorAlert error={withoutFields(confirm.error, ['password'])} />
+          <ErrorAlert error={otherError(confirm.error, ['password'])} />
           <Button type="submit" loading={confirm.isPending}>
             {t('reset.submit')}
           </Button>

@@ -6,9 +6,9 @@ import { useTranslation } from 'react-i18next';
 import { RoleSelect, TeamSelect } from '@/identity/pickers';
 import { PeoplePage } from '@/identity/invitations';
 import { $api } from '@/kit/api/client';
-import { Listing } from '@/kit/data/Listing';
-import { SearchInput } from '@/kit/data/SearchInput';
-import { useListSearch } from '@/kit/data/useListSearch';
+import { Listing } from '@/kit/lists/Listing';
+import { SearchInput } from '@/kit/lists/SearchInput';
+import { useListSearch } from '@/kit/lists/useListSearch';
 import { requireOrganization } from '@/kit/session/organization';
 import { MembersTable } from './MembersTable';
 import type { MembersSearch } from './routes';
@@ -61,7 +61,7 @@ export function MembersPage() {
           empty={{
             title: t('empty.title'),
             description: t('empty.text'),
-            icon: <Users />,
+            icon: Users,
           }}
         >
           {(rows) => (

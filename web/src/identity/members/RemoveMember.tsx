@@ -1,10 +1,10 @@
 import { useRouter } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
-import { notifyDone } from '@/kit/data/notify';
 import { $api } from '@/kit/api/client';
 import { queryClient } from '@/kit/api/queryClient';
 import type { Schemas } from '@/kit/api/types';
-import { Confirm } from '@/kit/data/Dialog';
+import { ConfirmDialog } from '@/kit/components/ConfirmDialog';
+import { notifyDone } from '@/kit/components/notify';
 import { requireOrganization, setCurrentOrganization } from '@/kit/session/organization';
 import { readSession, updateSession } from '@/kit/session/store';
 import { useCaller } from './useCaller';
@@ -46,10 +46,10 @@ export function RemoveMember({ member, onClose }: Props) {
       },
     );
   return (
-    <Confirm
+    <ConfirmDialog
       title={self ? t('leave.title') : t('remove.title', { name })}
       action={self ? t('leave.action') : t('remove.action')}
-      opened
+
       onClose={onClose}
       onConfirm={confirm}
       loading={remove.isPending}
@@ -57,6 +57,6 @@ export function RemoveMember({ member, onClose }: Props) {
       danger
     >
       {self ? t('leave.text') : t('remove.text', { name })}
-    </Confirm>
+    </ConfirmDialog>
   );
 }

@@ -1,14 +1,15 @@
 import { Stack, Text } from '@mantine/core';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { notifyDone } from '@/kit/data/notify';
 import { RoleChoice, type Role } from '@/identity/pickers';
 import { $api } from '@/kit/api/client';
 import { queryClient } from '@/kit/api/queryClient';
 import type { Schemas } from '@/kit/api/types';
+import { Dialog } from '@/kit/components/Dialog';
 import { ErrorAlert } from '@/kit/components/ErrorAlert';
-import { Dialog, FormActions } from '@/kit/data/Dialog';
-import { fieldErrors, otherError } from '@/kit/data/fieldErrors';
+import { notifyDone } from '@/kit/components/notify';
+import { fieldErrors, otherError } from '@/kit/forms/fieldErrors';
+import { FormActions } from '@/kit/forms/FormActions';
 import { requireOrganization } from '@/kit/session/organization';
 import { readSession, updateSession } from '@/kit/session/store';
 import { rolesToGive } from './rights';
@@ -59,7 +60,7 @@ export function RoleDialog({ member, onClose }: Props) {
       },
     );
   return (
-    <Dialog title={t('role.title', { name })} opened onClose={onClose}>
+    <Dialog title={t('role.title', { name })} onClose={onClose}>
       <form
         onSubmit={(event) => {
           event.preventDefault();

@@ -1,9 +1,9 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
 import { Users } from 'lucide-react';
-import { readChoice, readId, readText } from '@/kit/data/search';
 import { workRoute } from '@/kit/routing/roots';
 import type { NavigationItem } from '@/kit/shell/navigation';
 import type { Role } from '@/identity/pickers';
+import { readChoice, readId, readText } from '@/kit/lists/search';
 
 const ROLES = ['viewer', 'labeler', 'reviewer', 'admin', 'owner'] as const;
 const SORTS = ['name', '-name', 'joined_at', '-joined_at'] as const;

@@ -6,10 +6,11 @@ import { MemberSelect } from '@/identity/pickers';
 import { $api } from '@/kit/api/client';
 import { queryClient } from '@/kit/api/queryClient';
 import type { Schemas } from '@/kit/api/types';
+import { Dialog } from '@/kit/components/Dialog';
 import { ErrorAlert } from '@/kit/components/ErrorAlert';
-import { Dialog, FormActions } from '@/kit/data/Dialog';
-import { notifyDone } from '@/kit/data/notify';
-import { Panel } from '@/kit/data/Panel';
+import { notifyDone } from '@/kit/components/notify';
+import { Panel } from '@/kit/components/Panel';
+import { FormActions } from '@/kit/forms/FormActions';
 import { setCurrentOrganization } from '@/kit/session/organization';
 import { readSession, updateSession } from '@/kit/session/store';
 
@@ -70,7 +71,7 @@ function Transfer({ organization, onClose }: DialogProps) {
   };
   const own = readSession()?.user.id;
   return (
-    <Dialog title={t('danger.transfer_title')} opened onClose={onClose}>
+    <Dialog title={t('danger.transfer_title')} onClose={onClose}>
       <form
         onSubmit={(event) => {
           event.preventDefault();
@@ -119,7 +120,7 @@ function Close({ organization, onClose }: DialogProps) {
       { onSuccess: () => void leave() },
     );
   return (
-    <Dialog title={t('danger.close_title', { name })} opened onClose={onClose}>
+    <Dialog title={t('danger.close_title', { name })} onClose={onClose}>
       <form
         onSubmit={(event) => {
           event.preventDefault();

@@ -6,9 +6,10 @@ import { $api } from '@/kit/api/client';
 import { isApiError } from '@/kit/api/errors';
 import { queryClient } from '@/kit/api/queryClient';
 import type { Schemas } from '@/kit/api/types';
+import { ConfirmDialog } from '@/kit/components/ConfirmDialog';
 import { ErrorAlert } from '@/kit/components/ErrorAlert';
-import { Confirm, FormActions } from '@/kit/data/Dialog';
-import { notifyDone } from '@/kit/data/notify';
+import { notifyDone } from '@/kit/components/notify';
+import { FormActions } from '@/kit/forms/FormActions';
 import { requireOrganization } from '@/kit/session/organization';
 import { readSession, updateSession } from '@/kit/session/store';
 import { GeneralInputs, ModelInputs, RetentionInputs, WorkInputs } from './SettingsInputs';
@@ -64,7 +65,7 @@ export function SettingsForm({ organization }: { organization: Organization }) {
         <ErrorAlert error={named in form.values ? null : error} />
         <FormActions submit={t('save')} loading={update.isPending} disabled={!form.isDirty()} />
       </Stack>
-      <Confirm
+      <ConfirmDialog
         title={t('retention.confirm_title')}
         action={t('retention.confirm_action')}
         opened={asked}
@@ -75,7 +76,7 @@ export function SettingsForm({ organization }: { organization: Organization }) {
         danger
       >
         {t('retention.confirm', { days: form.values.retention_days })}
-      </Confirm>
+      </ConfirmDialog>
     </form>
   );
 }

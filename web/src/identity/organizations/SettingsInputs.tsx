@@ -11,8 +11,8 @@ import {
 } from '@mantine/core';
 import type { UseFormReturnType } from '@mantine/form';
 import { useTranslation } from 'react-i18next';
-import { Panel } from '@/kit/data/Panel';
-import { listTimeZones } from '@/kit/data/timeZones';
+import { Panel } from '@/kit/components/Panel';
+import { listTimeZones } from '@/kit/forms/timeZones';
 import type { Values } from './values';
 
 interface Props {

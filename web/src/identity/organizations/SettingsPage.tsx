@@ -1,7 +1,7 @@
 import { useTranslation } from 'react-i18next';
 import { $api } from '@/kit/api/client';
 import { ErrorAlert } from '@/kit/components/ErrorAlert';
-import { LoadingRows } from '@/kit/data/Listing';
+import { LoadingRows } from '@/kit/lists/Listing';
 import { useMay } from '@/kit/session/may';
 import { requireOrganization } from '@/kit/session/organization';
 import { DangerPanel } from './DangerPanel';

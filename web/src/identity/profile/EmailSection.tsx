@@ -4,7 +4,7 @@ import { useTranslation } from 'react-i18next';
 import { $api } from '@/kit/api/client';
 import { ErrorAlert } from '@/kit/components/ErrorAlert';
 import { Section } from '@/kit/components/Section';
-import { showAtField, withoutFields } from '@/kit/forms/apiErrors';
+import { otherError, showAtField } from '@/kit/forms/fieldErrors';
 
 interface Props {
   email: string;
@@ -42,7 +42,7 @@ export function EmailSection({ email, verified }: Props) {
             required
             {...form.getInputProps('password')}
           />
-          <ErrorAlert error={withoutFields(request.error, ['email', 'password'])} />
+          <ErrorAlert error={otherError(request.error, ['email', 'password'])} />
           {request.isSuccess && (
             <Alert color="blue" role="status">
               {t('email.sent')}

@@ -3,9 +3,9 @@ import { useForm } from '@mantine/form';
 import { useTranslation } from 'react-i18next';
 import { $api } from '@/kit/api/client';
 import { ErrorAlert } from '@/kit/components/ErrorAlert';
-import { showDone } from '@/kit/components/saved';
+import { notifyDone } from '@/kit/components/notify';
 import { Section } from '@/kit/components/Section';
-import { showAtField, withoutFields } from '@/kit/forms/apiErrors';
+import { otherError, showAtField } from '@/kit/forms/fieldErrors';
 import { startSession } from '@/kit/session/store';
 
 /** Changes the password. All other sessions end; this one goes on with a new token. */
@@ -20,7 +20,7 @@ export function PasswordSection() {
         onSuccess: ({ data }) => {
           startSession(data);
           form.reset();
-          showDone(t('password.done'));
+          notifyDone(t('password.done'));
         },
         onError: (error: unknown) => showAtField(form, error),
       },
@@ -43,7 +43,7 @@ export function PasswordSection() {
             required
             {...form.getInputProps('new_password')}
           />
-          <ErrorAlert error={withoutFields(change.error, ['current_password', 'new_password'])} />
+          <ErrorAlert error={otherError(change.error, ['current_password', 'new_password'])} />
           <Group>
             <Button type="submit" variant="default" loading={change.isPending}>
               {t('password.submit')}

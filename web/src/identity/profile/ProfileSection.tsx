@@ -5,9 +5,9 @@ import { useTranslation } from 'react-i18next';
 import { $api } from '@/kit/api/client';
 import type { Schemas } from '@/kit/api/types';
 import { ErrorAlert } from '@/kit/components/ErrorAlert';
-import { showDone } from '@/kit/components/saved';
+import { notifyDone } from '@/kit/components/notify';
 import { Section } from '@/kit/components/Section';
-import { showAtField, withoutFields } from '@/kit/forms/apiErrors';
+import { otherError, showAtField } from '@/kit/forms/fieldErrors';
 import { readSession, updateSession } from '@/kit/session/store';
 
 const FIELDS = ['name', 'locale', 'time_zone'] as const;
@@ -27,7 +27,7 @@ export function ProfileSection({ profile }: { profile: Schemas['Profile'] }) {
         onSuccess: ({ data }) => {
           const user = readSession()?.user;
           if (user) updateSession({ user: { ...user, name: data.name } });
-          showDone(t('saved'));
+          notifyDone(t('saved'));
           void client.invalidateQueries({ queryKey: ['get', '/api/v1/users/me'] });
         },
         onError: (error: unknown) => showAtField(form, error),
@@ -63,7 +63,7 @@ export function ProfileSection({ profile }: { profile: Schemas['Profile'] }) {
               {...form.getInputProps('time_zone')}
             />
           </SimpleGrid>
-          <ErrorAlert error={withoutFields(update.error, FIELDS)} />
+          <ErrorAlert error={otherError(update.error, FIELDS)} />
           <Group>
             <Button type="submit" loading={update.isPending} disabled={!form.isDirty()}>
               {t('save')}

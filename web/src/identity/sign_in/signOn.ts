@@ -1,6 +1,6 @@
 /** Single sign-on. The cookie of the service binds it to this browser. */
 import { api, unwrap } from '@/kit/api/client';
-import { basePath } from '@/kit/page';
+import { basePath } from '@/kit/environment';
 
 const STARTED = 'sign_on_started';
 

@@ -2,7 +2,7 @@ import { Switch, TagsInput } from '@mantine/core';
 import type { UseFormReturnType } from '@mantine/form';
 import { useTranslation } from 'react-i18next';
 import { RoleSelect } from '@/identity/pickers';
-import { Panel } from '@/kit/data/Panel';
+import { Panel } from '@/kit/components/Panel';
 import type { Values } from './values';
 
 export const SSO_ROLES = ['viewer', 'labeler', 'reviewer', 'admin'] as const;

@@ -1,9 +1,9 @@
 import { Code, Text } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
 import type { Schemas } from '@/kit/api/types';
-import { DataTable } from '@/kit/data/DataTable';
-import { Panel } from '@/kit/data/Panel';
-import { Tone } from '@/kit/data/Tone';
+import { Panel } from '@/kit/components/Panel';
+import { StatusBadge } from '@/kit/components/StatusBadge';
+import { DataTable } from '@/kit/lists/DataTable';
 
 type Domain = Schemas['SsoDomain'];
 
@@ -28,9 +28,9 @@ export function DomainsPanel({ domains }: { domains: readonly Domain[] }) {
             title: t('domains.state'),
             cell: ({ verified_at, problem }) => (
               <>
-                <Tone tone={verified_at === null ? 'warn' : 'good'}>
+                <StatusBadge tone={verified_at === null ? 'warning' : 'good'}>
                   {verified_at === null ? t('domains.waiting') : t('domains.verified')}
-                </Tone>
+                </StatusBadge>
                 {problem !== null && (
                   <Text size="xs" c="dimmed">
                     {problem}

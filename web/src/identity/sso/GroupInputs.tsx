@@ -3,7 +3,7 @@ import type { UseFormReturnType } from '@mantine/form';
 import { Plus, Trash2 } from 'lucide-react';
 import { useTranslation } from 'react-i18next';
 import { RoleSelect, TeamSelect } from '@/identity/pickers';
-import { Panel } from '@/kit/data/Panel';
+import { Panel } from '@/kit/components/Panel';
 import { SSO_ROLES } from './AccessInputs';
 import type { GroupRow, Values } from './values';
 

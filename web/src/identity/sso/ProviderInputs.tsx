@@ -1,7 +1,7 @@
 import { PasswordInput, SegmentedControl, TagsInput, Textarea, TextInput } from '@mantine/core';
 import type { UseFormReturnType } from '@mantine/form';
 import { useTranslation } from 'react-i18next';
-import { Panel } from '@/kit/data/Panel';
+import { Panel } from '@/kit/components/Panel';
 import type { Values } from './values';
 
 interface Props {

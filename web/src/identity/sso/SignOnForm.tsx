@@ -6,9 +6,10 @@ import { $api } from '@/kit/api/client';
 import { isApiError } from '@/kit/api/errors';
 import { queryClient } from '@/kit/api/queryClient';
 import type { Schemas } from '@/kit/api/types';
+import { ConfirmDialog } from '@/kit/components/ConfirmDialog';
 import { ErrorAlert } from '@/kit/components/ErrorAlert';
-import { Confirm, FormActions } from '@/kit/data/Dialog';
-import { notifyDone } from '@/kit/data/notify';
+import { notifyDone } from '@/kit/components/notify';
+import { FormActions } from '@/kit/forms/FormActions';
 import { requireOrganization } from '@/kit/session/organization';
 import { AccessInputs } from './AccessInputs';
 import { GroupInputs } from './GroupInputs';
@@ -59,7 +60,7 @@ export function SignOnForm({ sso }: { sso: Schemas['Sso'] | undefined }) {
         <ErrorAlert error={named in form.values && named !== 'groups' ? null : error} />
         <FormActions submit={t('form.save')} loading={configure.isPending} />
       </Stack>
-      <Confirm
+      <ConfirmDialog
         title={t('confirm.title')}
         action={t('confirm.action')}
         opened={asked}
@@ -70,7 +71,7 @@ export function SignOnForm({ sso }: { sso: Schemas['Sso'] | undefined }) {
         danger
       >
         {t('confirm.text')}
-      </Confirm>
+      </ConfirmDialog>
     </form>
   );
 }

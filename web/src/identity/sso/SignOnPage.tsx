@@ -4,7 +4,7 @@ import { SettingsFrame } from '@/identity/organizations';
 import { $api } from '@/kit/api/client';
 import { isApiError } from '@/kit/api/errors';
 import { ErrorAlert } from '@/kit/components/ErrorAlert';
-import { LoadingRows } from '@/kit/data/Listing';
+import { LoadingRows } from '@/kit/lists/Listing';
 import { requireOrganization } from '@/kit/session/organization';
 import { DomainsPanel } from './DomainsPanel';
 import { SignOnForm } from './SignOnForm';

@@ -3,12 +3,12 @@ import { useMutation } from '@tanstack/react-query';
 import { Check, Copy, Download, ExternalLink } from 'lucide-react';
 import { useTranslation } from 'react-i18next';
 import { api, fetchBlob, unwrap } from '@/kit/api/client';
+import { saveBlob } from '@/kit/api/download';
 import type { Schemas } from '@/kit/api/types';
-import { notifyError } from '@/kit/data/notify';
-import { Panel } from '@/kit/data/Panel';
-import { saveBlob } from '@/kit/data/saveBlob';
-import { Tone } from '@/kit/data/Tone';
-import { basePath } from '@/kit/page';
+import { notifyError } from '@/kit/components/notify';
+import { Panel } from '@/kit/components/Panel';
+import { StatusBadge } from '@/kit/components/StatusBadge';
+import { basePath } from '@/kit/environment';
 import { requireOrganization } from '@/kit/session/organization';
 
 type Sso = Schemas['Sso'];
@@ -21,10 +21,10 @@ export function StatePanel({ sso }: { sso: Sso | undefined }) {
       {sso ? (
         <Group justify="space-between" gap="xs">
           <Group gap="xs">
-            <Tone tone={sso.enabled ? 'good' : 'neutral'}>
+            <StatusBadge tone={sso.enabled ? 'good' : 'neutral'}>
               {sso.enabled ? t('state.on') : t('state.off')}
-            </Tone>
-            {sso.enforced && <Tone tone="info">{t('state.enforced')}</Tone>}
+            </StatusBadge>
+            {sso.enforced && <StatusBadge tone="active">{t('state.enforced')}</StatusBadge>}
           </Group>
           {sso.enabled && <TestButton />}
         </Group>

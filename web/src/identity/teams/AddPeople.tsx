@@ -5,10 +5,11 @@ import { useTranslation } from 'react-i18next';
 import { $api } from '@/kit/api/client';
 import { queryClient } from '@/kit/api/queryClient';
 import type { Schemas } from '@/kit/api/types';
+import { Dialog } from '@/kit/components/Dialog';
 import { ErrorAlert } from '@/kit/components/ErrorAlert';
-import { Dialog, FormActions } from '@/kit/data/Dialog';
-import { LoadingRows } from '@/kit/data/Listing';
-import { SearchInput } from '@/kit/data/SearchInput';
+import { FormActions } from '@/kit/forms/FormActions';
+import { LoadingRows } from '@/kit/lists/Listing';
+import { SearchInput } from '@/kit/lists/SearchInput';
 import { requireOrganization } from '@/kit/session/organization';
 
 const PAGE = 100;
@@ -36,7 +37,7 @@ export function AddPeople({ team, onClose }: Props) {
       },
     );
   return (
-    <Dialog title={t('people.add_title', { name: team.name })} opened onClose={onClose}>
+    <Dialog title={t('people.add_title', { name: team.name })} onClose={onClose}>
       <form
         onSubmit={(event) => {
           event.preventDefault();

@@ -7,9 +7,10 @@ import { MemberSelect, TeamSelect } from '@/identity/pickers';
 import { $api } from '@/kit/api/client';
 import { queryClient } from '@/kit/api/queryClient';
 import type { Schemas } from '@/kit/api/types';
+import { Dialog } from '@/kit/components/Dialog';
 import { ErrorAlert } from '@/kit/components/ErrorAlert';
-import { Dialog, FormActions } from '@/kit/data/Dialog';
-import { fieldErrors, otherError } from '@/kit/data/fieldErrors';
+import { fieldErrors, otherError } from '@/kit/forms/fieldErrors';
+import { FormActions } from '@/kit/forms/FormActions';
 import { idsBelow } from './tree';
 
 const FIELDS = ['name', 'description', 'parent_id', 'lead_id', 'skills'] as const;
@@ -123,7 +124,7 @@ export function TeamDialog({ team, parentId, onClose }: Props) {
   return (
     <Dialog
       title={team ? t('form.edit_title', { name: team.name }) : t('form.create_title')}
-      opened
+
       onClose={onClose}
     >
       <form

@@ -3,17 +3,17 @@ import { getRouteApi, Link, useRouter } from '@tanstack/react-router';
 import { ArrowLeft, Pencil, Trash2 } from 'lucide-react';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { notifyDone } from '@/kit/data/notify';
 import { $api } from '@/kit/api/client';
 import { isApiError } from '@/kit/api/errors';
 import { queryClient } from '@/kit/api/queryClient';
 import type { Schemas } from '@/kit/api/types';
+import { ConfirmDialog } from '@/kit/components/ConfirmDialog';
 import { ErrorAlert } from '@/kit/components/ErrorAlert';
 import { NotFound } from '@/kit/components/NotFound';
+import { notifyDone } from '@/kit/components/notify';
 import { Page } from '@/kit/components/Page';
-import { Confirm } from '@/kit/data/Dialog';
-import { LoadingRows } from '@/kit/data/Listing';
 import { useKeys } from '@/kit/keys/keys';
+import { LoadingRows } from '@/kit/lists/Listing';
 import { useMay } from '@/kit/session/may';
 import { TeamDialog } from './TeamDialog';
 import { TeamPeople } from './TeamPeople';
@@ -117,10 +117,10 @@ function DeleteTeam({ team, onClose }: { team: Schemas['Team']; onClose: () => v
       },
     );
   return (
-    <Confirm
+    <ConfirmDialog
       title={t('remove.title', { name: team.name })}
       action={t('delete')}
-      opened
+
       onClose={onClose}
       onConfirm={confirm}
       loading={remove.isPending}
@@ -128,6 +128,6 @@ function DeleteTeam({ team, onClose }: { team: Schemas['Team']; onClose: () => v
       danger
     >
       {t('remove.text')}
-    </Confirm>
+    </ConfirmDialog>
   );
 }

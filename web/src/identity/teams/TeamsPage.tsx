@@ -1,15 +1,16 @@
-import { Box, Button, EmptyState, Stack } from '@mantine/core';
+import { Box, Button, Stack } from '@mantine/core';
 import { getRouteApi } from '@tanstack/react-router';
 import { Network, Plus } from 'lucide-react';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { $api } from '@/kit/api/client';
+import { EmptyState } from '@/kit/components/EmptyState';
 import { ErrorAlert } from '@/kit/components/ErrorAlert';
 import { Page } from '@/kit/components/Page';
-import { LoadingRows } from '@/kit/data/Listing';
-import { SearchInput } from '@/kit/data/SearchInput';
-import { useListSearch } from '@/kit/data/useListSearch';
 import { useKeys } from '@/kit/keys/keys';
+import { LoadingRows } from '@/kit/lists/Listing';
+import { SearchInput } from '@/kit/lists/SearchInput';
+import { useListSearch } from '@/kit/lists/useListSearch';
 import { useMay } from '@/kit/session/may';
 import { TeamDialog } from './TeamDialog';
 import { TeamTree } from './TeamTree';
@@ -37,12 +38,7 @@ export function TeamsPage() {
       <ErrorAlert error={query.error} retry={() => void query.refetch()} />
       {query.isPending && <LoadingRows />}
       {teams?.length === 0 && (
-        <EmptyState
-          py="xl"
-          icon={<Network />}
-          title={t('empty.title')}
-          description={t('empty.text')}
-        />
+        <EmptyState icon={Network} title={t('empty.title')} description={t('empty.text')} />
       )}
       {teams && teams.length > 0 && (
         <Stack>
@@ -72,7 +68,7 @@ interface ChartProps {
 function Chart({ teams, onAdd }: ChartProps) {
   const { t } = useTranslation('identity/teams');
   if (teams.length === 0)
-    return <EmptyState py="xl" title={t('not_found.title')} description={t('not_found.text')} />;
+    return <EmptyState title={t('not_found.title')} description={t('not_found.text')} />;
   return (
     <Box style={{ overflowX: 'auto' }}>
       <TeamTree nodes={teams} onAdd={onAdd} label={t('title')} />

@@ -1,14 +1,15 @@
 import { ActionIcon, Group, Menu, Text } from '@mantine/core';
 import { Ellipsis, Star, StarOff, UserMinus } from 'lucide-react';
 import { useTranslation } from 'react-i18next';
-import { notifyDone, notifyError } from '@/kit/data/notify';
 import { Person } from '@/identity/pickers';
 import { $api } from '@/kit/api/client';
 import { queryClient } from '@/kit/api/queryClient';
 import type { Schemas } from '@/kit/api/types';
-import { DataTable, type Column } from '@/kit/data/DataTable';
-import { Tone } from '@/kit/data/Tone';
+import { notifyDone, notifyError } from '@/kit/components/notify';
+import { StatusBadge } from '@/kit/components/StatusBadge';
 import { useFormat } from '@/kit/i18n/format';
+import type { Column } from '@/kit/lists/columns';
+import { DataTable } from '@/kit/lists/DataTable';
 import { useMay } from '@/kit/session/may';
 
 type Row = Schemas['MemberWorkload'];
@@ -34,7 +35,7 @@ export function WorkloadTable({ team, workload }: Props) {
           <div>
             <Person user={user} />
           </div>
-          {role === 'lead' && <Tone tone="info">{t('lead')}</Tone>}
+          {role === 'lead' && <StatusBadge tone="active">{t('lead')}</StatusBadge>}
         </Group>
       ),
     },

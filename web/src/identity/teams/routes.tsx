@@ -1,6 +1,6 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
 import { Network } from 'lucide-react';
-import { readDay, readText } from '@/kit/data/search';
+import { readDay, readText } from '@/kit/lists/search';
 import { workRoute } from '@/kit/routing/roots';
 import type { NavigationItem } from '@/kit/shell/navigation';
 

@@ -3,8 +3,9 @@ import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { SchemaSelect } from '@/insight/figures';
 import { $api } from '@/kit/api/client';
+import { Dialog } from '@/kit/components/Dialog';
 import { ErrorAlert } from '@/kit/components/ErrorAlert';
-import { Dialog, FormActions } from '@/kit/data/Dialog';
+import { FormActions } from '@/kit/forms/FormActions';
 
 interface Props {
   schemaId: string | undefined;
@@ -31,7 +32,7 @@ export function DetectDialog({ schemaId, onClose, onStarted }: Props) {
     );
   };
   return (
-    <Dialog title={t('detect')} opened onClose={onClose}>
+    <Dialog title={t('detect')} onClose={onClose}>
       <form
         onSubmit={(event) => {
           event.preventDefault();

@@ -9,8 +9,8 @@ import { $api } from '@/kit/api/client';
 import { isApiError } from '@/kit/api/errors';
 import { ErrorAlert } from '@/kit/components/ErrorAlert';
 import { Page } from '@/kit/components/Page';
-import { Listing } from '@/kit/data/Listing';
-import { useListSearch } from '@/kit/data/useListSearch';
+import { Listing } from '@/kit/lists/Listing';
+import { useListSearch } from '@/kit/lists/useListSearch';
 import { useMay } from '@/kit/session/may';
 import { DetectDialog } from './DetectDialog';
 import { DriftTable } from './DriftTable';
@@ -77,7 +77,7 @@ export function DriftPage() {
           empty={{
             title: t('empty.title'),
             description: t('empty.text'),
-            icon: <Waves />,
+            icon: Waves,
           }}
         >
           {(rows) => <DriftTable reports={rows} />}

@@ -5,17 +5,18 @@ import { useSchemaName } from '@/insight/figures';
 import { $api } from '@/kit/api/client';
 import { queryClient } from '@/kit/api/queryClient';
 import type { Schemas } from '@/kit/api/types';
-import { DataTable, type Column } from '@/kit/data/DataTable';
-import { Confirm } from '@/kit/data/Dialog';
-import { notifyDone } from '@/kit/data/notify';
-import { Tone } from '@/kit/data/Tone';
+import { ConfirmDialog } from '@/kit/components/ConfirmDialog';
+import { notifyDone } from '@/kit/components/notify';
+import { StatusBadge } from '@/kit/components/StatusBadge';
 import { useFormat } from '@/kit/i18n/format';
+import type { Column } from '@/kit/lists/columns';
+import { DataTable } from '@/kit/lists/DataTable';
 import { useMay } from '@/kit/session/may';
 import { isShare, nameEffect } from './effect';
 
 type Report = Schemas['DriftReport'];
 
-const TONES = { open: 'warn', acknowledged: 'neutral', closed: 'neutral' } as const;
+const TONES = { open: 'warning', acknowledged: 'neutral', closed: 'neutral' } as const;
 
 function useColumns(onAcknowledge: (report: Report) => void): Column<Report>[] {
   const { t } = useTranslation('insight/drift');
@@ -55,7 +56,7 @@ function useColumns(onAcknowledge: (report: Report) => void): Column<Report>[] {
     {
       key: 'status',
       title: t('columns.status'),
-      cell: ({ status }) => <Tone tone={TONES[status]}>{t(`status.${status}`)}</Tone>,
+      cell: ({ status }) => <StatusBadge tone={TONES[status]}>{t(`status.${status}`)}</StatusBadge>,
     },
   ];
   if (!mayManage) return columns;
@@ -169,16 +170,16 @@ function Acknowledge({ report, onClose }: { report: Report; onClose: () => void 
       },
     );
   return (
-    <Confirm
+    <ConfirmDialog
       title={t('acknowledge.title')}
       action={t('acknowledge.action')}
-      opened
+
       onClose={onClose}
       onConfirm={confirm}
       loading={acknowledge.isPending}
       error={acknowledge.error}
     >
       {t('acknowledge.text')}
-    </Confirm>
+    </ConfirmDialog>
   );
 }

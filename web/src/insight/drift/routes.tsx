@@ -1,6 +1,6 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
 import { Waves } from 'lucide-react';
-import { readChoice, readId, readText } from '@/kit/data/search';
+import { readChoice, readId, readText } from '@/kit/lists/search';
 import { workRoute } from '@/kit/routing/roots';
 import type { NavigationItem } from '@/kit/shell/navigation';
 import { STATUSES, SUBJECTS } from './kinds';

@@ -2,9 +2,9 @@ import { Text } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
 import type { Schemas } from '@/kit/api/types';
 import { ChartPanel, LazyLines } from '@/kit/charts';
-import { DataTable } from '@/kit/data/DataTable';
-import { Panel } from '@/kit/data/Panel';
+import { Panel } from '@/kit/components/Panel';
 import { useFormat } from '@/kit/i18n/format';
+import { DataTable } from '@/kit/lists/DataTable';
 
 type Bin = Schemas['CalibrationBin'];
 

@@ -2,9 +2,10 @@ import { Text } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
 import { useSchemaName } from '@/insight/figures';
 import type { Schemas } from '@/kit/api/types';
-import { DataTable, type Column } from '@/kit/data/DataTable';
-import { Panel } from '@/kit/data/Panel';
+import { Panel } from '@/kit/components/Panel';
 import { useFormat } from '@/kit/i18n/format';
+import type { Column } from '@/kit/lists/columns';
+import { DataTable } from '@/kit/lists/DataTable';
 import { useFigureColumns } from './useFigureColumns';
 
 type Row = Schemas['FieldFigures'];

@@ -4,8 +4,8 @@ import { $api } from '@/kit/api/client';
 import type { Schemas } from '@/kit/api/types';
 import { ChartPanel, LazyLines } from '@/kit/charts';
 import { ErrorAlert } from '@/kit/components/ErrorAlert';
-import { DataTable } from '@/kit/data/DataTable';
 import { useFormat } from '@/kit/i18n/format';
+import { DataTable } from '@/kit/lists/DataTable';
 import type { ModelsSearch } from './routes';
 import { RATES, useFigureColumns } from './useFigureColumns';
 

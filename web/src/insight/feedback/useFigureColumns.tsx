@@ -1,6 +1,6 @@
 import { useTranslation } from 'react-i18next';
-import type { Column } from '@/kit/data/DataTable';
 import { useFormat } from '@/kit/i18n/format';
+import type { Column } from '@/kit/lists/columns';
 
 interface Figures {
   predictions: number;

@@ -1,11 +1,12 @@
-import { Button, EmptyState } from '@mantine/core';
+import { Button } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { getRouteApi } from '@tanstack/react-router';
 import { Calculator, ChartLine } from 'lucide-react';
 import { useTranslation } from 'react-i18next';
 import { FieldSelect } from '@/insight/figures';
-import { useListSearch } from '@/kit/data/useListSearch';
+import { EmptyState } from '@/kit/components/EmptyState';
 import { useKeys } from '@/kit/keys/keys';
+import { useListSearch } from '@/kit/lists/useListSearch';
 import { useMay } from '@/kit/session/may';
 import { AgreementResults } from './AgreementResults';
 import { ComputeDialog } from './ComputeDialog';
@@ -47,8 +48,7 @@ export function AgreementPage() {
     >
       {schema_id === undefined ? (
         <EmptyState
-          py="xl"
-          icon={<ChartLine />}
+          icon={ChartLine}
           title={t('agreement.choose')}
           description={t('agreement.choose_text')}
         />

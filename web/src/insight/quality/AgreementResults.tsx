@@ -1,14 +1,15 @@
-import { EmptyState, Group, Select, Text } from '@mantine/core';
+import { Group, Select, Text } from '@mantine/core';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { Notes } from '@/insight/figures';
 import { $api } from '@/kit/api/client';
 import type { Schemas } from '@/kit/api/types';
 import { ChartPanel, LazyBars } from '@/kit/charts';
+import { EmptyState } from '@/kit/components/EmptyState';
 import { ErrorAlert } from '@/kit/components/ErrorAlert';
-import { DataTable } from '@/kit/data/DataTable';
-import { LoadingRows } from '@/kit/data/Listing';
 import { useFormat } from '@/kit/i18n/format';
+import { DataTable } from '@/kit/lists/DataTable';
+import { LoadingRows } from '@/kit/lists/Listing';
 import { PairsPanel } from './PairsPanel';
 import { chooseCoefficient, listCoefficients, type Coefficient } from './runs';
 
@@ -34,9 +35,7 @@ export function AgreementResults({ schemaId, field }: Props) {
       <LoadingRows />
     );
   if (agreement.computed_at === null)
-    return (
-      <EmptyState py="xl" title={t('agreement.never')} description={t('agreement.never_text')} />
-    );
+    return <EmptyState title={t('agreement.never')} description={t('agreement.never_text')} />;
   const known = listCoefficients(agreement.results);
   const metric = known.find((one) => one === chosen) ?? chooseCoefficient(agreement.results);
   return (

@@ -4,9 +4,10 @@ import { useTranslation } from 'react-i18next';
 import { SchemaSelect, useFields } from '@/insight/figures';
 import { $api } from '@/kit/api/client';
 import { queryClient } from '@/kit/api/queryClient';
+import { Dialog } from '@/kit/components/Dialog';
 import { ErrorAlert } from '@/kit/components/ErrorAlert';
-import { Dialog, FormActions } from '@/kit/data/Dialog';
-import { fieldErrors, otherError } from '@/kit/data/fieldErrors';
+import { fieldErrors, otherError } from '@/kit/forms/fieldErrors';
+import { FormActions } from '@/kit/forms/FormActions';
 import { COEFFICIENTS, type Coefficient } from './runs';
 
 const FIELDS = ['schema_id', 'fields', 'metrics'] as const;
@@ -90,7 +91,7 @@ export function ComputeDialog({ schemaId, onClose, onStarted }: Props) {
     );
   };
   return (
-    <Dialog title={t('runs.compute_title')} opened onClose={onClose}>
+    <Dialog title={t('runs.compute_title')} onClose={onClose}>
       <form
         onSubmit={(event) => {
           event.preventDefault();

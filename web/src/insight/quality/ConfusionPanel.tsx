@@ -2,12 +2,12 @@ import { SegmentedControl, Text } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
 import { useFields } from '@/insight/figures';
 import { $api } from '@/kit/api/client';
+import { asJson } from '@/kit/api/json';
 import type { Schemas } from '@/kit/api/types';
 import { ErrorAlert } from '@/kit/components/ErrorAlert';
-import { asJson } from '@/kit/data/json';
-import { LoadingRows } from '@/kit/data/Listing';
-import { Panel } from '@/kit/data/Panel';
+import { Panel } from '@/kit/components/Panel';
 import { useFormat } from '@/kit/i18n/format';
+import { LoadingRows } from '@/kit/lists/Listing';
 import { HeatTable } from './HeatTable';
 
 const TYPES = ['choice', 'boolean', 'country', 'currency'];

@@ -6,11 +6,12 @@ import { fromPeriod, Notes, PeriodNote, Rate, toPeriod } from '@/insight/figures
 import { $api } from '@/kit/api/client';
 import type { Schemas } from '@/kit/api/types';
 import { ErrorAlert } from '@/kit/components/ErrorAlert';
-import { DataTable, type Column } from '@/kit/data/DataTable';
-import { LoadingRows } from '@/kit/data/Listing';
-import { Panel } from '@/kit/data/Panel';
-import { PeriodInputs } from '@/kit/data/PeriodInputs';
-import { useListSearch } from '@/kit/data/useListSearch';
+import { Panel } from '@/kit/components/Panel';
+import type { Column } from '@/kit/lists/columns';
+import { DataTable } from '@/kit/lists/DataTable';
+import { LoadingRows } from '@/kit/lists/Listing';
+import { PeriodInputs } from '@/kit/lists/PeriodInputs';
+import { useListSearch } from '@/kit/lists/useListSearch';
 import { QualityFrame } from './QualityFrame';
 import { RateHead } from './RateHead';
 import type { QualitySearch } from './search';

@@ -2,8 +2,8 @@ import { Text } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
 import { Rate } from '@/insight/figures';
 import type { Schemas } from '@/kit/api/types';
-import { DataTable } from '@/kit/data/DataTable';
 import { useFormat } from '@/kit/i18n/format';
+import { DataTable } from '@/kit/lists/DataTable';
 import { RateHead } from './RateHead';
 
 type Row = Schemas['SchemaQuality'];

@@ -3,7 +3,7 @@ import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
 import { SchemaSelect } from '@/insight/figures';
 import { Page } from '@/kit/components/Page';
-import { PageTabs } from '@/kit/data/PageTabs';
+import { PageTabs } from '@/kit/components/PageTabs';
 import { useMay } from '@/kit/session/may';
 
 interface Props {

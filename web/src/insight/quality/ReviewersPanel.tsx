@@ -5,10 +5,11 @@ import { Person } from '@/identity/pickers';
 import { Rate, toPeriod } from '@/insight/figures';
 import { $api } from '@/kit/api/client';
 import type { Schemas } from '@/kit/api/types';
-import { DataTable, type Column } from '@/kit/data/DataTable';
-import { Listing } from '@/kit/data/Listing';
-import { Panel } from '@/kit/data/Panel';
+import { Panel } from '@/kit/components/Panel';
 import { useFormat } from '@/kit/i18n/format';
+import type { Column } from '@/kit/lists/columns';
+import { DataTable } from '@/kit/lists/DataTable';
+import { Listing } from '@/kit/lists/Listing';
 import { RateHead } from './RateHead';
 import type { QualitySearch } from './search';
 

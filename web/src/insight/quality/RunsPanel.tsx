@@ -5,11 +5,12 @@ import { useTranslation } from 'react-i18next';
 import { useSchemaName } from '@/insight/figures';
 import { $api } from '@/kit/api/client';
 import { queryClient } from '@/kit/api/queryClient';
-import { DataTable, type Column } from '@/kit/data/DataTable';
-import { Pager } from '@/kit/data/Pager';
-import { Panel } from '@/kit/data/Panel';
-import { Tone } from '@/kit/data/Tone';
+import { Panel } from '@/kit/components/Panel';
+import { StatusBadge } from '@/kit/components/StatusBadge';
 import { useFormat } from '@/kit/i18n/format';
+import type { Column } from '@/kit/lists/columns';
+import { DataTable } from '@/kit/lists/DataTable';
+import { Pager } from '@/kit/lists/Pager';
 import { doneShare, isActive, type Run } from './runs';
 
 const ASK_MILLISECONDS = 1_500;
@@ -104,7 +105,7 @@ function RunState({ run }: { run: Run }) {
         {`${t('runs.failed')}: ${run.error?.message ?? ''}`}
       </Text>
     );
-  if (!isActive(run)) return <Tone tone="good">{t('runs.completed')}</Tone>;
+  if (!isActive(run)) return <StatusBadge tone="good">{t('runs.completed')}</StatusBadge>;
   const share = doneShare(run);
   const left =
     eta_seconds === null

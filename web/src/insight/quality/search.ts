@@ -1,5 +1,5 @@
-import { readChoice, readDay, readId, readText } from '@/kit/data/search';
 import type { DaySearch } from '@/insight/figures';
+import { readChoice, readDay, readId, readText } from '@/kit/lists/search';
 
 type Search = Record<string, unknown>;
 

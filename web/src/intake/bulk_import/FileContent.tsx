@@ -1,6 +1,6 @@
 import { Alert, Box, NativeSelect, Stack, Table, Text } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
-import { CodeBlock } from '@/kit/parts/CodeBlock';
+import { CodeBlock } from '@/kit/components/CodeBlock';
 import { type CsvStart, type Target, TARGETS } from './csv';
 import type { FilePreview } from './preview';
 

@@ -1,10 +1,10 @@
 import { Button, Group, NativeSelect, Progress, Stack, Text } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
-import { fieldError, otherError } from '@/kit/api/field_errors';
 import { ErrorAlert } from '@/kit/components/ErrorAlert';
 import { Page } from '@/kit/components/Page';
+import { Section } from '@/kit/components/Section';
+import { fieldError, otherError } from '@/kit/forms/fieldErrors';
 import { useFormat } from '@/kit/i18n/format';
-import { Section } from '@/kit/parts/Section';
 import { SchemaPicker } from '@/kit/pickers/SchemaPicker';
 import { useMay } from '@/kit/session/may';
 import { FileDrop } from './FileDrop';

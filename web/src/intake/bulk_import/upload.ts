@@ -1,7 +1,7 @@
-import { basePath } from '@/kit/page';
 import { addCredentials } from '@/kit/api/client';
 import { ApiError } from '@/kit/api/errors';
 import type { Schemas } from '@/kit/api/types';
+import { basePath } from '@/kit/environment';
 import { renewSession } from '@/kit/session/renewal';
 
 const PATH = '/api/v1/artifacts/bulk-import';

@@ -5,11 +5,11 @@ import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { $api } from '@/kit/api/client';
 import { ifMatch, randomKey } from '@/kit/api/idempotency';
+import { ConfirmDialog } from '@/kit/components/ConfirmDialog';
+import { Dialog } from '@/kit/components/Dialog';
 import { ErrorAlert } from '@/kit/components/ErrorAlert';
+import { Loaded } from '@/kit/components/Loaded';
 import { useKeys } from '@/kit/keys/keys';
-import { ConfirmDialog } from '@/kit/parts/ConfirmDialog';
-import { Dialog } from '@/kit/parts/Dialog';
-import { Loaded } from '@/kit/parts/Loaded';
 import { useRefresh } from './useRefresh';
 import type { Connector } from './values';
 
@@ -105,7 +105,7 @@ function TestDialog({ connector, close }: DialogProps) {
     { staleTime: 0, gcTime: 0, retry: false, refetchOnWindowFocus: false },
   );
   return (
-    <Dialog title={t('test.title')} close={close}>
+    <Dialog title={t('test.title')} onClose={close}>
       <Loaded query={query}>
         {({ data }) =>
           data.ok ? (
@@ -153,12 +153,14 @@ function DeleteDialog({ connector, close }: DialogProps) {
     <ConfirmDialog
       danger
       title={t('delete')}
-      text={t('delete_text', { name: connector.name })}
-      confirm={t('delete')}
-      pending={remove.isPending}
+
+      action={t('delete')}
+      loading={remove.isPending}
       error={remove.error}
       onConfirm={confirm}
-      close={close}
-    />
+      onClose={close}
+    >
+      {t('delete_text', { name: connector.name })}
+    </ConfirmDialog>
   );
 }

@@ -4,11 +4,12 @@ import { File, Folder } from 'lucide-react';
 import { useTranslation } from 'react-i18next';
 import { $api } from '@/kit/api/client';
 import type { Schemas } from '@/kit/api/types';
+import { Loaded } from '@/kit/components/Loaded';
+import { Section } from '@/kit/components/Section';
+import { StatusBadge } from '@/kit/components/StatusBadge';
 import { useFormat } from '@/kit/i18n/format';
-import { type Column, ListTable } from '@/kit/parts/ListTable';
-import { Loaded } from '@/kit/parts/Loaded';
-import { Section } from '@/kit/parts/Section';
-import { StatusBadge } from '@/kit/parts/StatusBadge';
+import type { Column } from '@/kit/lists/columns';
+import { DataTable } from '@/kit/lists/DataTable';
 import { type Connector, splitFolders } from './values';
 
 type Entry = Schemas['ConnectorEntry'];
@@ -85,7 +86,7 @@ function Entries({ connector, folder, open }: EntriesProps) {
           </Text>
         ) : (
           <>
-            <ListTable
+            <DataTable
               label={t('browse.title')}
               columns={columns}
               rows={data.entries}
@@ -134,14 +135,14 @@ function useColumns(open: (path: string) => void): Column<Entry>[] {
     {
       key: 'size',
       title: t('browse.size'),
-      wide: true,
-      align: 'right',
+      hideBelow: 'sm',
+      align: 'end',
       cell: (entry) => (entry.size_bytes === null ? '–' : format.bytes(entry.size_bytes)),
     },
     {
       key: 'modified',
       title: t('browse.modified'),
-      wide: true,
+      hideBelow: 'sm',
       cell: (entry) => (entry.modified_at === null ? '–' : format.dateTime(entry.modified_at)),
     },
   ];

@@ -1,12 +1,12 @@
 import { Button, Checkbox, Group, Stack, Switch, TagsInput, TextInput } from '@mantine/core';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { fieldError, otherError } from '@/kit/api/field_errors';
 import type { Schemas } from '@/kit/api/types';
 import { ErrorAlert } from '@/kit/components/ErrorAlert';
+import { Section } from '@/kit/components/Section';
+import { fieldError, otherError } from '@/kit/forms/fieldErrors';
 import { SchemaFields } from '@/kit/forms/SchemaFields';
 import { useSchemaForm } from '@/kit/forms/useSchemaForm';
-import { Section } from '@/kit/parts/Section';
 import { SchemaPicker } from '@/kit/pickers/SchemaPicker';
 import { parseCron } from '@/kit/schedules/cron';
 import { ScheduleBuilder } from '@/kit/schedules/ScheduleBuilder';

@@ -1,21 +1,24 @@
-import { Anchor, Button, Group, Stack, Text } from '@mantine/core';
-import { Link, useNavigate, useSearch } from '@tanstack/react-router';
+import { Anchor, Button, Group, Text } from '@mantine/core';
+import { keepPreviousData } from '@tanstack/react-query';
+import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
 import { Cable, Plus } from 'lucide-react';
 import { useTranslation } from 'react-i18next';
 import { $api } from '@/kit/api/client';
 import { Page } from '@/kit/components/Page';
+import { Relative } from '@/kit/components/Relative';
+import { StatusBadge } from '@/kit/components/StatusBadge';
 import { useKeys } from '@/kit/keys/keys';
-import { EmptyState } from '@/kit/parts/EmptyState';
-import { type Column, ListTable } from '@/kit/parts/ListTable';
-import { Loaded } from '@/kit/parts/Loaded';
-import { Pager } from '@/kit/parts/Pager';
-import { Relative } from '@/kit/parts/Relative';
-import { StatusBadge } from '@/kit/parts/StatusBadge';
+import type { Column } from '@/kit/lists/columns';
+import { DataTable } from '@/kit/lists/DataTable';
+import { Listing } from '@/kit/lists/Listing';
+import { useListSearch } from '@/kit/lists/useListSearch';
 import { useOrganizationTimeZone } from '@/kit/schedules/useOrganizationTimeZone';
 import { useScheduleWords } from '@/kit/schedules/useScheduleWords';
 import { useMay } from '@/kit/session/may';
 import { CrawlBadge } from './CrawlBadge';
 import type { Connector } from './values';
+
+const route = getRouteApi('/work/connectors');
 
 export function ConnectorsPage() {
   const { t } = useTranslation('intake/connectors');
@@ -49,47 +52,32 @@ function CreateButton() {
 function List() {
   const { t } = useTranslation('intake/connectors');
   const may = useMay();
-  const { cursor, type } = useSearch({ from: '/work/connectors' });
-  const navigate = useNavigate({ from: '/connectors' });
+  const search = route.useSearch();
+  const { page } = useListSearch(search);
   const columns = useColumns();
-  const query = $api.useQuery('get', '/api/v1/connectors', {
-    params: {
-      query: {
-        sort: 'name',
-        page_size: 50,
-        ...(cursor && { cursor }),
-        ...(type && { type }),
-      },
-    },
-  });
+  const query = $api.useQuery(
+    'get',
+    '/api/v1/connectors',
+    { params: { query: { ...search, sort: 'name', page_size: 50 } } },
+    { placeholderData: keepPreviousData },
+  );
   return (
-    <Loaded query={query}>
-      {({ data, meta }) =>
-        meta.total === 0 && type === undefined ? (
-          <EmptyState
-            icon={Cable}
-            title={t('empty.title')}
-            text={t('empty.text')}
-            action={may('connectors:manage') && <CreateButton />}
-          />
-        ) : (
-          <Stack gap="sm">
-            <ListTable label={t('title')} columns={columns} rows={data} rowKey={(one) => one.id} />
-            <Pager
-              meta={meta}
-              onCursor={(next) =>
-                void navigate({
-                  search: {
-                    ...(type && { type }),
-                    ...(next && { cursor: next }),
-                  },
-                })
-              }
-            />
-          </Stack>
-        )
-      }
-    </Loaded>
+    <Listing
+      query={query}
+      cursor={search.cursor}
+      onCursor={page}
+      isFiltered={search.type !== undefined}
+      empty={{
+        icon: Cable,
+        title: t('empty.title'),
+        description: t('empty.text'),
+        action: may('connectors:manage') && <CreateButton />,
+      }}
+    >
+      {(rows) => (
+        <DataTable label={t('title')} columns={columns} rows={rows} rowKey={(one) => one.id} />
+      )}
+    </Listing>
   );
 }
 
@@ -129,19 +117,19 @@ function useColumns(): Column<Connector>[] {
     {
       key: 'last',
       title: t('last_crawl'),
-      wide: true,
+      hideBelow: 'sm',
       cell: (one) => (one.last_crawl ? <CrawlBadge crawl={one.last_crawl} /> : t('never')),
     },
     {
       key: 'schedule',
       title: t('schedule'),
-      wide: true,
+      hideBelow: 'sm',
       cell: (one) => (one.schedule === null ? t('on_request') : words(one.schedule, timeZone)),
     },
     {
       key: 'next',
       title: t('next_crawl'),
-      wide: true,
+      hideBelow: 'sm',
       cell: (one) => <Relative value={one.next_crawl_at} />,
     },
   ];

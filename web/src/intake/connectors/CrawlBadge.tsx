@@ -1,8 +1,8 @@
 import { Group } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
 import type { Schemas } from '@/kit/api/types';
-import { Relative } from '@/kit/parts/Relative';
-import { StatusBadge, type Tone } from '@/kit/parts/StatusBadge';
+import { Relative } from '@/kit/components/Relative';
+import { StatusBadge, type Tone } from '@/kit/components/StatusBadge';
 
 type Crawl = Schemas['LastCrawl'];
 

@@ -1,10 +1,10 @@
 import { Stack, Text } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
-import { isPending, JobProgress, JobsTable } from '@/intake/ingestion_jobs';
+import { isRunning, type Job, JobProgress, JobsTable } from '@/intake/ingestion_jobs';
 import { $api } from '@/kit/api/client';
-import { pollWhile } from '@/kit/api/polling';
-import { Loaded } from '@/kit/parts/Loaded';
-import { Section } from '@/kit/parts/Section';
+import { pollRows } from '@/kit/api/polling';
+import { Loaded } from '@/kit/components/Loaded';
+import { Section } from '@/kit/components/Section';
 import type { Connector } from './values';
 
 /** The latest crawls, and the progress of the one that runs. */
@@ -19,18 +19,14 @@ export function Crawls({ connector }: { connector: Connector }) {
       },
     },
     {
-      refetchInterval: (polled) =>
-        pollWhile(
-          polled,
-          polled.state.data?.data.some((job) => isPending(job.status)),
-        ),
+      refetchInterval: pollRows<Job>(isRunning),
     },
   );
   return (
     <Section title={t('crawls.title')}>
       <Loaded query={query}>
         {({ data }) => {
-          const running = data.find((job) => isPending(job.status));
+          const running = data.find(isRunning);
           if (data.length === 0)
             return (
               <Text size="sm" c="dimmed">

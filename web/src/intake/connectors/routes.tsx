@@ -1,6 +1,6 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
 import { Cable } from 'lucide-react';
-import { readCursor, readOption, readText } from '@/kit/routing/search';
+import { compact, readChoice, readText } from '@/kit/lists/search';
 import { workRoute } from '@/kit/routing/roots';
 import type { NavigationItem } from '@/kit/shell/navigation';
 import { TYPES } from './values';
@@ -8,24 +8,27 @@ import { TYPES } from './values';
 export const connectorsRoute = createRoute({
   getParentRoute: () => workRoute,
   path: '/connectors',
-  validateSearch: (search: Record<string, unknown>) => ({
-    ...readCursor(search),
-    ...readOption(search, 'type', TYPES),
-  }),
+  validateSearch: (search: Record<string, unknown>) =>
+    compact({
+      cursor: readText(search, 'cursor'),
+      type: readChoice(search, 'type', TYPES),
+    }),
   component: lazyRouteComponent(() => import('./ConnectorsPage'), 'ConnectorsPage'),
 });
 
 export const newConnectorRoute = createRoute({
   getParentRoute: () => workRoute,
   path: '/connectors/new',
-  validateSearch: (search: Record<string, unknown>) => readOption(search, 'type', TYPES),
+  validateSearch: (search: Record<string, unknown>) =>
+    compact({ type: readChoice(search, 'type', TYPES) }),
   component: lazyRouteComponent(() => import('./EditPages'), 'NewConnectorPage'),
 });
 
 export const connectorRoute = createRoute({
   getParentRoute: () => workRoute,
   path: '/connectors/$connectorId',
-  validateSearch: (search: Record<string, unknown>) => readText(search, 'folder'),
+  validateSearch: (search: Record<string, unknown>) =>
+    compact({ folder: readText(search, 'folder') }),
   component: lazyRouteComponent(() => import('./ConnectorPage'), 'ConnectorPage'),
 });
 

@@ -7,7 +7,7 @@ import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { $api } from '@/kit/api/client';
 import { randomKey } from '@/kit/api/idempotency';
-import { ConfirmDialog } from '@/kit/parts/ConfirmDialog';
+import { ConfirmDialog } from '@/kit/components/ConfirmDialog';
 import { useMay } from '@/kit/session/may';
 import { canRetry, isPending, type Job } from './values';
 
@@ -77,9 +77,9 @@ function Cancel({ job }: { job: Job }) {
       {isOpen && (
         <ConfirmDialog
           title={t('cancel')}
-          text={t('cancel_text')}
-          confirm={t('cancel')}
-          pending={cancel.isPending}
+
+          action={t('cancel')}
+          loading={cancel.isPending}
           error={cancel.error}
           onConfirm={() =>
             cancel.mutate(
@@ -87,8 +87,10 @@ function Cancel({ job }: { job: Job }) {
               { onSuccess: () => setOpen(false), onSettled: refresh },
             )
           }
-          close={() => setOpen(false)}
-        />
+          onClose={() => setOpen(false)}
+        >
+          {t('cancel_text')}
+        </ConfirmDialog>
       )}
     </>
   );

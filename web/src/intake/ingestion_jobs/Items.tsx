@@ -1,36 +1,34 @@
-import { Anchor, NativeSelect, Stack, Text } from '@mantine/core';
-import { useNavigate, useSearch } from '@tanstack/react-router';
+import { Anchor, Text } from '@mantine/core';
+import { keepPreviousData } from '@tanstack/react-query';
+import { getRouteApi, Link } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
 import { $api } from '@/kit/api/client';
 import { pollWhile } from '@/kit/api/polling';
-import { Link } from '@tanstack/react-router';
+import { Section } from '@/kit/components/Section';
+import { StatusBadge } from '@/kit/components/StatusBadge';
 import { useFormat } from '@/kit/i18n/format';
-import { type Column, ListTable } from '@/kit/parts/ListTable';
-import { Loaded } from '@/kit/parts/Loaded';
-import { Pager } from '@/kit/parts/Pager';
-import { Section } from '@/kit/parts/Section';
-import { StatusBadge } from '@/kit/parts/StatusBadge';
+import type { Column } from '@/kit/lists/columns';
+import { DataTable } from '@/kit/lists/DataTable';
+import { FilterSelect } from '@/kit/lists/FilterSelect';
+import { Listing } from '@/kit/lists/Listing';
+import { useListSearch } from '@/kit/lists/useListSearch';
+import type { JobSearch } from './routes';
 import { isPending, type Item, ITEM_STATUSES, ITEM_TONES, type Job } from './values';
 
-const ROUTE = '/work/imports/$jobId';
+const route = getRouteApi('/work/imports/$jobId');
 
-function useItems(job: Job) {
-  const { cursor, status } = useSearch({ from: ROUTE });
+function useItems(job: Job, { cursor, status }: JobSearch) {
   return $api.useQuery(
     'get',
     '/api/v1/ingestion-jobs/{job_id}/items',
     {
       params: {
         path: { job_id: job.id },
-        query: {
-          sort: 'number',
-          page_size: 50,
-          ...(cursor && { cursor }),
-          ...(status && { status }),
-        },
+        query: { cursor, status, sort: 'number', page_size: 50 },
       },
     },
     {
+      placeholderData: keepPreviousData,
       refetchInterval: (polled) => pollWhile(polled, isPending(job.status)),
       // The last read of a running job may be older than its end.
       refetchOnMount: 'always',
@@ -41,63 +39,39 @@ function useItems(job: Job) {
 /** The outcome of each document: what it became, or the reason why not. */
 export function Items({ job }: { job: Job }) {
   const { t } = useTranslation('intake/ingestion_jobs');
-  const { status } = useSearch({ from: ROUTE });
-  const navigate = useNavigate({ from: '/imports/$jobId' });
+  const search: JobSearch = route.useSearch();
+  const { filter, page } = useListSearch(search);
   const columns = useColumns();
-  const query = useItems(job);
   return (
-    <Section title={t('items.title')} actions={<StatusFilter />}>
-      <Loaded query={query}>
-        {({ data, meta }) =>
-          data.length === 0 ? (
-            <Text size="sm" c="dimmed">
-              {t(status ? 'items.none_match' : 'items.none')}
-            </Text>
-          ) : (
-            <Stack gap="sm">
-              <ListTable
-                label={t('items.title')}
-                columns={columns}
-                rows={data}
-                rowKey={(item) => item.number}
-              />
-              <Pager
-                meta={meta}
-                onCursor={(next) =>
-                  void navigate({
-                    search: {
-                      ...(status && { status }),
-                      ...(next && { cursor: next }),
-                    },
-                  })
-                }
-              />
-            </Stack>
-          )
-        }
-      </Loaded>
+    <Section
+      title={t('items.title')}
+      actions={
+        <FilterSelect
+          label={t('items.status')}
+          any={t('items.any')}
+          value={search.status}
+          choices={ITEM_STATUSES.map((one) => ({ value: one, label: t(`items.statuses.${one}`) }))}
+          onChange={(status) => filter({ status })}
+        />
+      }
+    >
+      <Listing
+        query={useItems(job, search)}
+        cursor={search.cursor}
+        onCursor={page}
+        isFiltered={search.status !== undefined}
+        empty={{ title: t('items.none') }}
+      >
+        {(rows) => (
+          <DataTable
+            label={t('items.title')}
+            columns={columns}
+            rows={rows}
+            rowKey={(item) => item.number}
+          />
+        )}
+      </Listing>
     </Section>
-  );
-}
-
-function StatusFilter() {
-  const { t } = useTranslation('intake/ingestion_jobs');
-  const { status } = useSearch({ from: ROUTE });
-  const navigate = useNavigate({ from: '/imports/$jobId' });
-  return (
-    <NativeSelect
-      size="xs"
-      aria-label={t('items.status')}
-      value={status ?? ''}
-      data={[
-        { value: '', label: t('items.any') },
-        ...ITEM_STATUSES.map((one) => ({ value: one, label: t(`items.statuses.${one}`) })),
-      ]}
-      onChange={({ currentTarget: { value } }) => {
-        const next = ITEM_STATUSES.find((one) => one === value);
-        void navigate({ search: next ? { status: next } : {} });
-      }}
-    />
   );
 }
 
@@ -108,7 +82,7 @@ function useColumns(): Column<Item>[] {
     {
       key: 'number',
       title: t('items.number'),
-      wide: true,
+      hideBelow: 'sm',
       cell: (item) => format.number(item.number),
     },
     {
@@ -139,7 +113,7 @@ function useColumns(): Column<Item>[] {
     {
       key: 'document',
       title: t('items.document'),
-      wide: true,
+      hideBelow: 'sm',
       cell: (item) =>
         item.artifact_id === null ? (
           '–'

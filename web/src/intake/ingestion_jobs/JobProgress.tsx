@@ -1,8 +1,8 @@
 import { Group, Progress, Stack, Text } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
 import type { Schemas } from '@/kit/api/types';
+import { StatusBadge } from '@/kit/components/StatusBadge';
 import { useFormat } from '@/kit/i18n/format';
-import { StatusBadge } from '@/kit/parts/StatusBadge';
 import { type Job, TONES } from './values';
 
 /** The state of a job in words, with its share while it runs. */

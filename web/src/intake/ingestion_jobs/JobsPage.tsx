@@ -1,17 +1,21 @@
-import { Button, Group, NativeSelect, Stack } from '@mantine/core';
-import { Link, useNavigate, useSearch } from '@tanstack/react-router';
+import { Button, Group } from '@mantine/core';
+import { keepPreviousData } from '@tanstack/react-query';
+import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
 import { Import, Upload } from 'lucide-react';
 import { useTranslation } from 'react-i18next';
 import { $api } from '@/kit/api/client';
-import { pollWhile } from '@/kit/api/polling';
+import { pollRows } from '@/kit/api/polling';
 import { Page } from '@/kit/components/Page';
 import { useKeys } from '@/kit/keys/keys';
-import { EmptyState } from '@/kit/parts/EmptyState';
-import { Loaded } from '@/kit/parts/Loaded';
-import { Pager } from '@/kit/parts/Pager';
+import { FilterSelect } from '@/kit/lists/FilterSelect';
+import { Listing } from '@/kit/lists/Listing';
+import { useListSearch } from '@/kit/lists/useListSearch';
 import { useMay } from '@/kit/session/may';
 import { JobsTable } from './JobsTable';
-import { isPending, JOB_KINDS, STATUSES } from './values';
+import type { JobsSearch } from './routes';
+import { isRunning, type Job, JOB_KINDS, STATUSES } from './values';
+
+const route = getRouteApi('/work/imports');
 
 export function JobsPage() {
   const { t } = useTranslation('intake/ingestion_jobs');
@@ -42,102 +46,66 @@ function ImportButton() {
   );
 }
 
-function useJobs() {
-  const { cursor, status, kind } = useSearch({ from: '/work/imports' });
-  return $api.useQuery(
+function List() {
+  const { t } = useTranslation('intake/ingestion_jobs');
+  const may = useMay();
+  const search: JobsSearch = route.useSearch();
+  const { cursor, status, kind } = search;
+  const { filter, page } = useListSearch(search);
+  const query = $api.useQuery(
     'get',
     '/api/v1/ingestion-jobs',
     {
       params: {
         query: {
-          sort: '-created_at',
-          page_size: 25,
-          ...(cursor && { cursor }),
+          ...{ cursor, kind, sort: '-created_at', page_size: 25 },
           ...(status && { status: [status] }),
-          ...(kind && { kind }),
         },
       },
     },
-    {
-      refetchInterval: (polled) =>
-        pollWhile(
-          polled,
-          polled.state.data?.data.some((job) => isPending(job.status)),
-        ),
-    },
+    { placeholderData: keepPreviousData, refetchInterval: pollRows<Job>(isRunning) },
   );
-}
-
-function List() {
-  const { t } = useTranslation('intake/ingestion_jobs');
-  const may = useMay();
-  const { status, kind } = useSearch({ from: '/work/imports' });
-  const navigate = useNavigate({ from: '/imports' });
-  const filters = { ...(status && { status }), ...(kind && { kind }) };
   return (
-    <Loaded query={useJobs()}>
-      {({ data, meta }) =>
-        meta.total === 0 && Object.keys(filters).length === 0 ? (
-          <EmptyState
-            icon={Import}
-            title={t('empty.title')}
-            text={t('empty.text')}
-            action={may('artifacts:create') && <ImportButton />}
-          />
-        ) : (
-          <Stack gap="sm">
-            <Filters />
-            {data.length > 0 && <JobsTable jobs={data} label={t('title')} />}
-            <Pager
-              meta={meta}
-              onCursor={(next) =>
-                void navigate({
-                  search: { ...filters, ...(next && { cursor: next }) },
-                })
-              }
-            />
-          </Stack>
-        )
-      }
-    </Loaded>
+    <Listing
+      query={query}
+      cursor={cursor}
+      onCursor={page}
+      isFiltered={(status ?? kind) !== undefined}
+      filters={<Filters search={search} onChange={filter} />}
+      empty={{
+        icon: Import,
+        title: t('empty.title'),
+        description: t('empty.text'),
+        action: may('artifacts:create') && <ImportButton />,
+      }}
+    >
+      {(rows) => <JobsTable jobs={rows} label={t('title')} />}
+    </Listing>
   );
 }
 
-function Filters() {
+interface FiltersProps {
+  search: JobsSearch;
+  onChange: (changes: Partial<JobsSearch>) => void;
+}
+
+function Filters({ search, onChange }: FiltersProps) {
   const { t } = useTranslation('intake/ingestion_jobs');
-  const { status, kind } = useSearch({ from: '/work/imports' });
-  const navigate = useNavigate({ from: '/imports' });
   return (
     <Group gap="xs">
-      <NativeSelect
-        size="xs"
-        aria-label={t('status')}
-        value={status ?? ''}
-        data={[
-          { value: '', label: t('any_status') },
-          ...STATUSES.map((one) => ({ value: one, label: t(`statuses.${one}`) })),
-        ]}
-        onChange={({ currentTarget: { value } }) => {
-          const next = STATUSES.find((one) => one === value);
-          void navigate({
-            search: { ...(kind && { kind }), ...(next && { status: next }) },
-          });
-        }}
+      <FilterSelect
+        label={t('status')}
+        any={t('any_status')}
+        value={search.status}
+        choices={STATUSES.map((one) => ({ value: one, label: t(`statuses.${one}`) }))}
+        onChange={(status) => onChange({ status })}
       />
-      <NativeSelect
-        size="xs"
-        aria-label={t('kind')}
-        value={kind ?? ''}
-        data={[
-          { value: '', label: t('any_kind') },
-          ...JOB_KINDS.map((one) => ({ value: one, label: t(`kinds.${one}`) })),
-        ]}
-        onChange={({ currentTarget: { value } }) => {
-          const next = JOB_KINDS.find((one) => one === value);
-          void navigate({
-            search: { ...(status && { status }), ...(next && { kind: next }) },
-          });
-        }}
+      <FilterSelect
+        label={t('kind')}
+        any={t('any_kind')}
+        value={search.kind}
+        choices={JOB_KINDS.map((one) => ({ value: one, label: t(`kinds.${one}`) }))}
+        onChange={(kind) => onChange({ kind })}
       />
     </Group>
   );

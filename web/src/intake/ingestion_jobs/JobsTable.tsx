@@ -1,16 +1,17 @@
 import { Anchor, Text } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
+import { Relative } from '@/kit/components/Relative';
 import { useFormat } from '@/kit/i18n/format';
-import { type Column, ListTable } from '@/kit/parts/ListTable';
-import { Relative } from '@/kit/parts/Relative';
+import type { Column } from '@/kit/lists/columns';
+import { DataTable } from '@/kit/lists/DataTable';
 import { JobStatus } from './JobProgress';
 import type { Job } from './values';
 
 /** Jobs with their state and counts. */
 export function JobsTable({ jobs, label }: { jobs: readonly Job[]; label: string }) {
   const columns = useColumns();
-  return <ListTable label={label} columns={columns} rows={jobs} rowKey={(job) => job.id} />;
+  return <DataTable label={label} columns={columns} rows={jobs} rowKey={(job) => job.id} />;
 }
 
 function useColumns(): Column<Job>[] {
@@ -19,8 +20,8 @@ function useColumns(): Column<Job>[] {
   const count = (key: 'created' | 'duplicate' | 'failed'): Column<Job> => ({
     key,
     title: t(`counts.${key}`),
-    align: 'right',
-    wide: key !== 'failed',
+    align: 'end',
+    ...(key !== 'failed' && { hideBelow: 'sm' }),
     cell: ({ counts }) => (
       <Text
         span
@@ -63,7 +64,7 @@ function useColumns(): Column<Job>[] {
     {
       key: 'at',
       title: t('created'),
-      wide: true,
+      hideBelow: 'sm',
       cell: (job) => <Relative value={job.created_at} />,
     },
   ];

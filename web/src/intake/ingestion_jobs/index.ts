@@ -1,3 +1,3 @@
 export { JobsTable } from './JobsTable';
 export { JobProgress, JobStatus } from './JobProgress';
-export { isPending } from './values';
+export { isRunning, type Job } from './values';

@@ -1,5 +1,5 @@
 import type { Schemas } from '@/kit/api/types';
-import type { Tone } from '@/kit/parts/StatusBadge';
+import type { Tone } from '@/kit/components/StatusBadge';
 
 export type Job = Schemas['IngestionJob'];
 export type Item = Schemas['IngestionItem'];
@@ -43,6 +43,10 @@ export const ITEM_TONES: Record<Item['status'], Tone> = {
 /** Returns whether a job is not over. */
 export function isPending(status: Job['status']): boolean {
   return status === 'queued' || status === 'running';
+}
+
+export function isRunning(job: Job): boolean {
+  return isPending(job.status);
 }
 
 /** Returns whether a job has something to try again. */

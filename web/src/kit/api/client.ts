@@ -4,7 +4,7 @@
  */
 import createClient, { type Middleware } from 'openapi-fetch';
 import createQueryClient from 'openapi-react-query';
-import { basePath } from '@/kit/page';
+import { basePath } from '@/kit/environment';
 import { currentOrganization } from '@/kit/session/organization';
 import { renewSession } from '@/kit/session/renewal';
 import { readSession } from '@/kit/session/store';

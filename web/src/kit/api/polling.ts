@@ -24,3 +24,12 @@ export function pollWhile(query: Polled, isPending: boolean | undefined): number
   }
   return pollDelay(reads - (readsAtRest.get(query) ?? 0));
 }
+
+interface PolledRows<Row> extends Polled {
+  state: Polled['state'] & { data: { data: readonly Row[] } | undefined };
+}
+
+/** For `refetchInterval` of a list: reads it again while one of its rows is pending. */
+export function pollRows<Row>(isPending: (row: Row) => boolean) {
+  return (query: PolledRows<Row>) => pollWhile(query, query.state.data?.data.some(isPending));
+}

@@ -1,7 +1,7 @@
 import { SegmentedControl, Skeleton } from '@mantine/core';
 import { useId, useState, Suspense, type ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
-import { Panel } from '@/kit/data/Panel';
+import { Panel } from '@/kit/components/Panel';
 
 interface Props {
   title: string;

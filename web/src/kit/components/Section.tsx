@@ -1,28 +1,31 @@
-import { Stack, Text, Title } from '@mantine/core';
-import { useId } from '@mantine/hooks';
-import type { ReactNode } from 'react';
+import { Group, Stack, Text, Title } from '@mantine/core';
+import { useId, type ReactNode } from 'react';
 
-interface Props {
+export interface SectionProps {
   title: string;
-  description?: string;
+  description?: ReactNode;
+  actions?: ReactNode;
   children: ReactNode;
 }
 
-/** A part of a page with a heading of its own. */
-export function Section({ title, description, children }: Props) {
+/** A part of a page under a heading of the second level. */
+export function Section({ title, description, actions, children }: SectionProps) {
   const id = useId();
   return (
     <Stack component="section" gap="sm" aria-labelledby={id}>
-      <div>
-        <Title order={2} size="h5" id={id}>
-          {title}
-        </Title>
-        {description !== undefined && (
-          <Text size="sm" c="dimmed">
-            {description}
-          </Text>
-        )}
-      </div>
+      <Group justify="space-between" align="flex-start" gap="xs">
+        <Stack gap={2}>
+          <Title order={2} size="h5" id={id}>
+            {title}
+          </Title>
+          {description !== undefined && (
+            <Text size="sm" c="dimmed" component="div">
+              {description}
+            </Text>
+          )}
+        </Stack>
+        {actions !== undefined && <Group gap="xs">{actions}</Group>}
+      </Group>
       {children}
     </Stack>
   );

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { nextSort } from './HeaderCells';
+import { nextSort } from './columns';
 import { idsBetween } from './selection';
 
 test('a range has both its ends, in either direction', () => {

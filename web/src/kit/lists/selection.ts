@@ -1,5 +1,5 @@
 import { useMemo, useState } from 'react';
-import type { Selection } from './DataTable';
+import type { Selection } from './VirtualTable';
 
 export interface Selected extends Selection {
   ids: readonly string[];

@@ -5,8 +5,8 @@ import { $api } from '@/kit/api/client';
 import type { Schemas } from '@/kit/api/types';
 import { ErrorAlert } from '@/kit/components/ErrorAlert';
 import { Loading } from '@/kit/components/Loading';
-import { Pager } from '@/kit/components/Pager';
 import { useFormat } from '@/kit/i18n/format';
+import { Pager } from '@/kit/lists/Pager';
 import { useMay } from '@/kit/session/may';
 import { documentAddress, reviewAddress } from './addresses';
 import type { HomeSearch } from './routes';
@@ -126,7 +126,13 @@ export function AssignmentTable() {
           </Table>
         </Table.ScrollContainer>
       )}
-      {query.data && <Pager meta={query.data.meta} go={(next) => show({ kind, cursor: next })} />}
+      {query.data && (
+        <Pager
+          meta={query.data.meta}
+          cursor={cursor}
+          onCursor={(next) => show({ kind, cursor: next })}
+        />
+      )}
     </Stack>
   );
 }

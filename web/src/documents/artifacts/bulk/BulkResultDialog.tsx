@@ -28,7 +28,7 @@ export function BulkResultDialog({ result, close }: { result: BulkResult; close:
   const names = useNames();
   const failures = result.outcomes.filter((outcome) => !outcome.ok);
   return (
-    <Dialog opened onClose={close} title={t('bulk.result')} size="lg">
+    <Dialog onClose={close} title={t('bulk.result')} size="lg">
       <Stack>
         <Alert color="teal" icon={<CircleCheck size={18} />} role="status">
           {t('bulk.succeeded', { count: result.succeeded })}

@@ -11,8 +11,8 @@ import { useState } from 'react';
 import { Dialog } from '@/kit/components/Dialog';
 import { useTranslation } from 'react-i18next';
 import { $api } from '@/kit/api/client';
-import { fieldError } from '@/kit/api/fieldErrors';
 import { ErrorAlert } from '@/kit/components/ErrorAlert';
+import { fieldError, otherError } from '@/kit/forms/fieldErrors';
 import { usePeople } from '@/kit/people/people';
 import { roleMay } from '@/kit/session/may';
 import { type Artifact, refreshDocuments } from '../useDocuments';
@@ -56,7 +56,6 @@ function Form({ row, close }: Omit<Props, 'opened'>) {
       { params: { path: { artifact_id: row.id } }, body: form.body },
       { onSuccess: () => void refreshDocuments().then(close) },
     );
-  const failed = fieldError(save.error);
   return (
     <form
       onSubmit={(event) => {
@@ -81,7 +80,7 @@ function Form({ row, close }: Omit<Props, 'opened'>) {
           value={form.due}
           onChange={(event) => form.setDue(event.currentTarget.value)}
         />
-        {!failed && <ErrorAlert error={save.error} />}
+        <ErrorAlert error={otherError(save.error, ['user_ids', 'team_id'])} />
         <Group justify="flex-end">
           <Button variant="default" onClick={close}>
             {t('cancel')}
@@ -106,7 +105,6 @@ function Assignees({ form, error }: AssigneesProps) {
   const people = members
     .filter(({ role }) => roleMay(role, 'tag_sets:write'))
     .map(({ user }) => ({ value: user.id, label: user.name }));
-  const failed = fieldError(error);
   return form.kind === 'users' ? (
     <MultiSelect
       label={t('assign.people')}
@@ -115,7 +113,7 @@ function Assignees({ form, error }: AssigneesProps) {
       data={people}
       value={form.users}
       onChange={form.setUsers}
-      error={failed?.field.startsWith('user_ids') && failed.message}
+      error={fieldError(error, 'user_ids')}
     />
   ) : (
     <Select
@@ -126,7 +124,7 @@ function Assignees({ form, error }: AssigneesProps) {
       data={teams.map((team) => ({ value: team.id, label: team.name }))}
       value={form.team}
       onChange={form.setTeam}
-      error={failed?.field === 'team_id' && failed.message}
+      error={fieldError(error, 'team_id')}
     />
   );
 }

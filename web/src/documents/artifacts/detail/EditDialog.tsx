@@ -3,8 +3,8 @@ import { useForm, type UseFormReturnType } from '@mantine/form';
 import { Dialog } from '@/kit/components/Dialog';
 import { useTranslation } from 'react-i18next';
 import { $api } from '@/kit/api/client';
-import { fieldError } from '@/kit/api/fieldErrors';
 import { ErrorAlert } from '@/kit/components/ErrorAlert';
+import { showAtField } from '@/kit/forms/fieldErrors';
 import { SchemaSelect } from '@/schemas/artifact_schemas';
 import { type Artifact, refreshDocuments } from '../useDocuments';
 import { fromPairs, toPairs } from './metadata';
@@ -57,8 +57,6 @@ export function toBody(values: Values, row: Artifact) {
   };
 }
 
-const FIELDS = ['name', 'schema_id', 'external_id', 'priority', 'due_at', 'gold', 'metadata'];
-
 function Form({ row, close }: Omit<Props, 'opened'>) {
   const { t } = useTranslation('documents/artifacts');
   const save = $api.useMutation('patch', '/api/v1/artifacts/{artifact_id}');
@@ -68,11 +66,7 @@ function Form({ row, close }: Omit<Props, 'opened'>) {
       { params: { path: { artifact_id: row.id } }, body: toBody(values, row) },
       {
         onSuccess: () => void refreshDocuments().then(close),
-        onError: (error) => {
-          const failed = fieldError(error);
-          const name = failed?.field.split('.')[0] ?? '';
-          if (failed && FIELDS.includes(name)) form.setFieldError(name, failed.message);
-        },
+        onError: (error) => showAtField(form, error),
       },
     ),
   );

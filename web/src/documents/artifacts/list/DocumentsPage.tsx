@@ -6,8 +6,8 @@ import { useMemo } from 'react';
 import { useTranslation } from 'react-i18next';
 import { ErrorAlert } from '@/kit/components/ErrorAlert';
 import { Page } from '@/kit/components/Page';
-import { DataTable } from '@/kit/lists/DataTable';
 import { useSelection } from '@/kit/lists/selection';
+import { VirtualTable } from '@/kit/lists/VirtualTable';
 import { useMay } from '@/kit/session/may';
 import { BulkBar } from '../bulk/BulkBar';
 import { parseQuery } from '../highlight';
@@ -70,7 +70,7 @@ export function DocumentsPage() {
             <BulkBar selection={selection} total={list.total} filters={filters} />
           )}
           {!list.error && (
-            <DataTable
+            <VirtualTable
               {...list}
               label={t('title')}
               columns={columns}

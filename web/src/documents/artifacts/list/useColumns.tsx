@@ -3,7 +3,7 @@ import { Link } from '@tanstack/react-router';
 import { useMemo } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useFormat } from '@/kit/i18n/format';
-import type { Column } from '@/kit/lists/DataTable';
+import type { Column } from '@/kit/lists/columns';
 import { usePeople } from '@/kit/people/people';
 import { useSchemaList } from '@/schemas/artifact_schemas';
 import { Marked } from '../Marked';
@@ -81,43 +81,43 @@ export function useColumns(phrases: readonly string[][], q: string | undefined) 
   return useMemo<Column<Artifact>[]>(
     () => [
       {
-        id: 'name',
-        header: t('column.name'),
+        key: 'name',
+        title: t('column.name'),
         sort: 'name',
         cell: (row) => <NameCell row={row} phrases={phrases} q={q} schema={name(row.schema_id)} />,
       },
       {
-        id: 'status',
-        header: t('column.status'),
+        key: 'status',
+        title: t('column.status'),
         width: 130,
         hideBelow: 'sm',
         cell: (row) => <StatusBadge status={row.status} />,
       },
       {
-        id: 'assignees',
-        header: t('column.assignees'),
+        key: 'assignees',
+        title: t('column.assignees'),
         width: 150,
         hideBelow: 'md',
         cell: (row) => <Assignees row={row} />,
       },
       {
-        id: 'priority',
-        header: t('column.priority'),
+        key: 'priority',
+        title: t('column.priority'),
         sort: 'priority',
         width: 90,
         hideBelow: 'md',
         cell: (row) => row.priority,
       },
       {
-        id: 'due',
-        header: t('column.due'),
+        key: 'due',
+        title: t('column.due'),
         width: 130,
         hideBelow: 'md',
         cell: (row) => <DueTime row={row} />,
       },
       {
-        id: 'created',
-        header: t('column.created'),
+        key: 'created',
+        title: t('column.created'),
         sort: 'created_at',
         width: 130,
         hideBelow: 'sm',

@@ -2,7 +2,7 @@
 import { addCredentials } from '@/kit/api/client';
 import { ApiError } from '@/kit/api/errors';
 import type { Schemas } from '@/kit/api/types';
-import { basePath } from '@/kit/page';
+import { basePath } from '@/kit/environment';
 import { renewSession } from '@/kit/session/renewal';
 
 export interface Sending {

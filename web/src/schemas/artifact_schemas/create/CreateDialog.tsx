@@ -4,8 +4,8 @@ import { useNavigate } from '@tanstack/react-router';
 import { Dialog } from '@/kit/components/Dialog';
 import { useTranslation } from 'react-i18next';
 import { $api } from '@/kit/api/client';
-import { fieldError } from '@/kit/api/fieldErrors';
 import { ErrorAlert } from '@/kit/components/ErrorAlert';
+import { otherError, showAtField } from '@/kit/forms/fieldErrors';
 import { refreshSchemas } from '../useDraft';
 
 export function CreateDialog({ opened, close }: { opened: boolean; close: () => void }) {
@@ -30,10 +30,7 @@ function Form({ close }: { close: () => void }) {
           void refreshSchemas();
           void navigate({ to: '/schemas/$schemaId', params: { schemaId: data.id } });
         },
-        onError: (error) => {
-          const failed = fieldError(error);
-          if (failed) form.setFieldError(failed.field, failed.message);
-        },
+        onError: (error) => showAtField(form, error),
       },
     ),
   );
@@ -54,7 +51,7 @@ function Form({ close }: { close: () => void }) {
           maxLength={100}
           {...form.getInputProps('document_type')}
         />
-        {!fieldError(create.error) && <ErrorAlert error={create.error} />}
+        <ErrorAlert error={otherError(create.error, ['name', 'document_type'])} />
         <Group justify="flex-end">
           <Button variant="default" onClick={close}>
             {t('cancel')}

@@ -4,10 +4,10 @@ import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { $api } from '@/kit/api/client';
 import { isApiError } from '@/kit/api/errors';
-import { fieldError } from '@/kit/api/fieldErrors';
 import type { Schemas } from '@/kit/api/types';
 import { ErrorAlert } from '@/kit/components/ErrorAlert';
 import { Page } from '@/kit/components/Page';
+import { withFieldName } from '@/kit/forms/fieldErrors';
 import { refreshSchemas } from '../useDraft';
 import { FORMATS, guessFormat, type ImportFormat } from './formats';
 import { ImportReport, Warnings } from './ImportReport';
@@ -56,7 +56,6 @@ export function ImportPage() {
   const form = useImport();
   const { check } = form;
   const result = check.data?.data;
-  const failed = fieldError(check.error);
   return (
     <Page title={t('import.title')} description={t('import.text')}>
       <form
@@ -77,9 +76,8 @@ export function ImportPage() {
             styles={{ input: { fontFamily: 'var(--mantine-font-family-monospace)' } }}
             value={form.content}
             onChange={(event) => form.edit(event.currentTarget.value)}
-            error={failed && `${failed.message} (${failed.field})`}
           />
-          {!failed && <ErrorAlert error={check.error} />}
+          <ErrorAlert error={withFieldName(check.error)} />
           <Warnings warnings={warningsOf(check.error)} />
           <Group>
             <Button

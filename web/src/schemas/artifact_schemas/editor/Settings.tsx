@@ -10,7 +10,7 @@ import {
   Title,
 } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
-import { fieldError } from '@/kit/api/fieldErrors';
+import { fieldError } from '@/kit/forms/fieldErrors';
 import type { Draft, DraftState, ReviewPolicy } from '../useDraft';
 
 interface Props {
@@ -22,8 +22,7 @@ export function Settings({ state, readOnly }: Props) {
   const { t } = useTranslation('schemas/artifact_schemas');
   const { draft } = state;
   const change = (changes: Partial<Draft>) => state.change(changes);
-  const failed = fieldError(state.error);
-  const errorOf = (name: string) => (failed?.field === name ? failed.message : undefined);
+  const errorOf = (name: string) => fieldError(state.error, name);
   return (
     <Fieldset variant="unstyled" disabled={readOnly} aria-label={t('tab.settings')} maw={760}>
       <Stack gap="sm">

@@ -10,8 +10,9 @@ import { ErrorAlert } from '@/kit/components/ErrorAlert';
 import { Page } from '@/kit/components/Page';
 import { useFormat } from '@/kit/i18n/format';
 import { useKeys } from '@/kit/keys/keys';
-import { type Column, DataTable } from '@/kit/lists/DataTable';
+import type { Column } from '@/kit/lists/columns';
 import { useCursorList } from '@/kit/lists/useCursorList';
+import { VirtualTable } from '@/kit/lists/VirtualTable';
 import { useMay } from '@/kit/session/may';
 import { CreateDialog } from '../create/CreateDialog';
 import { parseSearch, type SchemaSearch, STATUSES } from '../search';
@@ -39,14 +40,14 @@ function useColumns() {
   return useMemo<Column<Summary>[]>(
     () => [
       {
-        id: 'name',
-        header: t('column.name'),
+        key: 'name',
+        title: t('column.name'),
         sort: 'name',
         cell: (row) => <Name row={row} />,
       },
       {
-        id: 'status',
-        header: t('column.status'),
+        key: 'status',
+        title: t('column.status'),
         width: 120,
         cell: (row) => (
           <Badge variant="dot" color={STATUS_COLORS[row.status]} tt="none">
@@ -55,22 +56,22 @@ function useColumns() {
         ),
       },
       {
-        id: 'type',
-        header: t('column.document_type'),
+        key: 'type',
+        title: t('column.document_type'),
         width: 150,
         hideBelow: 'md',
         cell: (row) => row.document_type,
       },
       {
-        id: 'version',
-        header: t('column.version'),
+        key: 'version',
+        title: t('column.version'),
         width: 90,
         hideBelow: 'sm',
         cell: (row) => row.current_version?.number ?? '–',
       },
       {
-        id: 'updated',
-        header: t('column.updated'),
+        key: 'updated',
+        title: t('column.updated'),
         sort: 'updated_at',
         width: 150,
         hideBelow: 'sm',
@@ -149,7 +150,7 @@ export function SchemasPage() {
         <Filters search={search} change={change} />
         <ErrorAlert error={list.error} retry={list.retry} />
         {!list.error && (
-          <DataTable
+          <VirtualTable
             {...list}
             label={t('title')}
             columns={columns}

@@ -1,9 +1,10 @@
-import { Alert, Button, Checkbox, Group, Paper, Stack, TextInput, Title } from '@mantine/core';
+import { Button, Checkbox, Group, Paper, Stack, TextInput, Title } from '@mantine/core';
 import { useNavigate } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
 import { ErrorAlert } from '@/kit/components/ErrorAlert';
-import { fieldError } from '@/kit/api/fieldErrors';
+import { isApiError } from '@/kit/api/errors';
+import { withFieldName } from '@/kit/forms/fieldErrors';
 import { Simulation } from '../simulation/Simulation';
 import { ActionForm } from './ActionForm';
 import { GroupEditor } from './GroupEditor';
@@ -21,8 +22,8 @@ interface Props {
 /** A rule: its name, when it applies, and what it does; with a simulation of what is written. */
 export function RuleForm({ draft, change, submit, isPending, error, readOnly }: Props) {
   const { t } = useTranslation('workflow/routing_rules');
-  const failed = fieldError(error);
-  const errorOf = (field: string) => (failed?.field === field ? failed.message : undefined);
+  const errorOf = (field: string) =>
+    isApiError(error) && error.field === field ? error.message : undefined;
   return (
     <Stack>
       <form
@@ -61,10 +62,7 @@ export function RuleForm({ draft, change, submit, isPending, error, readOnly }: 
               />
             </Section>
             <Switches draft={draft} change={change} />
-            {failed && (
-              <Alert color="red" role="alert">{`${failed.message} (${failed.field})`}</Alert>
-            )}
-            {!failed && <ErrorAlert error={error} />}
+            <ErrorAlert error={withFieldName(error)} />
             {!readOnly && <Buttons isPending={isPending} />}
           </Stack>
         </fieldset>

@@ -4,9 +4,9 @@ import { FlaskConical } from 'lucide-react';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { $api } from '@/kit/api/client';
-import { fieldError } from '@/kit/api/fieldErrors';
 import type { Schemas } from '@/kit/api/types';
 import { ErrorAlert } from '@/kit/components/ErrorAlert';
+import { withFieldName } from '@/kit/forms/fieldErrors';
 import { SimulatedDocument } from './SimulatedDocument';
 
 interface Props {
@@ -44,7 +44,6 @@ export function Simulation({ rule }: Props) {
   const simulate = $api.useMutation('post', '/api/v1/routing-rules/simulate');
   const run = () =>
     simulate.mutate({ body: { artifact_ids: choice.ids, ...(rule && { rules: [rule] }) } });
-  const failed = fieldError(simulate.error);
   const documents = simulate.data?.data.documents;
   return (
     <Paper withBorder p="sm" component="section" aria-labelledby="simulation">
@@ -82,9 +81,7 @@ export function Simulation({ rule }: Props) {
             {t('simulation.newest', { count: NEWEST })}
           </Button>
         </Group>
-        <ErrorAlert
-          error={failed ? new Error(`${failed.message} (${failed.field})`) : simulate.error}
-        />
+        <ErrorAlert error={withFieldName(simulate.error)} />
         {documents?.map((document, index) => (
           <SimulatedDocument key={document.artifact_id ?? index} document={document} />
         ))}

@@ -11,7 +11,7 @@ interface Props {
 
 /** Text in lines as it is, with a button that copies it. */
 export function CodeBlock({ label, code, maxHeight = 320 }: Props) {
-  const { t } = useTranslation('kit/parts');
+  const { t } = useTranslation();
   return (
     <Paper withBorder>
       <Group justify="space-between" px="sm" py={2} wrap="nowrap">

@@ -14,7 +14,7 @@ interface Props {
 
 /** Chooses the first and the last day of a period. A day that is not complete changes nothing. */
 export function PeriodInputs({ from, to, onChange }: Props) {
-  const { t } = useTranslation('kit/data');
+  const { t } = useTranslation();
   const change = (period: Period) => {
     if (period.from !== '' && period.to !== '') onChange(period);
   };
@@ -22,14 +22,14 @@ export function PeriodInputs({ from, to, onChange }: Props) {
     <Group gap="sm">
       <TextInput
         type="date"
-        label={t('from')}
+        label={t('list.from')}
         value={from}
         max={to}
         onChange={({ currentTarget }) => change({ from: currentTarget.value, to })}
       />
       <TextInput
         type="date"
-        label={t('to')}
+        label={t('list.to')}
         value={to}
         min={from}
         onChange={({ currentTarget }) => change({ from, to: currentTarget.value })}

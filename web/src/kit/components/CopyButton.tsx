@@ -4,7 +4,7 @@ import { useTranslation } from 'react-i18next';
 
 /** Copies a text. `label` says what, for screen readers. */
 export function CopyButton({ value, label }: { value: string; label: string }) {
-  const { t } = useTranslation('kit/parts');
+  const { t } = useTranslation();
   return (
     <Copy value={value}>
       {({ copied, copy }) => (

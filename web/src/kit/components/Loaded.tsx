@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react';
-import { ErrorAlert } from '@/kit/components/ErrorAlert';
-import { Loading } from '@/kit/components/Loading';
+import { ErrorAlert } from './ErrorAlert';
+import { Loading } from './Loading';
 
 interface Query<Data> {
   data: Data | undefined;

@@ -13,7 +13,7 @@ const PAUSE_MILLISECONDS = 250;
 
 /** A search that follows what is typed after a short pause. */
 export function SearchInput({ value, onChange, ...rest }: Props) {
-  const { t } = useTranslation('kit/data');
+  const { t } = useTranslation();
   const [typed, setTyped] = useState(value ?? '');
   const [known, setKnown] = useState(value);
   const send = useDebouncedCallback((next: string) => {
@@ -33,12 +33,14 @@ export function SearchInput({ value, onChange, ...rest }: Props) {
   return (
     <TextInput
       type="search"
-      aria-label={t('search')}
-      placeholder={t('search')}
+      aria-label={t('list.search')}
+      placeholder={t('list.search')}
       maxLength={200}
       leftSection={<Search size={14} aria-hidden />}
       rightSection={
-        typed !== '' && <CloseButton size="sm" aria-label={t('clear')} onClick={() => type('')} />
+        typed !== '' && (
+          <CloseButton size="sm" aria-label={t('list.clear')} onClick={() => type('')} />
+        )
       }
       {...rest}
       value={typed}

@@ -1,8 +1,8 @@
 import { notifications } from '@mantine/notifications';
 
-/** Says briefly that something was done. */
+/** Says shortly that something was done. */
 export function notifyDone(message: string): void {
-  notifications.show({ message });
+  notifications.show({ message, color: 'green' });
 }
 
 /** Shows the error of an action that has no place of its own for it. */

@@ -32,8 +32,8 @@ export function readDay(search: Search, key: string): string | undefined {
 }
 
 /** Leaves out members without a value, so that they do not appear in the address. */
-export function compact<Values extends object>(values: Values): Values {
+export function compact<Values extends object>(values: Values): Partial<Values> {
   return Object.fromEntries(
     Object.entries(values).filter(([, value]) => value !== undefined && value !== ''),
-  ) as Values;
+  ) as Partial<Values>;
 }

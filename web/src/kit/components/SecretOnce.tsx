@@ -11,12 +11,12 @@ interface Props {
 
 /** A secret that is shown this one time. */
 export function SecretOnce({ secret, label }: Props) {
-  const { t } = useTranslation('kit/parts');
-  if (secret === null) return <Text size="sm">{t('secret_gone')}</Text>;
+  const { t } = useTranslation();
+  if (secret === null) return <Text size="sm">{t('secret.gone')}</Text>;
   return (
     <Alert color="yellow" variant="light" icon={<KeyRound size={18} />} title={label}>
       <Stack gap="xs">
-        <Text size="sm">{t('secret_once')}</Text>
+        <Text size="sm">{t('secret.once')}</Text>
         <Group gap="xs" wrap="nowrap" align="flex-start">
           <Code
             block

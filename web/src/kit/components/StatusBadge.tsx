@@ -1,15 +1,15 @@
 import { Badge } from '@mantine/core';
 import type { ReactNode } from 'react';
 
-export type Tone = 'neutral' | 'active' | 'good' | 'warning' | 'bad';
-
-const COLORS: Record<Tone, string> = {
+const COLORS = {
   neutral: 'gray',
   active: 'blue',
   good: 'teal',
   warning: 'yellow',
   bad: 'red',
-};
+} as const;
+
+export type Tone = keyof typeof COLORS;
 
 /** A state in one word. The text says it; the color only helps. */
 export function StatusBadge({ tone, children }: { tone: Tone; children: ReactNode }) {

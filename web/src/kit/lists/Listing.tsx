@@ -1,7 +1,8 @@
-import { EmptyState, Skeleton, Stack } from '@mantine/core';
+import { Skeleton, Stack } from '@mantine/core';
 import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { Schemas } from '@/kit/api/types';
+import { EmptyState, type EmptyStateProps } from '@/kit/components/EmptyState';
 import { ErrorAlert } from '@/kit/components/ErrorAlert';
 import { Pager } from './Pager';
 
@@ -17,7 +18,11 @@ interface Props<Row> {
   cursor: string | undefined;
   onCursor: (cursor: string | undefined) => void;
   /** What is shown instead of an empty table. */
-  empty: { title: string; description?: string; icon?: ReactNode; action?: ReactNode };
+  empty: EmptyStateProps;
+  /** Inputs above the table, which are left out where there is nothing at all. */
+  filters?: ReactNode;
+  /** A filter is set: nothing to show means that nothing matches. */
+  isFiltered?: boolean;
   children: (rows: readonly Row[]) => ReactNode;
 }
 
@@ -33,23 +38,20 @@ export function LoadingRows({ rows = 5 }: { rows?: number }) {
 }
 
 /** A page of a list of the API: loading, error, nothing there, or the entries with their pages. */
-export function Listing<Row>({ query, cursor, onCursor, empty, children }: Props<Row>) {
+export function Listing<Row>({ query, cursor, onCursor, empty, ...props }: Props<Row>) {
+  const { t } = useTranslation();
   const { data, error } = query;
   if (!data) {
     if (error !== null && error !== undefined)
       return <ErrorAlert error={error} retry={() => query.refetch()} />;
     return <LoadingRows />;
   }
-  if (data.data.length === 0 && cursor === undefined) {
-    return (
-      <EmptyState py="xl" icon={empty.icon} title={empty.title} description={empty.description}>
-        {empty.action !== undefined && <EmptyState.Actions>{empty.action}</EmptyState.Actions>}
-      </EmptyState>
-    );
-  }
+  const isEmpty = data.data.length === 0 && cursor === undefined;
+  if (isEmpty && !props.isFiltered) return <EmptyState {...empty} />;
   return (
     <Stack gap="xs" opacity={query.isPlaceholderData ? 0.6 : 1}>
-      {children(data.data)}
+      {props.filters}
+      {isEmpty ? <EmptyState title={t('list.none_match')} /> : props.children(data.data)}
       <Pager meta={data.meta} cursor={cursor} onCursor={onCursor} />
     </Stack>
   );
