@@ -1,10 +1,10 @@
 import { Button } from '@mantine/core';
-import { notifications } from '@mantine/notifications';
 import { useMutation } from '@tanstack/react-query';
 import { Download } from 'lucide-react';
 import { useTranslation } from 'react-i18next';
 import { api, unwrap } from '@/kit/api/client';
 import { downloadFile } from '@/kit/api/download';
+import { notifyError } from '@/kit/components/notify';
 import { useMay } from '@/kit/session/may';
 
 interface Props {
@@ -28,7 +28,7 @@ export function DownloadButton({ jobId, path, size = 'sm', primary = false }: Pr
       );
       await downloadFile(file, data.file.name);
     },
-    onError: (error) => notifications.show({ color: 'red', message: error.message }),
+    onError: notifyError,
   });
   if (path === null || !may('exports:download')) return null;
   return (

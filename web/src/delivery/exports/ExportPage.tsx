@@ -1,5 +1,4 @@
 import { Anchor, Button, Code, Group, Stack } from '@mantine/core';
-import { useQueryClient } from '@tanstack/react-query';
 import { Link, useParams } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
@@ -7,20 +6,22 @@ import { $api } from '@/kit/api/client';
 import { ApiError } from '@/kit/api/errors';
 import { randomKey } from '@/kit/api/idempotency';
 import { pollWhile } from '@/kit/api/polling';
+import { refreshBelow } from '@/kit/api/queryClient';
 import { ConfirmDialog } from '@/kit/components/ConfirmDialog';
 import { CopyButton } from '@/kit/components/CopyButton';
 import { ErrorAlert } from '@/kit/components/ErrorAlert';
 import { Facts } from '@/kit/components/Facts';
+import { JobProgress } from '@/kit/components/JobProgress';
 import { Loaded } from '@/kit/components/Loaded';
 import { Page } from '@/kit/components/Page';
 import { Section } from '@/kit/components/Section';
 import { useFormat } from '@/kit/i18n/format';
 import { useMay } from '@/kit/session/may';
 import { DownloadButton } from './DownloadButton';
-import { ExportProgress, StatusCell } from './ExportProgress';
 import { History } from './History';
 import { Manifest } from './Manifest';
 import { RequestFacts } from './RequestFacts';
+import { StatusCell } from './StatusCell';
 import { type Export, hasExpired, isPending } from './values';
 
 export function ExportPage() {
@@ -61,7 +62,7 @@ function Details({ job }: { job: Export }) {
   return (
     <Stack gap="lg">
       <StatusCell job={job} />
-      {isPending(job.status) && <ExportProgress progress={job.progress} />}
+      {isPending(job.status) && <JobProgress progress={job.progress} />}
       {job.error && <ErrorAlert error={new ApiError(0, job.error)} />}
       <FileFacts job={job} />
       <Section title={t('content')}>
@@ -118,12 +119,8 @@ function FileFacts({ job }: { job: Export }) {
 function Actions({ job }: { job: Export }) {
   const { t } = useTranslation('delivery/exports');
   const may = useMay();
-  const client = useQueryClient();
   const [isCancelling, setCancelling] = useState(false);
-  const refresh = () =>
-    void client.invalidateQueries({
-      predicate: ({ queryKey }) => String(queryKey[1]).startsWith('/api/v1/exports'),
-    });
+  const refresh = () => refreshBelow('/api/v1/exports');
   const cancel = $api.useMutation('post', '/api/v1/exports/{job_id}/cancel');
   const retry = $api.useMutation('post', '/api/v1/exports/{job_id}/retry');
   const path = { job_id: job.id };
@@ -154,7 +151,6 @@ function Actions({ job }: { job: Export }) {
       {isCancelling && (
         <ConfirmDialog
           title={t('cancel')}
-
           action={t('cancel')}
           loading={cancel.isPending}
           error={cancel.error}

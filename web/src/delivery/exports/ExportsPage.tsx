@@ -15,10 +15,10 @@ import { Listing } from '@/kit/lists/Listing';
 import { useListSearch } from '@/kit/lists/useListSearch';
 import { useMay } from '@/kit/session/may';
 import { DownloadButton } from './DownloadButton';
-import { StatusCell } from './ExportProgress';
 import { ExportTabs } from './ExportTabs';
 import { FormatName, useFormats } from './formats';
 import type { ExportsSearch } from './routes';
+import { StatusCell } from './StatusCell';
 import { type Export, isPending, STATUSES } from './values';
 
 const route = getRouteApi('/work/exports');

@@ -1,29 +1,23 @@
-import { ActionIcon, Button, Menu } from '@mantine/core';
-import { notifications } from '@mantine/notifications';
+import { Button, Menu } from '@mantine/core';
 import { Link, useNavigate } from '@tanstack/react-router';
-import { EllipsisVertical, Pause, Pencil, Play, Trash2, Zap } from 'lucide-react';
+import { Pause, Pencil, Play, Trash2, Zap } from 'lucide-react';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { $api } from '@/kit/api/client';
 import { ifMatch, randomKey } from '@/kit/api/idempotency';
 import type { Schemas } from '@/kit/api/types';
 import { ConfirmDialog } from '@/kit/components/ConfirmDialog';
+import { notifyError } from '@/kit/components/notify';
+import { MoreMenu } from '@/kit/components/MoreMenu';
 import { useMay } from '@/kit/session/may';
-import { useRefresh } from './useRefresh';
+import { refresh } from './refresh';
 
 type Scheduled = Schemas['ScheduledExport'];
-
-const report = (error: unknown) =>
-  notifications.show({
-    color: 'red',
-    message: error instanceof Error ? error.message : String(error),
-  });
 
 /** What can be done with a schedule: run it now, pause, edit and delete it. */
 export function Actions({ scheduled }: { scheduled: Scheduled }) {
   const { t } = useTranslation('delivery/scheduled_exports');
   const may = useMay();
-  const refresh = useRefresh();
   const run = $api.useMutation('post', '/api/v1/exports/scheduled/{export_id}/run');
   const start = () =>
     run.mutate(
@@ -33,7 +27,7 @@ export function Actions({ scheduled }: { scheduled: Scheduled }) {
           header: { 'Idempotency-Key': randomKey() },
         },
       },
-      { onSettled: refresh, onError: report },
+      { onSettled: refresh, onError: notifyError },
     );
   return (
     <>
@@ -54,14 +48,13 @@ export function Actions({ scheduled }: { scheduled: Scheduled }) {
 
 function ManageActions({ scheduled }: { scheduled: Scheduled }) {
   const { t } = useTranslation('delivery/scheduled_exports');
-  const refresh = useRefresh();
   const [isDeleting, setDeleting] = useState(false);
   const update = $api.useMutation('patch', '/api/v1/exports/scheduled/{export_id}');
   const params = { path: { export_id: scheduled.id }, header: ifMatch(scheduled.revision) };
   const pause = () =>
     update.mutate(
       { params, body: { paused: !scheduled.paused } },
-      { onSettled: refresh, onError: report },
+      { onSettled: refresh, onError: notifyError },
     );
   return (
     <>
@@ -73,25 +66,18 @@ function ManageActions({ scheduled }: { scheduled: Scheduled }) {
       >
         {t(scheduled.paused ? 'resume' : 'pause')}
       </Button>
-      <Menu position="bottom-end">
-        <Menu.Target>
-          <ActionIcon variant="default" size="input-sm" aria-label={t('more')}>
-            <EllipsisVertical size={16} />
-          </ActionIcon>
-        </Menu.Target>
-        <Menu.Dropdown>
-          <Menu.Item
-            component={Link}
-            to={`/exports/schedules/${scheduled.id}/edit`}
-            leftSection={<Pencil size={16} />}
-          >
-            {t('edit')}
-          </Menu.Item>
-          <Menu.Item leftSection={<Trash2 size={16} />} onClick={() => setDeleting(true)}>
-            {t('delete')}
-          </Menu.Item>
-        </Menu.Dropdown>
-      </Menu>
+      <MoreMenu>
+        <Menu.Item
+          component={Link}
+          to={`/exports/schedules/${scheduled.id}/edit`}
+          leftSection={<Pencil size={16} />}
+        >
+          {t('edit')}
+        </Menu.Item>
+        <Menu.Item leftSection={<Trash2 size={16} />} onClick={() => setDeleting(true)}>
+          {t('delete')}
+        </Menu.Item>
+      </MoreMenu>
       {isDeleting && <DeleteDialog scheduled={scheduled} close={() => setDeleting(false)} />}
     </>
   );
@@ -100,7 +86,6 @@ function ManageActions({ scheduled }: { scheduled: Scheduled }) {
 function DeleteDialog({ scheduled, close }: { scheduled: Scheduled; close: () => void }) {
   const { t } = useTranslation('delivery/scheduled_exports');
   const navigate = useNavigate();
-  const refresh = useRefresh();
   const remove = $api.useMutation('delete', '/api/v1/exports/scheduled/{export_id}');
   const confirm = () =>
     remove.mutate(
@@ -113,7 +98,6 @@ function DeleteDialog({ scheduled, close }: { scheduled: Scheduled; close: () =>
     <ConfirmDialog
       danger
       title={t('delete')}
-
       action={t('delete')}
       loading={remove.isPending}
       error={remove.error}

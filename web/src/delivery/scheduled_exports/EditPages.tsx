@@ -6,13 +6,12 @@ import type { Schemas } from '@/kit/api/types';
 import { Loaded } from '@/kit/components/Loaded';
 import { Page } from '@/kit/components/Page';
 import { useOrganizationTimeZone } from '@/kit/schedules/useOrganizationTimeZone';
-import { useRefresh } from './useRefresh';
+import { refresh } from './refresh';
 import { ScheduleForm } from './ScheduleForm';
 
 export function NewSchedulePage() {
   const { t } = useTranslation('delivery/scheduled_exports');
   const navigate = useNavigate();
-  const refresh = useRefresh();
   const idempotency = useIdempotency();
   const timeZone = useOrganizationTimeZone();
   const create = $api.useMutation('post', '/api/v1/exports/scheduled');
@@ -63,7 +62,6 @@ export function EditSchedulePage() {
 function Edit({ scheduled }: { scheduled: Schemas['ScheduledExport'] }) {
   const { t } = useTranslation('delivery/scheduled_exports');
   const navigate = useNavigate();
-  const refresh = useRefresh();
   const update = $api.useMutation('patch', '/api/v1/exports/scheduled/{export_id}');
   return (
     <ScheduleForm

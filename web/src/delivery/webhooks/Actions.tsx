@@ -1,25 +1,24 @@
-import { ActionIcon, Button, Menu } from '@mantine/core';
-import { notifications } from '@mantine/notifications';
+import { Button, Menu } from '@mantine/core';
 import { useNavigate } from '@tanstack/react-router';
-import { EllipsisVertical, History, KeyRound, Pause, Pencil, Send, Trash2 } from 'lucide-react';
+import { History, KeyRound, Pause, Pencil, Send, Trash2 } from 'lucide-react';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { $api } from '@/kit/api/client';
 import { randomKey } from '@/kit/api/idempotency';
-import { isApiError } from '@/kit/api/errors';
+import { MoreMenu } from '@/kit/components/MoreMenu';
+import { notifyError } from '@/kit/components/notify';
 import { useKeys } from '@/kit/keys/keys';
 import { DeactivateDialog, DeleteDialog } from './dialogs';
 import { EditDialog } from './EditDialog';
 import { ReplayDialog } from './ReplayDialog';
 import { RotateDialog } from './RotateDialog';
-import { useRefresh } from './useRefresh';
+import { refresh } from './refresh';
 import { type Details, isReplaying } from './values';
 
 type Dialog = 'edit' | 'replay' | 'rotate' | 'deactivate' | 'delete';
 
 /** Sends a test, and opens it among the deliveries. */
 function useTest(webhookId: string) {
-  const refresh = useRefresh();
   const navigate = useNavigate();
   const test = $api.useMutation('post', '/api/v1/webhooks/{webhook_id}/test');
   const run = () =>
@@ -39,11 +38,7 @@ function useTest(webhookId: string) {
             search: { delivery: data.id },
           });
         },
-        onError: (error: unknown) =>
-          notifications.show({
-            color: 'red',
-            message: isApiError(error) ? error.message : String(error),
-          }),
+        onError: notifyError,
       },
     );
   return { run, isPending: test.isPending };
@@ -89,35 +84,28 @@ export function Actions({ webhook }: { webhook: Details }) {
 function More({ webhook, open }: { webhook: Details; open: (dialog: Dialog) => void }) {
   const { t } = useTranslation('delivery/webhooks');
   return (
-    <Menu position="bottom-end">
-      <Menu.Target>
-        <ActionIcon variant="default" size="input-sm" aria-label={t('more')}>
-          <EllipsisVertical size={16} />
-        </ActionIcon>
-      </Menu.Target>
-      <Menu.Dropdown>
-        {webhook.active && (
-          <Menu.Item
-            leftSection={<History size={16} />}
-            disabled={isReplaying(webhook)}
-            onClick={() => open('replay')}
-          >
-            {t('replay.start')}
-          </Menu.Item>
-        )}
-        <Menu.Item leftSection={<KeyRound size={16} />} onClick={() => open('rotate')}>
-          {t('rotate')}
+    <MoreMenu>
+      {webhook.active && (
+        <Menu.Item
+          leftSection={<History size={16} />}
+          disabled={isReplaying(webhook)}
+          onClick={() => open('replay')}
+        >
+          {t('replay.start')}
         </Menu.Item>
-        {webhook.active && (
-          <Menu.Item leftSection={<Pause size={16} />} onClick={() => open('deactivate')}>
-            {t('deactivate')}
-          </Menu.Item>
-        )}
-        <Menu.Divider />
-        <Menu.Item leftSection={<Trash2 size={16} />} onClick={() => open('delete')}>
-          {t('delete')}
+      )}
+      <Menu.Item leftSection={<KeyRound size={16} />} onClick={() => open('rotate')}>
+        {t('rotate')}
+      </Menu.Item>
+      {webhook.active && (
+        <Menu.Item leftSection={<Pause size={16} />} onClick={() => open('deactivate')}>
+          {t('deactivate')}
         </Menu.Item>
-      </Menu.Dropdown>
-    </Menu>
+      )}
+      <Menu.Divider />
+      <Menu.Item leftSection={<Trash2 size={16} />} onClick={() => open('delete')}>
+        {t('delete')}
+      </Menu.Item>
+    </MoreMenu>
   );
 }

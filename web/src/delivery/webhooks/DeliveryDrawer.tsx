@@ -12,7 +12,7 @@ import { Facts } from '@/kit/components/Facts';
 import { Loading } from '@/kit/components/Loading';
 import { StatusBadge } from '@/kit/components/StatusBadge';
 import { useFormat } from '@/kit/i18n/format';
-import { useRefresh } from './useRefresh';
+import { refresh } from './refresh';
 import { type Delivery, DELIVERY_TONES, type Details } from './values';
 
 interface Props {
@@ -129,7 +129,6 @@ function Attempt({ attempt }: { attempt: Schemas['DeliveryAttempt'] }) {
 
 function Redeliver({ delivery }: { delivery: Delivery }) {
   const { t } = useTranslation('delivery/webhooks');
-  const refresh = useRefresh();
   const redeliver = $api.useMutation(
     'post',
     '/api/v1/webhooks/{webhook_id}/deliveries/{delivery_id}/redeliver',

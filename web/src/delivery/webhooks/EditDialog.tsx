@@ -2,13 +2,12 @@ import { useTranslation } from 'react-i18next';
 import { $api } from '@/kit/api/client';
 import { ifMatch } from '@/kit/api/idempotency';
 import { Dialog } from '@/kit/components/Dialog';
-import { useRefresh } from './useRefresh';
+import { refresh } from './refresh';
 import type { Details } from './values';
 import { WebhookForm } from './WebhookForm';
 
 export function EditDialog({ webhook, close }: { webhook: Details; close: () => void }) {
   const { t } = useTranslation('delivery/webhooks');
-  const refresh = useRefresh();
   const update = $api.useMutation('patch', '/api/v1/webhooks/{webhook_id}');
   return (
     <Dialog onClose={close} size="xl" title={t('edit')}>

@@ -5,13 +5,12 @@ import { useTranslation } from 'react-i18next';
 import { $api } from '@/kit/api/client';
 import { ifMatch } from '@/kit/api/idempotency';
 import { ErrorAlert } from '@/kit/components/ErrorAlert';
-import { useRefresh } from './useRefresh';
+import { refresh } from './refresh';
 import type { Details } from './values';
 
 /** Says why a webhook is deactivated, and activates it, with what it has missed if wanted. */
 export function Reactivation({ webhook }: { webhook: Details }) {
   const { t } = useTranslation('delivery/webhooks');
-  const refresh = useRefresh();
   const hasMissed = webhook.missed_count > 0;
   const [replay, setReplay] = useState(true);
   const activate = $api.useMutation('post', '/api/v1/webhooks/{webhook_id}/activate');

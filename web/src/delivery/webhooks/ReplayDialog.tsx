@@ -7,7 +7,7 @@ import type { Schemas } from '@/kit/api/types';
 import { Dialog } from '@/kit/components/Dialog';
 import { ErrorAlert } from '@/kit/components/ErrorAlert';
 import { fieldError, otherError } from '@/kit/forms/fieldErrors';
-import { useRefresh } from './useRefresh';
+import { refresh } from './refresh';
 import { type Details, REPLAYABLE } from './values';
 
 type Replay = Schemas['ReplayDeliveries'];
@@ -24,7 +24,6 @@ function buildReplay(from: string, to: string, statuses: Status[]): Replay {
 }
 
 function useReplay(webhook: Details, close: () => void) {
-  const refresh = useRefresh();
   const activate = $api.useMutation('post', '/api/v1/webhooks/{webhook_id}/activate');
   const submit = (replay: Replay) =>
     activate.mutate(

@@ -5,14 +5,13 @@ import { ifMatch, useIdempotency } from '@/kit/api/idempotency';
 import { ConfirmDialog } from '@/kit/components/ConfirmDialog';
 import { Dialog } from '@/kit/components/Dialog';
 import { SecretOnce } from '@/kit/components/SecretOnce';
-import { useRefresh } from './useRefresh';
+import { refresh } from './refresh';
 import type { Details } from './values';
 import { VerifyProgram } from './VerifyProgram';
 
 /** Issues a new secret after a question, and shows it once. */
 export function RotateDialog({ webhook, close }: { webhook: Details; close: () => void }) {
   const { t } = useTranslation('delivery/webhooks');
-  const refresh = useRefresh();
   const idempotency = useIdempotency();
   const rotate = $api.useMutation('post', '/api/v1/webhooks/{webhook_id}/rotate-secret');
   const confirm = () =>
@@ -30,7 +29,6 @@ export function RotateDialog({ webhook, close }: { webhook: Details; close: () =
     return (
       <ConfirmDialog
         title={t('rotate')}
-
         action={t('rotate')}
         loading={rotate.isPending}
         error={rotate.error}

@@ -3,7 +3,7 @@ import { useTranslation } from 'react-i18next';
 import { $api } from '@/kit/api/client';
 import { ifMatch } from '@/kit/api/idempotency';
 import { ConfirmDialog } from '@/kit/components/ConfirmDialog';
-import { useRefresh } from './useRefresh';
+import { refresh } from './refresh';
 import type { Details } from './values';
 
 interface Props {
@@ -18,7 +18,6 @@ const paramsOf = (webhook: Details) => ({
 
 export function DeactivateDialog({ webhook, close }: Props) {
   const { t } = useTranslation('delivery/webhooks');
-  const refresh = useRefresh();
   const deactivate = $api.useMutation('post', '/api/v1/webhooks/{webhook_id}/deactivate');
   const confirm = () =>
     deactivate.mutate(
@@ -28,7 +27,6 @@ export function DeactivateDialog({ webhook, close }: Props) {
   return (
     <ConfirmDialog
       title={t('deactivate')}
-
       action={t('deactivate')}
       loading={deactivate.isPending}
       error={deactivate.error}
@@ -43,7 +41,6 @@ export function DeactivateDialog({ webhook, close }: Props) {
 export function DeleteDialog({ webhook, close }: Props) {
   const { t } = useTranslation('delivery/webhooks');
   const navigate = useNavigate();
-  const refresh = useRefresh();
   const remove = $api.useMutation('delete', '/api/v1/webhooks/{webhook_id}');
   const confirm = () =>
     remove.mutate(
@@ -56,7 +53,6 @@ export function DeleteDialog({ webhook, close }: Props) {
     <ConfirmDialog
       danger
       title={t('delete')}
-
       action={t('delete')}
       loading={remove.isPending}
       error={remove.error}

@@ -34,7 +34,6 @@ export function RevokeDialog({ apiKey, close }: Props) {
     <ConfirmDialog
       danger
       title={t('revoke_named', { name: apiKey.name })}
-
       action={t('revoke')}
       loading={revoke.isPending}
       error={revoke.error}

@@ -1,6 +1,6 @@
-import { ActionIcon, Alert, Button, Group, Menu, Stack, Text } from '@mantine/core';
+import { Alert, Button, Group, Menu, Stack, Text } from '@mantine/core';
 import { Link, useNavigate } from '@tanstack/react-router';
-import { Check, EllipsisVertical, Pencil, PlugZap, Trash2, TriangleAlert, Zap } from 'lucide-react';
+import { Check, Pencil, PlugZap, Trash2, TriangleAlert, Zap } from 'lucide-react';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { $api } from '@/kit/api/client';
@@ -9,8 +9,9 @@ import { ConfirmDialog } from '@/kit/components/ConfirmDialog';
 import { Dialog } from '@/kit/components/Dialog';
 import { ErrorAlert } from '@/kit/components/ErrorAlert';
 import { Loaded } from '@/kit/components/Loaded';
+import { MoreMenu } from '@/kit/components/MoreMenu';
 import { useKeys } from '@/kit/keys/keys';
-import { useRefresh } from './useRefresh';
+import { refresh } from './refresh';
 import type { Connector } from './values';
 
 /** Crawl, test, edit and delete. */
@@ -51,7 +52,6 @@ export function Actions({ connector }: { connector: Connector }) {
 }
 
 function useCrawl(connector: Connector) {
-  const refresh = useRefresh();
   const crawl = $api.useMutation('post', '/api/v1/connectors/{connector_id}/crawl');
   const run = () =>
     crawl.mutate(
@@ -69,25 +69,18 @@ function useCrawl(connector: Connector) {
 function More({ connector, remove }: { connector: Connector; remove: () => void }) {
   const { t } = useTranslation('intake/connectors');
   return (
-    <Menu position="bottom-end">
-      <Menu.Target>
-        <ActionIcon variant="default" size="input-sm" aria-label={t('more')}>
-          <EllipsisVertical size={16} />
-        </ActionIcon>
-      </Menu.Target>
-      <Menu.Dropdown>
-        <Menu.Item
-          component={Link}
-          to={`/connectors/${connector.id}/edit`}
-          leftSection={<Pencil size={16} />}
-        >
-          {t('edit')}
-        </Menu.Item>
-        <Menu.Item leftSection={<Trash2 size={16} />} onClick={remove}>
-          {t('delete')}
-        </Menu.Item>
-      </Menu.Dropdown>
-    </Menu>
+    <MoreMenu>
+      <Menu.Item
+        component={Link}
+        to={`/connectors/${connector.id}/edit`}
+        leftSection={<Pencil size={16} />}
+      >
+        {t('edit')}
+      </Menu.Item>
+      <Menu.Item leftSection={<Trash2 size={16} />} onClick={remove}>
+        {t('delete')}
+      </Menu.Item>
+    </MoreMenu>
   );
 }
 
@@ -137,7 +130,6 @@ function TestDialog({ connector, close }: DialogProps) {
 function DeleteDialog({ connector, close }: DialogProps) {
   const { t } = useTranslation('intake/connectors');
   const navigate = useNavigate();
-  const refresh = useRefresh();
   const remove = $api.useMutation('delete', '/api/v1/connectors/{connector_id}');
   const confirm = () =>
     remove.mutate(
@@ -153,7 +145,6 @@ function DeleteDialog({ connector, close }: DialogProps) {
     <ConfirmDialog
       danger
       title={t('delete')}
-
       action={t('delete')}
       loading={remove.isPending}
       error={remove.error}

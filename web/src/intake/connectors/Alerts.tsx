@@ -6,7 +6,7 @@ import { $api } from '@/kit/api/client';
 import type { Schemas } from '@/kit/api/types';
 import { useFormat } from '@/kit/i18n/format';
 import { useMay } from '@/kit/session/may';
-import { useRefresh } from './useRefresh';
+import { refresh } from './refresh';
 import type { Connector } from './values';
 
 type ConnectorAlert = Schemas['AlertOfConnector'];
@@ -71,7 +71,6 @@ function OpenAlert({ connector, alert }: { connector: Connector; alert: Connecto
 
 function Acknowledge({ connector, alert }: { connector: Connector; alert: ConnectorAlert }) {
   const { t } = useTranslation('intake/connectors');
-  const refresh = useRefresh();
   const acknowledge = $api.useMutation(
     'post',
     '/api/v1/connectors/{connector_id}/alerts/{alert_id}/acknowledge',

@@ -1,8 +1,9 @@
 import { Stack, Text } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
-import { isRunning, type Job, JobProgress, JobsTable } from '@/intake/ingestion_jobs';
+import { isRunning, type Job, JobsTable } from '@/intake/ingestion_jobs';
 import { $api } from '@/kit/api/client';
 import { pollRows } from '@/kit/api/polling';
+import { JobProgress } from '@/kit/components/JobProgress';
 import { Loaded } from '@/kit/components/Loaded';
 import { Section } from '@/kit/components/Section';
 import type { Connector } from './values';

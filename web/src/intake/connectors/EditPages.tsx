@@ -8,7 +8,7 @@ import type { Schemas } from '@/kit/api/types';
 import { Loaded } from '@/kit/components/Loaded';
 import { Page } from '@/kit/components/Page';
 import { ConnectorForm } from './ConnectorForm';
-import { useRefresh } from './useRefresh';
+import { refresh } from './refresh';
 import type { Connector } from './values';
 
 type ConnectorTypeInfo = Schemas['TypeOfConnector'];
@@ -68,7 +68,6 @@ function Types({ types }: { types: readonly ConnectorTypeInfo[] }) {
 function Create({ info }: { info: ConnectorTypeInfo }) {
   const { t } = useTranslation('intake/connectors');
   const navigate = useNavigate();
-  const refresh = useRefresh();
   const idempotency = useIdempotency();
   const create = $api.useMutation('post', '/api/v1/connectors');
   return (
@@ -130,7 +129,6 @@ export function EditConnectorPage() {
 function Edit({ connector, info }: { connector: Connector; info: ConnectorTypeInfo }) {
   const { t } = useTranslation('intake/connectors');
   const navigate = useNavigate();
-  const refresh = useRefresh();
   const update = $api.useMutation('patch', '/api/v1/connectors/{connector_id}');
   return (
     <ConnectorForm

@@ -1,29 +1,17 @@
 import { Button } from '@mantine/core';
-import { notifications } from '@mantine/notifications';
-import { useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { RotateCw, Sparkles, X } from 'lucide-react';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { $api } from '@/kit/api/client';
 import { randomKey } from '@/kit/api/idempotency';
+import { refreshBelow } from '@/kit/api/queryClient';
 import { ConfirmDialog } from '@/kit/components/ConfirmDialog';
+import { notifyError } from '@/kit/components/notify';
 import { useMay } from '@/kit/session/may';
 import { canRetry, isPending, type Job } from './values';
 
-const report = (error: unknown) =>
-  notifications.show({
-    color: 'red',
-    message: error instanceof Error ? error.message : String(error),
-  });
-
-function useRefresh(): () => void {
-  const client = useQueryClient();
-  return () =>
-    void client.invalidateQueries({
-      predicate: ({ queryKey }) => String(queryKey[1]).startsWith('/api/v1/ingestion-jobs'),
-    });
-}
+const refresh = () => refreshBelow('/api/v1/ingestion-jobs');
 
 /** Retry, cancel, and predictions for what a job has created. */
 export function Actions({ job }: { job: Job }) {
@@ -41,7 +29,6 @@ export function Actions({ job }: { job: Job }) {
 
 function Retry({ job }: { job: Job }) {
   const { t } = useTranslation('intake/ingestion_jobs');
-  const refresh = useRefresh();
   const retry = $api.useMutation('post', '/api/v1/ingestion-jobs/{job_id}/retry');
   return (
     <Button
@@ -55,7 +42,7 @@ function Retry({ job }: { job: Job }) {
               header: { 'Idempotency-Key': randomKey() },
             },
           },
-          { onSettled: refresh, onError: report },
+          { onSettled: refresh, onError: notifyError },
         )
       }
     >
@@ -66,7 +53,6 @@ function Retry({ job }: { job: Job }) {
 
 function Cancel({ job }: { job: Job }) {
   const { t } = useTranslation('intake/ingestion_jobs');
-  const refresh = useRefresh();
   const [isOpen, setOpen] = useState(false);
   const cancel = $api.useMutation('post', '/api/v1/ingestion-jobs/{job_id}/cancel');
   return (
@@ -77,7 +63,6 @@ function Cancel({ job }: { job: Job }) {
       {isOpen && (
         <ConfirmDialog
           title={t('cancel')}
-
           action={t('cancel')}
           loading={cancel.isPending}
           error={cancel.error}
@@ -116,7 +101,7 @@ function Extract({ job }: { job: Job }) {
           {
             onSuccess: ({ data }) =>
               void navigate({ to: '/imports/$jobId', params: { jobId: data.id } }),
-            onError: report,
+            onError: notifyError,
           },
         )
       }

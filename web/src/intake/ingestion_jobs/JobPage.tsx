@@ -6,12 +6,13 @@ import { ApiError } from '@/kit/api/errors';
 import { pollWhile } from '@/kit/api/polling';
 import { ErrorAlert } from '@/kit/components/ErrorAlert';
 import { Facts } from '@/kit/components/Facts';
+import { JobProgress } from '@/kit/components/JobProgress';
 import { Loaded } from '@/kit/components/Loaded';
 import { Page } from '@/kit/components/Page';
 import { useFormat } from '@/kit/i18n/format';
 import { Actions } from './Actions';
 import { Items } from './Items';
-import { JobProgress, JobStatus } from './JobProgress';
+import { JobStatus } from './JobStatus';
 import { isPending, type Job } from './values';
 
 export function JobPage() {

@@ -5,7 +5,7 @@ import { Relative } from '@/kit/components/Relative';
 import { useFormat } from '@/kit/i18n/format';
 import type { Column } from '@/kit/lists/columns';
 import { DataTable } from '@/kit/lists/DataTable';
-import { JobStatus } from './JobProgress';
+import { JobStatus } from './JobStatus';
 import type { Job } from './values';
 
 /** Jobs with their state and counts. */

@@ -15,3 +15,10 @@ export const queryClient = new QueryClient({
     mutations: { retry: false },
   },
 });
+
+/** Reads again all that was read below these paths of the API, such as `/api/v1/webhooks`. */
+export function refreshBelow(...paths: readonly string[]): void {
+  void queryClient.invalidateQueries({
+    predicate: ({ queryKey }) => paths.some((path) => String(queryKey[1]).startsWith(path)),
+  });
+}

@@ -34,4 +34,6 @@ describe('createFormat', () => {
 test('chooseLocale prefers the region of the browser', () => {
   expect(chooseLocale('de', ['en-US', 'de-AT'])).toBe('de-AT');
   expect(chooseLocale('de', ['en-US'])).toBe('de');
+  expect(chooseLocale('en', ['en-US@posix', 'en-GB'])).toBe('en-GB');
+  expect(chooseLocale('en', ['en-US@posix'])).toBe('en');
 });

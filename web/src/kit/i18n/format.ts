@@ -12,9 +12,18 @@ const UNITS: [Intl.RelativeTimeFormatUnit, number][] = [
 ];
 const BYTE_UNITS = ['byte', 'kilobyte', 'megabyte', 'gigabyte', 'terabyte'] as const;
 
+/** Browsers may list what Intl refuses, such as `en-US@posix`. */
+function isLocale(tag: string): boolean {
+  try {
+    return Intl.getCanonicalLocales(tag).length > 0;
+  } catch {
+    return false;
+  }
+}
+
 /** Returns the browser's own tag of this language, such as de-AT for de. */
 export function chooseLocale(language: string, preferred: readonly string[]): string {
-  return preferred.find((tag) => tag.split('-')[0] === language) ?? language;
+  return preferred.find((tag) => tag.split('-')[0] === language && isLocale(tag)) ?? language;
 }
 
 export interface Format {

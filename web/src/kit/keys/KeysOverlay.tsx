@@ -1,7 +1,9 @@
-import { Group, Kbd, Modal, Stack, Text, Title } from '@mantine/core';
+import { Group, Kbd, Stack, Text, Title } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { useTranslation } from 'react-i18next';
+import { Dialog } from '@/kit/components/Dialog';
 import { isMac, useKeyGroups, useKeys, type KeyAction, type KeyGroup } from './keys';
+import { splitKeys } from './matching';
 
 const NAMES: Record<string, string> = {
   mod: isMac ? '⌘' : 'Ctrl',
@@ -18,7 +20,7 @@ const NAMES: Record<string, string> = {
 export function Keys({ keys }: { keys: string }) {
   return (
     <Group gap={4} wrap="nowrap" component="span">
-      {keys.split('+').map((part) => (
+      {splitKeys(keys).map((part) => (
         <Kbd key={part} size="xs">
           {NAMES[part] ?? (part.length === 1 ? part.toUpperCase() : part)}
         </Kbd>
@@ -57,12 +59,7 @@ export function KeysOverlay() {
   const groups = useKeyGroups();
   useKeys(t('keys.general'), [{ keys: '?', text: t('keys.show'), run: open }]);
   return (
-    <Modal
-      opened={opened}
-      onClose={close}
-      title={t('keys.title')}
-      closeButtonProps={{ 'aria-label': t('close') }}
-    >
+    <Dialog opened={opened} onClose={close} title={t('keys.title')}>
       <Stack gap="lg">
         {mergeGroups(groups)
           .filter(({ actions }) => actions.length > 0)
@@ -79,6 +76,6 @@ export function KeysOverlay() {
             </Stack>
           ))}
       </Stack>
-    </Modal>
+    </Dialog>
   );
 }

@@ -21,6 +21,10 @@ describe('matchesKey', () => {
     ['mod+Enter', press('Enter', { ctrlKey: true }), true],
     ['mod+Enter', press('Enter', { metaKey: true }), false],
     ['Enter', press('Enter', { ctrlKey: true }), false],
+    ['+', press('+', { shiftKey: true }), true],
+    ['+', press('-'), false],
+    ['mod++', press('+', { ctrlKey: true }), true],
+    ['mod++', press('+'), false],
     ['alt+ArrowDown', press('ArrowDown', { altKey: true }), true],
   ])('%s', (combination, pressed, expected) => {
     expect(matchesKey(combination, pressed, false)).toBe(expected);

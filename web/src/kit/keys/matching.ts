@@ -1,4 +1,4 @@
-/** Keys are written `n`, `?`, `Enter`, `mod+s`, `shift+ArrowDown`; `mod` is Ctrl, or ⌘ on a Mac. */
+/** Keys are written `n`, `?`, `+`, `Enter`, `mod+s`, `mod++`; `mod` is Ctrl, or ⌘ on a Mac. */
 
 export interface KeyPress {
   key: string;
@@ -8,8 +8,16 @@ export interface KeyPress {
   altKey: boolean;
 }
 
+/** Returns the parts of a combination, the key last. */
+export function splitKeys(combination: string): string[] {
+  // The last sign belongs to the key, which may be `+` itself.
+  const at = combination.slice(0, -1).lastIndexOf('+');
+  const modifiers = at < 0 ? [] : combination.slice(0, at).split('+');
+  return [...modifiers, combination.slice(at + 1)];
+}
+
 export function matchesKey(combination: string, press: KeyPress, isMac: boolean): boolean {
-  const parts = combination.split('+');
+  const parts = splitKeys(combination);
   const key = parts.pop() ?? '';
   const has = (name: string) => parts.includes(name);
   const isMod = isMac ? press.metaKey : press.ctrlKey;

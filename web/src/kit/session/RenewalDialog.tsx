@@ -1,7 +1,8 @@
-import { Button, Group, Modal, PasswordInput, Stack, Text } from '@mantine/core';
+import { Button, Group, PasswordInput, Stack, Text } from '@mantine/core';
 import { type SyntheticEvent, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { $api } from '@/kit/api/client';
+import { Dialog } from '@/kit/components/Dialog';
 import { ErrorAlert } from '@/kit/components/ErrorAlert';
 import { useRenewal } from './renewal';
 import { endSession, startSession, useSession } from './store';
@@ -28,7 +29,7 @@ export function RenewalDialog() {
     window.location.assign(`${window.location.origin}/sign-in?next=${encodeURIComponent(next)}`);
   };
   return (
-    <Modal
+    <Dialog
       opened={opened && session !== undefined}
       onClose={() => undefined}
       withCloseButton={false}
@@ -56,6 +57,6 @@ export function RenewalDialog() {
           </Group>
         </Stack>
       </form>
-    </Modal>
+    </Dialog>
   );
 }

@@ -1,13 +1,11 @@
-import { ActionIcon, Button, Menu } from '@mantine/core';
+import { Button, Menu } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { Link, useNavigate } from '@tanstack/react-router';
 import { useMutation } from '@tanstack/react-query';
-import { notifications } from '@mantine/notifications';
 import {
   Archive,
   ArchiveRestore,
   Download,
-  Ellipsis,
   Pencil,
   RefreshCw,
   Trash2,
@@ -15,7 +13,10 @@ import {
   UserPlus,
 } from 'lucide-react';
 import { useTranslation } from 'react-i18next';
-import { api, fetchBlob } from '@/kit/api/client';
+import { api } from '@/kit/api/client';
+import { downloadFile } from '@/kit/api/download';
+import { MoreMenu } from '@/kit/components/MoreMenu';
+import { notifyError } from '@/kit/components/notify';
 import { useKeys } from '@/kit/keys/keys';
 import { useMay } from '@/kit/session/may';
 import { type Artifact, refreshDocuments } from '../useDocuments';
@@ -23,22 +24,11 @@ import { AssignDialog } from './AssignDialog';
 import { DeleteDialog } from './DeleteDialog';
 import { EditDialog } from './EditDialog';
 
-function saveAs(blob: Blob, name: string): void {
-  const url = URL.createObjectURL(blob);
-  const link = document.createElement('a');
-  link.href = url;
-  link.download = name;
-  link.click();
-  URL.revokeObjectURL(url);
-}
-
 /** Runs an action of one click; an error is shown in a corner, where the success is, too. */
 function useAction() {
-  const { t } = useTranslation('documents/artifacts');
   return useMutation({
     mutationFn: (run: () => Promise<unknown>) => run(),
-    onError: (error) =>
-      notifications.show({ color: 'red', title: t('action_failed'), message: error.message }),
+    onError: notifyError,
     onSettled: () => refreshDocuments(),
   });
 }
@@ -92,35 +82,27 @@ function More({ row, remove }: { row: Artifact; remove: () => void }) {
   const { t } = useTranslation('documents/artifacts');
   const may = useMay();
   const { mutate } = useAction();
-  const download = async () =>
-    saveAs(await fetchBlob(`/api/v1/artifacts/${row.id}/content`), row.name);
+  const download = () => downloadFile(`/api/v1/artifacts/${row.id}/content`, row.name);
   return (
-    <Menu position="bottom-end">
-      <Menu.Target>
-        <ActionIcon variant="default" size={36} aria-label={t('action.more')}>
-          <Ellipsis {...icon} />
-        </ActionIcon>
-      </Menu.Target>
-      <Menu.Dropdown>
-        <Menu.Item leftSection={<Download {...icon} />} onClick={() => mutate(download)}>
-          {t('action.download')}
-        </Menu.Item>
-        {row.claim && may('artifacts:claim') && <ReleaseItem row={row} run={mutate} />}
-        {may('artifacts:update') && <UpdateItems row={row} run={mutate} />}
-        {may('artifacts:delete') && (
-          <>
-            <Menu.Divider />
-            <Menu.Item
-              c="var(--mantine-color-error)"
-              leftSection={<Trash2 {...icon} />}
-              onClick={remove}
-            >
-              {t('action.delete')}
-            </Menu.Item>
-          </>
-        )}
-      </Menu.Dropdown>
-    </Menu>
+    <MoreMenu>
+      <Menu.Item leftSection={<Download {...icon} />} onClick={() => mutate(download)}>
+        {t('action.download')}
+      </Menu.Item>
+      {row.claim && may('artifacts:claim') && <ReleaseItem row={row} run={mutate} />}
+      {may('artifacts:update') && <UpdateItems row={row} run={mutate} />}
+      {may('artifacts:delete') && (
+        <>
+          <Menu.Divider />
+          <Menu.Item
+            c="var(--mantine-color-error)"
+            leftSection={<Trash2 {...icon} />}
+            onClick={remove}
+          >
+            {t('action.delete')}
+          </Menu.Item>
+        </>
+      )}
+    </MoreMenu>
   );
 }
 

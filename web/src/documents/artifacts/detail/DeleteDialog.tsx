@@ -1,10 +1,8 @@
-import { Button, Group, Stack, Text } from '@mantine/core';
 import { useNavigate } from '@tanstack/react-router';
-import { Dialog } from '@/kit/components/Dialog';
+import { ConfirmDialog } from '@/kit/components/ConfirmDialog';
 import { useTranslation } from 'react-i18next';
 import { $api } from '@/kit/api/client';
 import { queryClient } from '@/kit/api/queryClient';
-import { ErrorAlert } from '@/kit/components/ErrorAlert';
 import type { Artifact } from '../useDocuments';
 
 interface Props {
@@ -28,21 +26,17 @@ export function DeleteDialog({ row, opened, close }: Props) {
       },
     );
   return (
-    <Dialog opened={opened} onClose={close} title={t('delete.title')}>
-      <Stack>
-        <Text size="sm" dir="auto">
-          {t('delete.one', { name: row.name })}
-        </Text>
-        <ErrorAlert error={remove.error} />
-        <Group justify="flex-end">
-          <Button variant="default" onClick={close} data-autofocus>
-            {t('cancel')}
-          </Button>
-          <Button color="red" loading={remove.isPending} onClick={submit}>
-            {t('action.delete')}
-          </Button>
-        </Group>
-      </Stack>
-    </Dialog>
+    <ConfirmDialog
+      danger
+      title={t('delete.title')}
+      opened={opened}
+      onClose={close}
+      action={t('action.delete')}
+      onConfirm={submit}
+      loading={remove.isPending}
+      error={remove.error}
+    >
+      {t('delete.one', { name: row.name })}
+    </ConfirmDialog>
   );
 }

@@ -1,11 +1,13 @@
-import { ActionIcon, Button, Menu, Tooltip } from '@mantine/core';
+import { Button, Menu, Tooltip } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
-import { notifications } from '@mantine/notifications';
 import { useMutation } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
-import { Copy, Download, Ellipsis, Sparkles, Trash2 } from 'lucide-react';
+import { Copy, Download, Sparkles, Trash2 } from 'lucide-react';
 import { useTranslation } from 'react-i18next';
 import { api, unwrap } from '@/kit/api/client';
+import { saveBlob } from '@/kit/api/download';
+import { MoreMenu } from '@/kit/components/MoreMenu';
+import { notifyError } from '@/kit/components/notify';
 import { useMay } from '@/kit/session/may';
 import { PublishDialog } from '../publish/PublishDialog';
 import { refreshSchemas, type SchemaDetail } from '../useDraft';
@@ -17,11 +19,9 @@ interface Props {
 }
 
 function useAction() {
-  const { t } = useTranslation('schemas/artifact_schemas');
   return useMutation({
     mutationFn: (run: () => Promise<unknown>) => run(),
-    onError: (error) =>
-      notifications.show({ color: 'red', title: t('action_failed'), message: error.message }),
+    onError: notifyError,
     onSettled: () => refreshSchemas(),
   });
 }
@@ -71,12 +71,7 @@ function saveAsFile(schema: SchemaDetail): void {
   };
   const file = { format: 'labeling-schema', version: 1, ...content, fields: schema.fields };
   const blob = new Blob([JSON.stringify(file, null, 2)], { type: 'application/json' });
-  const url = URL.createObjectURL(blob);
-  const link = document.createElement('a');
-  link.href = url;
-  link.download = `${name}.json`;
-  link.click();
-  URL.revokeObjectURL(url);
+  saveBlob(blob, `${name}.json`);
 }
 
 interface MoreProps {
@@ -100,31 +95,20 @@ function More({ schema, run, remove }: MoreProps) {
       ? api.POST('/api/v1/schemas/{schema_id}/ai-assist/disable', init)
       : api.POST('/api/v1/schemas/{schema_id}/ai-assist/enable', init);
   return (
-    <Menu position="bottom-end">
-      <Menu.Target>
-        <ActionIcon variant="default" size={36} aria-label={t('action.more')}>
-          <Ellipsis {...icon} />
-        </ActionIcon>
-      </Menu.Target>
-      <Menu.Dropdown>
-        <Menu.Item leftSection={<Sparkles {...icon} />} onClick={() => run(assist)}>
-          {t(schema.ai_assist_enabled ? 'action.assist_off' : 'action.assist_on')}
-        </Menu.Item>
-        <Menu.Item leftSection={<Copy {...icon} />} onClick={() => run(duplicate)}>
-          {t('action.duplicate')}
-        </Menu.Item>
-        <Menu.Item leftSection={<Download {...icon} />} onClick={() => saveAsFile(schema)}>
-          {t('action.download')}
-        </Menu.Item>
-        <Menu.Divider />
-        <Menu.Item
-          c="var(--mantine-color-error)"
-          leftSection={<Trash2 {...icon} />}
-          onClick={remove}
-        >
-          {t('action.delete')}
-        </Menu.Item>
-      </Menu.Dropdown>
-    </Menu>
+    <MoreMenu>
+      <Menu.Item leftSection={<Sparkles {...icon} />} onClick={() => run(assist)}>
+        {t(schema.ai_assist_enabled ? 'action.assist_off' : 'action.assist_on')}
+      </Menu.Item>
+      <Menu.Item leftSection={<Copy {...icon} />} onClick={() => run(duplicate)}>
+        {t('action.duplicate')}
+      </Menu.Item>
+      <Menu.Item leftSection={<Download {...icon} />} onClick={() => saveAsFile(schema)}>
+        {t('action.download')}
+      </Menu.Item>
+      <Menu.Divider />
+      <Menu.Item c="var(--mantine-color-error)" leftSection={<Trash2 {...icon} />} onClick={remove}>
+        {t('action.delete')}
+      </Menu.Item>
+    </MoreMenu>
   );
 }

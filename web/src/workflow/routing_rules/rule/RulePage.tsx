@@ -1,4 +1,4 @@
-import { Button, Group, Stack, Text } from '@mantine/core';
+import { Button, Group } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { useNavigate, useParams } from '@tanstack/react-router';
 import { Trash2 } from 'lucide-react';
@@ -8,7 +8,7 @@ import { useTranslation } from 'react-i18next';
 import { $api } from '@/kit/api/client';
 import { isApiError } from '@/kit/api/errors';
 import { queryClient } from '@/kit/api/queryClient';
-import { Dialog } from '@/kit/components/Dialog';
+import { ConfirmDialog } from '@/kit/components/ConfirmDialog';
 import { ErrorAlert } from '@/kit/components/ErrorAlert';
 import { Loading } from '@/kit/components/Loading';
 import { NotFound } from '@/kit/components/NotFound';
@@ -128,21 +128,17 @@ function DeleteDialog({ rule, opened, close }: DeleteProps) {
       },
     );
   return (
-    <Dialog opened={opened} onClose={close} title={t('delete.title')}>
-      <Stack>
-        <Text size="sm" dir="auto">
-          {t('delete.text', { name: rule.name })}
-        </Text>
-        <ErrorAlert error={remove.error} />
-        <Group justify="flex-end">
-          <Button variant="default" onClick={close} data-autofocus>
-            {t('cancel')}
-          </Button>
-          <Button color="red" loading={remove.isPending} onClick={submit}>
-            {t('delete.button')}
-          </Button>
-        </Group>
-      </Stack>
-    </Dialog>
+    <ConfirmDialog
+      danger
+      title={t('delete.title')}
+      opened={opened}
+      onClose={close}
+      action={t('delete.button')}
+      onConfirm={submit}
+      loading={remove.isPending}
+      error={remove.error}
+    >
+      {t('delete.text', { name: rule.name })}
+    </ConfirmDialog>
   );
 }
