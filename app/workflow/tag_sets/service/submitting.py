@@ -117,8 +117,8 @@ def find_exemption(tag_set: LockedTagSet, terms: rules.Terms, caller: Caller) ->
     """Return why a submitted tag set needs no review: `SAMPLING`, `CONFIDENCE`, or None.
 
     Other tag sets of the artifact are not considered. Confidence is a reason only where a model
-    alone decided: the person removed no predicted tags and chose none, and no tag set of the artifact
-    was rejected. The confidence of rules is no reason, because nothing has calibrated it.
+    alone decided: the person removed no predicted tags and chose none, and no tag set of the
+    artifact was rejected. The confidence of rules is no reason: nothing has calibrated it.
     """
     if was_sent_back(tag_set):
         return None
