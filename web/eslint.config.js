@@ -1,6 +1,4 @@
 import js from '@eslint/js';
-import { createTypeScriptImportResolver } from 'eslint-import-resolver-typescript';
-import { importX } from 'eslint-plugin-import-x';
 import a11y from 'eslint-plugin-jsx-a11y';
 import hooks from 'eslint-plugin-react-hooks';
 import ts from 'typescript-eslint';
@@ -39,23 +37,17 @@ export default ts.config(
   ts.configs.strictTypeChecked,
   a11y.flatConfigs.strict,
   hooks.configs.flat['recommended-latest'],
-  importX.flatConfigs.typescript,
   {
-    plugins: { 'import-x': importX },
     languageOptions: {
       parserOptions: {
         projectService: { allowDefaultProject: ['*.js', 'scripts/*.mjs'] },
         tsconfigRootDir: import.meta.dirname,
       },
     },
-    settings: {
-      'import-x/resolver-next': [createTypeScriptImportResolver({ project: 'tsconfig.json' })],
-    },
     linterOptions: { reportUnusedDisableDirectives: 'error' },
     rules: {
       'max-lines': ['error', { max: 300 }],
       'max-lines-per-function': ['error', { max: 60, skipComments: true, skipBlankLines: true }],
-      'import-x/no-cycle': 'error',
       'no-restricted-syntax': [
         'error',
         {

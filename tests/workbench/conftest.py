@@ -15,6 +15,8 @@ BASE = "WORKBENCH_BASE"
 
 It needs RATE_LIMITS=off and REGISTRATION=open, and DATA_DIR and DEMO_PASSWORD have to be set.
 For webhooks and single sign-on: EGRESS_ALLOWED_NETWORKS=127.0.0.2/32 and WEBHOOK_ALLOW_HTTP=on.
+For connectors: CONNECTOR_ALLOWED_NETWORKS=127.0.0.0/8 and CONNECTOR_ALLOW_UNENCRYPTED=true.
+For invoices: BILLING_FILE=examples/billing.toml, as a whole path.
 """
 
 
@@ -29,21 +31,35 @@ def build() -> Path:
 @pytest.fixture(scope="session")
 def workbench(build: Path) -> Iterator[Service]:
     """Run a service that serves the build."""
-    settings = {"RATE_LIMITS": "off", "REGISTRATION": "open", "WORKBENCH": "on"}
+    settings = {
+        "RATE_LIMITS": "off",
+        "REGISTRATION": "open",
+        "WORKBENCH": "on",
+        "BILLING_FILE": str(ROOT / "examples" / "billing.toml"),
+    }
     with running(**settings) as service:
         yield service
 
 
 @pytest.fixture(scope="session")
+def data_dir(request: pytest.FixtureRequest) -> Path:
+    """Return the data folder of the service that is walked through."""
+    if BASE in os.environ:
+        return Path(os.environ["DATA_DIR"]).absolute()
+    service: Service = request.getfixturevalue("workbench")
+    return service.data_dir
+
+
+@pytest.fixture(scope="session")
 def walker(
-    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory, data_dir: Path
 ) -> Iterator[Walker]:
     pictures = tmp_path_factory.mktemp("pictures")
+    mail = data_dir / "mail"
     if BASE in os.environ:
-        mail = Path(os.environ["DATA_DIR"]) / "mail"
         walker = Walker(os.environ[BASE], os.environ["DEMO_PASSWORD"], mail, pictures)
     else:
         service: Service = request.getfixturevalue("workbench")
-        walker = Walker(service.base, service.password, service.data_dir / "mail", pictures)
+        walker = Walker(service.base, service.password, mail, pictures)
     yield walker
     walker.close()

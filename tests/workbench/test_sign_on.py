@@ -45,3 +45,7 @@ def test_a_new_member_signs_in_at_the_provider(walker: Walker, issuer: str) -> N
 
 def test_an_owner_confirms_the_first_sign_on_by_email(walker: Walker, issuer: str) -> None:
     walker.walk(WALK, "an_owner_confirms_by_email", issuer=issuer)
+
+
+def test_an_owner_configures_sign_on(walker: Walker, issuer: str) -> None:
+    walker.walk(WALK, "an_owner_configures_sign_on", issuer=issuer)

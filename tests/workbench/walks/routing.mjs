@@ -52,6 +52,30 @@ export async function rules_are_moved_with_the_keyboard_and_turned_off(walk) {
   });
 }
 
+export async function rules_are_dragged_to_another_place(walk) {
+  const owner = await walk.organization();
+  for (const name of ['First', 'Second', 'Third'])
+    await walk.call(owner, 'POST', '/routing-rules', { name, action: { priority: 60 } });
+  const page = await walk.page('/routing', { as: owner });
+  const card = (name) => page.getByRole('listitem').filter({ has: page.getByRole('link', { name, exact: true }) });
+  const names = async () => (await walk.call(owner, 'GET', '/routing-rules')).map(({ name }) => name);
+  // By its name, and by an empty place of the card.
+  await page.getByRole('link', { name: 'Third' }).dragTo(card('First'));
+  await walk.until(async () => walk.assert.deepEqual(await names(), ['Third', 'First', 'Second']));
+  await card('Third').getByText('3.').waitFor({ state: 'detached' });
+  await card('Third').dragTo(card('Second'), { sourcePosition: { x: 6, y: 6 } });
+  await walk.until(async () => walk.assert.deepEqual(await names(), ['First', 'Second', 'Third']));
+  // Another tab moved one in between: the order is read again, and the page says so.
+  await walk.until(async () =>
+    walk.assert.match(await page.getByRole('list', { name: 'Routing' }).innerText(), /First[^]*Second[^]*Third/),
+  );
+  const added = await walk.call(owner, 'POST', '/routing-rules', { name: 'Fourth', action: { priority: 60 } });
+  await page.getByRole('button', { name: 'Move Third up' }).click();
+  await page.getByRole('alert').waitFor();
+  await page.getByRole('link', { name: added.name }).waitFor();
+  walk.assert.deepEqual(await names(), ['First', 'Second', 'Third', 'Fourth']);
+}
+
 export async function an_error_names_its_condition(walk) {
   const owner = await walk.organization();
   const page = await walk.page('/routing/new', { as: owner });

@@ -95,6 +95,7 @@ function Statuses({ value, onChange, error }: StatusesProps) {
   return (
     <Checkbox.Group
       label={t('replay.statuses')}
+      description={value.includes('delivered') && t('replay.delivered_hint')}
       value={value}
       onChange={(next) => onChange(REPLAYABLE.filter((one) => next.includes(one)))}
       error={error}

@@ -8,6 +8,11 @@ test.each([
   [`tag-sets/${ID}/comments`, 'a=1', `/tag-sets/${ID}?panel=comments&a=1`],
   ['review-queue', 'escalated=true', '/review?escalated=true'],
   ['users/me/assignments', '', '/'],
+  ['organizations/some-slug/api-keys', '', '/integrations/api-keys'],
+  ['quality/drift', 'detection_id=1', '/drift?detection_id=1'],
+  ['billing/usage', '', '/billing'],
+  // What was sent back is on the start page.
+  ['tag-sets', 'status=rejected', '/'],
   ['nothing/known', 'a=1', '/'],
 ])('%s', (resource, query, page) => {
   expect(findTarget(resource, query)).toBe(page);

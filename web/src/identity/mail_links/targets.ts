@@ -7,15 +7,15 @@ const TARGETS: readonly [RegExp, string][] = [
   [new RegExp(`^artifacts/${ID}$`), '/documents/$1'],
   [new RegExp(`^tag-sets/${ID}$`), '/tag-sets/$1'],
   [new RegExp(`^tag-sets/${ID}/comments$`), '/tag-sets/$1?panel=comments'],
-  [/^tag-sets$/, '/work/sent-back'],
   [new RegExp(`^review-queue/${ID}$`), '/review/$1'],
   [/^review-queue$/, '/review'],
   [/^users\/me\/assignments$/, '/'],
   [new RegExp(`^webhooks/${ID}$`), '/integrations/webhooks/$1'],
   [new RegExp(`^connectors/${ID}/alerts$`), '/connectors/$1/alerts'],
-  [new RegExp(`^organizations/${ID}/api-keys$`), '/integrations/api-keys'],
+  [/^organizations\/[^/]+\/api-keys$/, '/integrations/api-keys'],
   [new RegExp(`^exports/${ID}$`), '/exports/$1'],
-  [/^quality\/drift$/, '/quality/drift'],
+  [/^quality\/drift$/, '/drift'],
+  [/^billing\/usage$/, '/billing'],
 ];
 
 /** Returns the page for a path of the API, with its query; unknown paths lead home. */

@@ -1,5 +1,20 @@
 /** The look: quiet and dense. Colours are changed where Mantine's miss the contrast of WCAG AA. */
-import { createTheme, type CSSVariablesResolver, Modal, Table, Tooltip } from '@mantine/core';
+import {
+  createTheme,
+  type CSSVariablesResolver,
+  Modal,
+  Notification,
+  Table,
+  Tooltip,
+} from '@mantine/core';
+import i18next from 'i18next';
+
+/** Read whenever one is shown, because the language can change. */
+const closeButtonProps = {
+  get 'aria-label'() {
+    return i18next.t('close');
+  },
+};
 
 export const theme = createTheme({
   primaryColor: 'blue',
@@ -24,6 +39,7 @@ export const theme = createTheme({
     Modal: Modal.extend({
       defaultProps: { centered: true, transitionProps: { duration: 80 } },
     }),
+    Notification: Notification.extend({ defaultProps: { closeButtonProps } }),
     Table: Table.extend({ defaultProps: { verticalSpacing: 6, highlightOnHover: true } }),
     Tooltip: Tooltip.extend({ defaultProps: { openDelay: 400, withArrow: true } }),
   },

@@ -76,12 +76,12 @@ function Item({ upload }: { upload: Upload }) {
   const { state, progress, artifactId } = upload;
   return (
     <div className={styles.item}>
-      <span dir="auto" title={upload.name}>
+      <span dir="auto" title={upload.path}>
         {artifactId === undefined ? (
-          upload.name
+          upload.path
         ) : (
           <Link to="/documents/$artifactId" params={{ artifactId }}>
-            {upload.name}
+            {upload.path}
           </Link>
         )}
       </span>

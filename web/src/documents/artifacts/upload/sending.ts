@@ -8,6 +8,8 @@ import { renewSession } from '@/kit/session/renewal';
 export interface Sending {
   file: File;
   name: string;
+  /** The folder of the file becomes metadata; names of documents have no slashes. */
+  folder: string;
   schemaId: string | undefined;
   /** The same key for each attempt: a file whose answer was lost is not held twice. */
   key: string;
@@ -25,10 +27,11 @@ function parse(request: XMLHttpRequest): { error?: Schemas['ErrorBody'] } & Part
   }
 }
 
-function send({ file, name, schemaId, key, signal, onProgress }: Sending): Promise<Answer> {
+function send({ file, name, folder, schemaId, key, signal, onProgress }: Sending): Promise<Answer> {
   const form = new FormData();
   if (schemaId !== undefined) form.set('schema_id', schemaId);
   form.set('name', name);
+  if (folder !== '') form.set('metadata', JSON.stringify({ folder }));
   form.set('file', file, name);
   const request = new XMLHttpRequest();
   request.open('POST', `${basePath}/api/v1/artifacts`);

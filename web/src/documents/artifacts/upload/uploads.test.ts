@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
 import { isHidden, readList } from './files';
-import { summarize, toName, type Upload } from './uploads';
+import { splitPath, summarize, type Upload } from './uploads';
 
 const upload = (changes: Partial<Upload>): Upload => ({
   id: '1',
-  name: 'a.pdf',
+  path: 'a.pdf',
   size: 100,
   state: 'waiting',
   progress: 0,
@@ -30,10 +30,12 @@ test('the progress counts bytes, and what failed is finished', () => {
   expect(summarize([]).isRunning).toBe(false);
 });
 
-test('a long path keeps its end', () => {
-  expect(toName('folder/a.pdf')).toBe('folder/a.pdf');
-  expect(toName(`${'x'.repeat(300)}/a.pdf`)).toHaveLength(255);
-  expect(toName(`${'x'.repeat(300)}/a.pdf`).endsWith('/a.pdf')).toBe(true);
+test('a path is split into the folder and the name, which keep their ends', () => {
+  expect(splitPath('a.pdf')).toEqual({ name: 'a.pdf', folder: '' });
+  expect(splitPath('leases/2025/a.pdf')).toEqual({ name: 'a.pdf', folder: 'leases/2025' });
+  const { name, folder } = splitPath(`${'x'.repeat(1200)}/b/${'y'.repeat(300)}.pdf`);
+  expect([name.length, folder.length]).toEqual([255, 1000]);
+  expect([name.endsWith('y.pdf'), folder.endsWith('x/b')]).toEqual([true, true]);
 });
 
 test('files of the operating system are left out', () => {

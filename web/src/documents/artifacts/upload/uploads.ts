@@ -7,7 +7,8 @@ import { sendFile } from './sending';
 
 export interface Upload {
   id: string;
-  name: string;
+  /** The path inside a folder that was dropped or chosen, or the name of the file. */
+  path: string;
   size: number;
   state: 'waiting' | 'sending' | 'done' | 'failed';
   /** From 0 to 1. */
@@ -21,6 +22,8 @@ export interface Upload {
 }
 
 const AT_ONCE = 3;
+const LONGEST_NAME = 255;
+const LONGEST_FOLDER = 1000;
 let uploads: readonly Upload[] = [];
 const listeners = new Set<() => void>();
 const stops = new Map<string, AbortController>();
@@ -41,7 +44,7 @@ async function run(upload: Upload): Promise<void> {
   try {
     const { data } = await sendFile({
       file: upload.file,
-      name: upload.name,
+      ...splitPath(upload.path),
       schemaId: upload.schemaId,
       key: upload.id,
       signal: stop.signal,
@@ -73,16 +76,19 @@ function startNext(): void {
   if (sending === 0 && waiting.length === 0) void refreshDocuments();
 }
 
-/** Leaves the name that a document can have: a path inside a folder becomes a part of it. */
-export function toName(path: string): string {
-  const longest = 255;
-  return path.length <= longest ? path : path.slice(-longest);
+/** Returns the name of the document, and the folder in which the file was. */
+export function splitPath(path: string): { name: string; folder: string } {
+  const end = path.lastIndexOf('/');
+  return {
+    name: path.slice(end + 1).slice(-LONGEST_NAME),
+    folder: path.slice(0, Math.max(end, 0)).slice(-LONGEST_FOLDER),
+  };
 }
 
 export function addUploads(files: readonly ChosenFile[], schemaId: string | undefined): void {
   const added = files.map(({ file, path }) => ({
     id: crypto.randomUUID(),
-    name: toName(path),
+    path,
     size: file.size,
     state: 'waiting' as const,
     progress: 0,
