@@ -1,6 +1,5 @@
 import { Stack, TagsInput, Textarea, TextInput } from '@mantine/core';
 import { useForm, type UseFormReturnType } from '@mantine/form';
-import { notifications } from '@mantine/notifications';
 import { useRouter } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
 import { MemberSelect, TeamSelect } from '@/identity/pickers';
@@ -9,6 +8,7 @@ import { queryClient } from '@/kit/api/queryClient';
 import type { Schemas } from '@/kit/api/types';
 import { Dialog } from '@/kit/components/Dialog';
 import { ErrorAlert } from '@/kit/components/ErrorAlert';
+import { notifyDone } from '@/kit/components/notify';
 import { fieldErrors, otherError } from '@/kit/forms/fieldErrors';
 import { FormActions } from '@/kit/forms/FormActions';
 import { idsBelow } from './tree';
@@ -38,7 +38,7 @@ function useSave(team: Props['team'], onClose: () => void) {
   const update = $api.useMutation('patch', '/api/v1/teams/{team_id}');
   const finish = (message: string) => {
     void queryClient.invalidateQueries();
-    notifications.show({ message });
+    notifyDone(message);
     onClose();
   };
   const save = (values: Values, onError: (error: unknown) => void) => {

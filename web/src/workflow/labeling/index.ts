@@ -12,6 +12,7 @@ export { readTagErrors } from './model/answers';
 export { Stopwatch } from './model/stopwatch';
 export { ConflictDialog } from './parts/ConflictDialog';
 export { IconAction } from './LabelActions';
+export { NextSearch } from './parts/NextSearch';
 export { Progress } from './parts/Progress';
 export { useMembers } from './parts/useComments';
 export { useDocument } from './parts/useDocument';

@@ -1,12 +1,13 @@
-import { Modal, Select, Stack, Textarea } from '@mantine/core';
+import { Select, Stack, Textarea } from '@mantine/core';
 import { type SyntheticEvent, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { $api } from '@/kit/api/client';
+import { Dialog } from '@/kit/components/Dialog';
 import { ErrorAlert } from '@/kit/components/ErrorAlert';
+import { FormActions } from '@/kit/forms/FormActions';
 import { roleMay } from '@/kit/session/may';
 import { useSession } from '@/kit/session/store';
 import { useMembers } from '@/workflow/labeling';
-import { DialogButtons } from './DialogButtons';
 
 interface Props {
   close: () => void;
@@ -42,7 +43,7 @@ function useRecipients() {
 
 /** Hands an item to another reviewer or a team, with a reason. */
 export function EscalateDialog({ close, isPending, error, escalate }: Props) {
-  const { t } = useTranslation(['workflow/review', 'kit']);
+  const { t } = useTranslation('workflow/review');
   const [reason, setReason] = useState('');
   const [to, setTo] = useState<string | null>(null);
   const recipients = useRecipients();
@@ -53,12 +54,7 @@ export function EscalateDialog({ close, isPending, error, escalate }: Props) {
     escalate(reason.trim(), isTeam ? { team_id: to.slice(TEAM.length) } : { user_id: to });
   };
   return (
-    <Modal
-      opened
-      onClose={close}
-      title={t('escalate.title')}
-      closeButtonProps={{ 'aria-label': t('kit:close') }}
-    >
+    <Dialog onClose={close} title={t('escalate.title')}>
       <form onSubmit={submit}>
         <Stack>
           <Select
@@ -80,14 +76,14 @@ export function EscalateDialog({ close, isPending, error, escalate }: Props) {
             onChange={(event) => setReason(event.currentTarget.value)}
           />
           <ErrorAlert error={error} />
-          <DialogButtons
-            close={close}
-            isPending={isPending}
-            isReady={reason.trim() !== '' && to !== null}
-            label={t('escalate.button')}
+          <FormActions
+            submit={t('escalate.button')}
+            loading={isPending}
+            disabled={!(reason.trim() !== '' && to !== null)}
+            onCancel={close}
           />
         </Stack>
       </form>
-    </Modal>
+    </Dialog>
   );
 }

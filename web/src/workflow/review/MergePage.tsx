@@ -1,5 +1,4 @@
 import { Button, Group, Text } from '@mantine/core';
-import { notifications } from '@mantine/notifications';
 import { getRouteApi, useNavigate, useRouter } from '@tanstack/react-router';
 import { useEffect, useState } from 'react';
 import { useTranslation } from 'react-i18next';
@@ -7,6 +6,7 @@ import { $api } from '@/kit/api/client';
 import type { Schemas } from '@/kit/api/types';
 import { ErrorAlert } from '@/kit/components/ErrorAlert';
 import { Loading } from '@/kit/components/Loading';
+import { notifyDone } from '@/kit/components/notify';
 import { useKeys } from '@/kit/keys/keys';
 import { Editor, type Field, Note, topKey, useDocument, Workspace } from '@/workflow/labeling';
 import { type Choices, listPlaces, listUndecided, type Place, preview, toRequest } from './merging';
@@ -20,7 +20,7 @@ function useMerge(places: readonly Place[], setIds: readonly string[], choices: 
   const navigate = useNavigate();
   const merge = $api.useMutation('post', '/api/v1/tag-sets/merge', {
     onSuccess: async () => {
-      notifications.show({ message: t('merge.done') });
+      notifyDone(t('merge.done'));
       await navigate({ to: '/review/next', replace: true });
     },
   });

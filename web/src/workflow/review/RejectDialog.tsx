@@ -1,11 +1,12 @@
-import { Modal, Radio, Select, Stack, Textarea } from '@mantine/core';
+import { Radio, Select, Stack, Textarea } from '@mantine/core';
 import { type SyntheticEvent, useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { isApiError } from '@/kit/api/errors';
 import type { Schemas } from '@/kit/api/types';
+import { Dialog } from '@/kit/components/Dialog';
 import { ErrorAlert } from '@/kit/components/ErrorAlert';
+import { fieldError, otherError } from '@/kit/forms/fieldErrors';
+import { FormActions } from '@/kit/forms/FormActions';
 import { useMembers } from '@/workflow/labeling';
-import { DialogButtons } from './DialogButtons';
 
 interface Props {
   tagSet: Schemas['TagSet'];
@@ -17,10 +18,6 @@ interface Props {
 
 const RECIPIENTS = ['labeler', 'pool', 'member'] as const;
 type Recipient = (typeof RECIPIENTS)[number];
-
-export function fieldError(error: unknown, field: string): string | undefined {
-  return isApiError(error) && error.field === field ? error.message : undefined;
-}
 
 interface RecipientsProps {
   tagSet: Schemas['TagSet'];
@@ -66,7 +63,7 @@ function Recipients({ tagSet, to, setTo, member, setMember, error }: RecipientsP
 
 /** Returns a tag set with a reason: to its labeler, to everybody, or to a member. */
 export function RejectDialog({ tagSet, close, isPending, error, reject }: Props) {
-  const { t } = useTranslation(['workflow/review', 'kit']);
+  const { t } = useTranslation('workflow/review');
   const [reason, setReason] = useState('');
   const [to, setTo] = useState<Recipient>(tagSet.labeler ? 'labeler' : 'pool');
   const [member, setMember] = useState<string | null>(null);
@@ -75,14 +72,8 @@ export function RejectDialog({ tagSet, close, isPending, error, reject }: Props)
     const sendTo = to === 'member' ? member : to;
     if (sendTo !== null) reject(reason.trim(), sendTo);
   };
-  const ofField = fieldError(error, 'reason') ?? fieldError(error, 'send_to');
   return (
-    <Modal
-      opened
-      onClose={close}
-      title={t('reject.title')}
-      closeButtonProps={{ 'aria-label': t('kit:close') }}
-    >
+    <Dialog onClose={close} title={t('reject.title')}>
       <form onSubmit={submit}>
         <Stack>
           <Textarea
@@ -108,16 +99,16 @@ export function RejectDialog({ tagSet, close, isPending, error, reject }: Props)
             setMember={setMember}
             error={fieldError(error, 'send_to')}
           />
-          {ofField === undefined && <ErrorAlert error={error} />}
-          <DialogButtons
-            close={close}
-            color="red"
-            isPending={isPending}
-            isReady={reason.trim() !== '' && (to !== 'member' || member !== null)}
-            label={t('reject.button')}
+          <ErrorAlert error={otherError(error, ['reason', 'send_to'])} />
+          <FormActions
+            submit={t('reject.button')}
+            loading={isPending}
+            disabled={!(reason.trim() !== '' && (to !== 'member' || member !== null))}
+            onCancel={close}
+            danger
           />
         </Stack>
       </form>
-    </Modal>
+    </Dialog>
   );
 }

@@ -1,11 +1,12 @@
-import { Modal, Radio, Stack, Textarea } from '@mantine/core';
+import { Radio, Stack, Textarea } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
 import { type SyntheticEvent, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { $api } from '@/kit/api/client';
 import type { Schemas } from '@/kit/api/types';
+import { Dialog } from '@/kit/components/Dialog';
 import { ErrorAlert } from '@/kit/components/ErrorAlert';
-import { DialogButtons } from './DialogButtons';
+import { FormActions } from '@/kit/forms/FormActions';
 
 type TagSet = Schemas['TagSet'];
 
@@ -27,7 +28,7 @@ function useReopen(tagSet: TagSet, done: () => void) {
 
 /** Takes a decision back, with a reason. */
 export function ReopenDialog({ tagSet, close }: { tagSet: TagSet; close: () => void }) {
-  const { t } = useTranslation(['workflow/review', 'kit']);
+  const { t } = useTranslation('workflow/review');
   const [reason, setReason] = useState('');
   const [to, setTo] = useState<'review' | 'labeler'>('review');
   const reopen = useReopen(tagSet, close);
@@ -36,12 +37,7 @@ export function ReopenDialog({ tagSet, close }: { tagSet: TagSet; close: () => v
     reopen.run(reason.trim(), to);
   };
   return (
-    <Modal
-      opened
-      onClose={close}
-      title={t('reopen.title')}
-      closeButtonProps={{ 'aria-label': t('kit:close') }}
-    >
+    <Dialog onClose={close} title={t('reopen.title')}>
       <form onSubmit={submit}>
         <Stack>
           <Textarea
@@ -66,14 +62,14 @@ export function ReopenDialog({ tagSet, close }: { tagSet: TagSet; close: () => v
             </Stack>
           </Radio.Group>
           <ErrorAlert error={reopen.error} />
-          <DialogButtons
-            close={close}
-            isPending={reopen.isPending}
-            isReady={reason.trim() !== ''}
-            label={t('reopen.button')}
+          <FormActions
+            submit={t('reopen.button')}
+            loading={reopen.isPending}
+            disabled={!(reason.trim() !== '')}
+            onCancel={close}
           />
         </Stack>
       </form>
-    </Modal>
+    </Dialog>
   );
 }

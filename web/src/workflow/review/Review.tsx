@@ -1,11 +1,11 @@
 import { Alert, Badge } from '@mantine/core';
-import { notifications } from '@mantine/notifications';
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { Schemas } from '@/kit/api/types';
 import { ErrorAlert } from '@/kit/components/ErrorAlert';
 import { Loading } from '@/kit/components/Loading';
+import { notifyDone } from '@/kit/components/notify';
 import { useFormat } from '@/kit/i18n/format';
 import {
   Alternatives,
@@ -85,7 +85,7 @@ function useDone(name: string) {
   const { t } = useTranslation('workflow/review');
   const navigate = useNavigate();
   return (note: 'accepted' | 'rejected' | 'escalated' | 'released') => {
-    notifications.show({ message: t(`done.${note}`, { name }) });
+    notifyDone(t(`done.${note}`, { name }));
     return navigate({ to: '/review/next', replace: true });
   };
 }

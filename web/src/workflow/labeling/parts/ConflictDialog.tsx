@@ -2,7 +2,6 @@ import {
   Badge,
   Button,
   Group,
-  Modal,
   ScrollArea,
   Stack,
   Table,
@@ -11,6 +10,7 @@ import {
 } from '@mantine/core';
 import { useMemo, useState } from 'react';
 import { useTranslation } from 'react-i18next';
+import { Dialog } from '@/kit/components/Dialog';
 import { useKeys } from '@/kit/keys/keys';
 import {
   applyChoices,
@@ -158,8 +158,7 @@ export function ConflictDialog({ conflict, definitions, resolve }: Props) {
     },
   ]);
   return (
-    <Modal
-      opened
+    <Dialog
       onClose={() => undefined}
       withCloseButton={false}
       closeOnEscape={false}
@@ -188,6 +187,6 @@ export function ConflictDialog({ conflict, definitions, resolve }: Props) {
           </Button>
         </Group>
       </Stack>
-    </Modal>
+    </Dialog>
   );
 }

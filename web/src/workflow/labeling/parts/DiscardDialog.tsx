@@ -1,6 +1,5 @@
-import { Button, Group, Modal, Stack, Text } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
-import { ErrorAlert } from '@/kit/components/ErrorAlert';
+import { ConfirmDialog } from '@/kit/components/ConfirmDialog';
 
 interface Props {
   opened: boolean;
@@ -11,26 +10,19 @@ interface Props {
 }
 
 export function DiscardDialog({ opened, close, isPending, error, discard }: Props) {
-  const { t } = useTranslation(['workflow/labeling', 'kit']);
+  const { t } = useTranslation('workflow/labeling');
   return (
-    <Modal
+    <ConfirmDialog
+      danger
+      title={t('discard.title')}
       opened={opened}
       onClose={close}
-      title={t('discard.title')}
-      closeButtonProps={{ 'aria-label': t('kit:close') }}
+      action={t('discard.button')}
+      onConfirm={discard}
+      loading={isPending}
+      error={error}
     >
-      <Stack>
-        <Text size="sm">{t('discard.text')}</Text>
-        <ErrorAlert error={error} />
-        <Group justify="flex-end">
-          <Button variant="default" onClick={close} data-autofocus>
-            {t('cancel')}
-          </Button>
-          <Button color="red" onClick={discard} loading={isPending}>
-            {t('discard.button')}
-          </Button>
-        </Group>
-      </Stack>
-    </Modal>
+      {t('discard.text')}
+    </ConfirmDialog>
   );
 }

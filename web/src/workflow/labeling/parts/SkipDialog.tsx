@@ -1,7 +1,9 @@
-import { Button, Group, Modal, Stack, Textarea } from '@mantine/core';
+import { Stack, Textarea } from '@mantine/core';
 import { type SyntheticEvent, useState } from 'react';
 import { useTranslation } from 'react-i18next';
+import { Dialog } from '@/kit/components/Dialog';
 import { ErrorAlert } from '@/kit/components/ErrorAlert';
+import { FormActions } from '@/kit/forms/FormActions';
 
 interface Props {
   opened: boolean;
@@ -13,19 +15,14 @@ interface Props {
 
 /** Gives the document back with a reason, so that it is not offered to the same labeler again. */
 export function SkipDialog({ opened, close, isPending, error, skip }: Props) {
-  const { t } = useTranslation(['workflow/labeling', 'kit']);
+  const { t } = useTranslation('workflow/labeling');
   const [reason, setReason] = useState('');
   const submit = (event: SyntheticEvent) => {
     event.preventDefault();
     skip(reason.trim());
   };
   return (
-    <Modal
-      opened={opened}
-      onClose={close}
-      title={t('skip.title')}
-      closeButtonProps={{ 'aria-label': t('kit:close') }}
-    >
+    <Dialog opened={opened} onClose={close} title={t('skip.title')}>
       <form onSubmit={submit}>
         <Stack>
           <Textarea
@@ -44,16 +41,14 @@ export function SkipDialog({ opened, close, isPending, error, skip }: Props) {
             }}
           />
           <ErrorAlert error={error} />
-          <Group justify="flex-end">
-            <Button variant="default" onClick={close}>
-              {t('cancel')}
-            </Button>
-            <Button type="submit" loading={isPending} disabled={reason.trim() === ''}>
-              {t('skip.button')}
-            </Button>
-          </Group>
+          <FormActions
+            submit={t('skip.button')}
+            loading={isPending}
+            disabled={reason.trim() === ''}
+            onCancel={close}
+          />
         </Stack>
       </form>
-    </Modal>
+    </Dialog>
   );
 }

@@ -1,10 +1,10 @@
-import { notifications } from '@mantine/notifications';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { $api, api, unwrap } from '@/kit/api/client';
 import { pollWhile } from '@/kit/api/polling';
 import type { Schemas } from '@/kit/api/types';
+import { notifyDone } from '@/kit/components/notify';
 import { currentRole, useMay } from '@/kit/session/may';
 import { readOtherSide } from '../model/otherSide';
 import type { Session } from '../model/session';
@@ -55,7 +55,7 @@ export function usePrediction({ tagSet, artifact, schema, session }: Params): Pr
   const { t } = useTranslation('workflow/labeling');
   const taking = useMutation({
     mutationFn: () => takeOver(tagSet.id, session),
-    onSuccess: ({ count }) => notifications.show({ message: t('prediction.done', { count }) }),
+    onSuccess: ({ count }) => notifyDone(t('prediction.done', { count })),
   });
   const request = $api.useMutation('post', '/api/v1/artifacts/{artifact_id}/predict', {
     onSuccess: async ({ data }) => {
