@@ -9,7 +9,7 @@ import type { Schemas } from '@/kit/api/types';
 import { ErrorAlert } from '@/kit/components/ErrorAlert';
 import { notifyDone } from '@/kit/components/notify';
 import { FormActions } from '@/kit/forms/FormActions';
-import { listTimeZones } from '@/kit/forms/timeZones';
+import { TimeZoneSelect } from '@/kit/forms/TimeZoneSelect';
 import { listCountries } from './countries';
 import { toBody, toFormField, toValues, type ProfileValues } from './profile';
 
@@ -136,13 +136,9 @@ function InvoiceInputs({ form }: { form: Form }) {
         data={LANGUAGES.map((value) => ({ value, label: names.of(value) ?? value }))}
         {...form.getInputProps('language')}
       />
-      <Select
+      <TimeZoneSelect
         label={t('profile.time_zone')}
         description=" "
-        searchable
-        allowDeselect={false}
-        limit={200}
-        data={listTimeZones(form.values.time_zone)}
         {...form.getInputProps('time_zone')}
       />
     </SimpleGrid>

@@ -2,7 +2,7 @@ import { useTranslation } from 'react-i18next';
 import type { Schemas } from '@/kit/api/types';
 import { Facts } from '@/kit/components/Facts';
 import { useFormat } from '@/kit/i18n/format';
-import { SchemaName } from '@/kit/pickers/SchemaPicker';
+import { SchemaName } from '@/schemas/artifact_schemas';
 import { FormatName } from './formats';
 import { PARTS, TAG_SET_STATUSES, TAGS } from './request';
 

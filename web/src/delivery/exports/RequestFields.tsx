@@ -14,7 +14,7 @@ import { Section } from '@/kit/components/Section';
 import { fieldError } from '@/kit/forms/fieldErrors';
 import { SchemaField } from '@/kit/forms/SchemaField';
 import { readForm } from '@/kit/forms/schema';
-import { SchemaPicker } from '@/kit/pickers/SchemaPicker';
+import { SchemaSelect } from '@/schemas/artifact_schemas';
 import { useFormats } from './formats';
 import {
   CHOICES,
@@ -110,10 +110,11 @@ function FilterFields({ request, set, error }: RequestProps) {
   const { t } = useTranslation('delivery/exports');
   return (
     <Stack>
-      <SchemaPicker
+      <SchemaSelect
         label={t('schema')}
+        placeholder={t('any_schema')}
         value={request.schemaId}
-        onChange={(schemaId) => set({ schemaId })}
+        onChange={(id) => set({ schemaId: id ?? null })}
         error={fieldError(error, 'filter.schema_id')}
       />
       <NativeSelect

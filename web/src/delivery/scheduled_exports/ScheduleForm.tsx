@@ -6,8 +6,8 @@ import type { Schemas } from '@/kit/api/types';
 import { ErrorAlert } from '@/kit/components/ErrorAlert';
 import { Section } from '@/kit/components/Section';
 import { fieldError, otherError } from '@/kit/forms/fieldErrors';
+import { TimeZoneSelect } from '@/kit/forms/TimeZoneSelect';
 import { ScheduleBuilder } from '@/kit/schedules/ScheduleBuilder';
-import { TimeZoneSelect } from '@/kit/schedules/TimeZoneSelect';
 import { parseCron } from '@/kit/schedules/cron';
 import { DestinationFields, useDestination } from './DestinationFields';
 

@@ -12,7 +12,7 @@ import {
 import type { UseFormReturnType } from '@mantine/form';
 import { useTranslation } from 'react-i18next';
 import { Panel } from '@/kit/components/Panel';
-import { listTimeZones } from '@/kit/forms/timeZones';
+import { TimeZoneSelect } from '@/kit/forms/TimeZoneSelect';
 import type { Values } from './values';
 
 interface Props {
@@ -49,13 +49,9 @@ export function GeneralInputs({ form, slug }: Props & { slug: string }) {
           data={locales.map((value) => ({ value, label: names.of(value) ?? value }))}
           {...form.getInputProps('locale')}
         />
-        <Select
+        <TimeZoneSelect
           label={t('general.time_zone')}
           description={t('general.time_zone_text')}
-          searchable
-          allowDeselect={false}
-          limit={200}
-          data={listTimeZones(form.values.time_zone)}
           {...form.getInputProps('time_zone')}
         />
       </SimpleGrid>

@@ -1,7 +1,6 @@
 import { Button, Text } from '@mantine/core';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { useSchemaName } from '@/insight/figures';
 import { $api } from '@/kit/api/client';
 import { queryClient } from '@/kit/api/queryClient';
 import type { Schemas } from '@/kit/api/types';
@@ -12,6 +11,7 @@ import { useFormat } from '@/kit/i18n/format';
 import type { Column } from '@/kit/lists/columns';
 import { DataTable } from '@/kit/lists/DataTable';
 import { useMay } from '@/kit/session/may';
+import { useSchemaName } from '@/schemas/artifact_schemas';
 import { isShare, nameEffect } from './effect';
 
 type Report = Schemas['DriftReport'];

@@ -1,11 +1,11 @@
 import { Text } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
-import { useSchemaName } from '@/insight/figures';
 import type { Schemas } from '@/kit/api/types';
 import { Panel } from '@/kit/components/Panel';
 import { useFormat } from '@/kit/i18n/format';
 import type { Column } from '@/kit/lists/columns';
 import { DataTable } from '@/kit/lists/DataTable';
+import { useSchemaName } from '@/schemas/artifact_schemas';
 import { useFigureColumns } from './useFigureColumns';
 
 type Row = Schemas['FieldFigures'];

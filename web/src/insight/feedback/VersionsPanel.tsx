@@ -1,7 +1,6 @@
 import { Button, Text } from '@mantine/core';
 import { keepPreviousData } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';
-import { useSchemaName } from '@/insight/figures';
 import { $api } from '@/kit/api/client';
 import type { Schemas } from '@/kit/api/types';
 import { Panel } from '@/kit/components/Panel';
@@ -9,6 +8,7 @@ import { useFormat } from '@/kit/i18n/format';
 import type { Column } from '@/kit/lists/columns';
 import { DataTable } from '@/kit/lists/DataTable';
 import { Listing } from '@/kit/lists/Listing';
+import { useSchemaName } from '@/schemas/artifact_schemas';
 import type { ModelsSearch } from './routes';
 import { useFigureColumns } from './useFigureColumns';
 

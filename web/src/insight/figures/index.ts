@@ -5,4 +5,3 @@ export { Notes } from './Notes';
 export { PeriodNote } from './PeriodNote';
 export { Rate, RateBar } from './Rate';
 export { SchemaSelect } from './SchemaSelect';
-export { useSchemaName, useSchemas } from './useSchemas';

@@ -2,7 +2,6 @@ import { Progress, Stack, Text } from '@mantine/core';
 import { keepPreviousData } from '@tanstack/react-query';
 import { useEffect, useRef } from 'react';
 import { useTranslation } from 'react-i18next';
-import { useSchemaName } from '@/insight/figures';
 import { $api } from '@/kit/api/client';
 import { queryClient } from '@/kit/api/queryClient';
 import { Panel } from '@/kit/components/Panel';
@@ -11,6 +10,7 @@ import { useFormat } from '@/kit/i18n/format';
 import type { Column } from '@/kit/lists/columns';
 import { DataTable } from '@/kit/lists/DataTable';
 import { Pager } from '@/kit/lists/Pager';
+import { useSchemaName } from '@/schemas/artifact_schemas';
 import { doneShare, isActive, type Run } from './runs';
 
 const ASK_MILLISECONDS = 1_500;

@@ -5,8 +5,8 @@ import { Page } from '@/kit/components/Page';
 import { Section } from '@/kit/components/Section';
 import { fieldError, otherError } from '@/kit/forms/fieldErrors';
 import { useFormat } from '@/kit/i18n/format';
-import { SchemaPicker } from '@/kit/pickers/SchemaPicker';
 import { useMay } from '@/kit/session/may';
+import { SchemaSelect } from '@/schemas/artifact_schemas';
 import { FileDrop } from './FileDrop';
 import { FileContent } from './FileContent';
 import { FORMATS, LABELS, type Settings, useImport } from './useImport';
@@ -79,12 +79,13 @@ function SettingsFields({ settings, set, error }: SettingsProps) {
   const labels = LABELS.filter((one) => one !== 'accepted' || may('tag_sets:review'));
   return (
     <Section title={t('settings')}>
-      <SchemaPicker
+      <SchemaSelect
         label={t('schema')}
+        placeholder={t('any_schema')}
         description={t('schema_hint')}
-        activeOnly
+        only="active"
         value={settings.schemaId}
-        onChange={(schemaId) => set({ schemaId })}
+        onChange={(id) => set({ schemaId: id ?? null })}
         error={fieldError(error, 'schema_id')}
       />
       <NativeSelect

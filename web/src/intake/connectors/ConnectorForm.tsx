@@ -7,10 +7,10 @@ import { Section } from '@/kit/components/Section';
 import { fieldError, otherError } from '@/kit/forms/fieldErrors';
 import { SchemaFields } from '@/kit/forms/SchemaFields';
 import { useSchemaForm } from '@/kit/forms/useSchemaForm';
-import { SchemaPicker } from '@/kit/pickers/SchemaPicker';
 import { parseCron } from '@/kit/schedules/cron';
 import { ScheduleBuilder } from '@/kit/schedules/ScheduleBuilder';
 import { useOrganizationTimeZone } from '@/kit/schedules/useOrganizationTimeZone';
+import { SchemaSelect } from '@/schemas/artifact_schemas';
 import type { Connector } from './values';
 
 type Body = Omit<Schemas['CreateConnector'], 'type'>;
@@ -119,12 +119,13 @@ function SelectionFields({ state, error }: { state: State; error: unknown }) {
         onChange={(exclude) => set({ exclude })}
         error={fieldError(error, 'exclude')}
       />
-      <SchemaPicker
+      <SchemaSelect
         label={t('schema')}
+        placeholder={t('any_schema')}
         description={t('schema_hint')}
-        activeOnly
+        only="active"
         value={values.schema_id}
-        onChange={(schema_id) => set({ schema_id })}
+        onChange={(id) => set({ schema_id: id ?? null })}
         error={fieldError(error, 'schema_id')}
       />
     </Section>

@@ -1,2 +1,3 @@
-export { useSchemaList } from './lookup';
+export { useSchemaList, useSchemaName } from './lookup';
+export { SchemaName } from './SchemaName';
 export { SchemaSelect } from './SchemaSelect';

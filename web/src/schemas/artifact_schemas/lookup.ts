@@ -19,3 +19,9 @@ export function useSchemaList() {
     };
   }, [data, isPending]);
 }
+
+/** Returns how to name a schema: one that is gone by its id. */
+export function useSchemaName(): (id: string) => string {
+  const { name } = useSchemaList();
+  return (id) => name(id) ?? id;
+}

@@ -1,5 +1,5 @@
 import { useTranslation } from 'react-i18next';
-import { usePeople } from '@/kit/people/people';
+import { usePeople } from '@/identity/pickers';
 import { useSchemaList } from '@/schemas/artifact_schemas';
 import { type ApiNode, ATTRIBUTES, type Attribute, METADATA, takesNoValue } from './conditions';
 

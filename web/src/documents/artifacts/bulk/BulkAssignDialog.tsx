@@ -1,8 +1,8 @@
 import { Button, Group, Select, Stack, TextInput } from '@mantine/core';
 import { useState } from 'react';
+import { AssigneeSelect } from '@/identity/pickers';
 import { Dialog } from '@/kit/components/Dialog';
 import { useTranslation } from 'react-i18next';
-import { AssigneeSelect } from '@/kit/people/AssigneeSelect';
 import { assignMany, type Assignment, type BulkResult, type Target } from './bulk';
 
 interface Props {

@@ -8,12 +8,12 @@ import {
   TextInput,
 } from '@mantine/core';
 import { useState } from 'react';
+import { usePeople } from '@/identity/pickers';
 import { Dialog } from '@/kit/components/Dialog';
 import { useTranslation } from 'react-i18next';
 import { $api } from '@/kit/api/client';
 import { ErrorAlert } from '@/kit/components/ErrorAlert';
 import { fieldError, otherError } from '@/kit/forms/fieldErrors';
-import { usePeople } from '@/kit/people/people';
 import { roleMay } from '@/kit/session/may';
 import { type Artifact, refreshDocuments } from '../useDocuments';
 import { fromLocal, toLocal } from './times';

@@ -1,12 +1,12 @@
 import { Button, Stack, Text, Timeline } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
+import { usePeople } from '@/identity/pickers';
 import { api, unwrap } from '@/kit/api/client';
 import type { Schemas } from '@/kit/api/types';
 import { ErrorAlert } from '@/kit/components/ErrorAlert';
 import { Loading } from '@/kit/components/Loading';
 import { useCursorList } from '@/kit/lists/useCursorList';
 import { useFormat } from '@/kit/i18n/format';
-import { usePeople } from '@/kit/people/people';
 import { STATUSES } from '../search';
 import { useSchemaList } from '@/schemas/artifact_schemas';
 import { describeAction } from './actions';

@@ -1,6 +1,6 @@
 import { Button, Checkbox, Group, Paper, Select, SimpleGrid, TextInput } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
-import { AssigneeSelect } from '@/kit/people/AssigneeSelect';
+import { AssigneeSelect } from '@/identity/pickers';
 import { useMay } from '@/kit/session/may';
 import { OCR_STATES } from '../search';
 import type { FiltersProps } from './Filters';

@@ -27,7 +27,7 @@ function Form() {
       <SchemaSelect
         label={t('upload.schema')}
         description={t('upload.schema_hint')}
-        active
+        only="active"
         value={schemaId}
         onChange={setSchemaId}
       />

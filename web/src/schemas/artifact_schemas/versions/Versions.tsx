@@ -1,13 +1,13 @@
 import { Badge, Button, Group, Paper, Select, Stack, Text, Title } from '@mantine/core';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
+import { usePeople } from '@/identity/pickers';
 import { $api, api, unwrap } from '@/kit/api/client';
 import type { Schemas } from '@/kit/api/types';
 import { ErrorAlert } from '@/kit/components/ErrorAlert';
 import { Loading } from '@/kit/components/Loading';
 import { useFormat } from '@/kit/i18n/format';
 import { useCursorList } from '@/kit/lists/useCursorList';
-import { usePeople } from '@/kit/people/people';
 import { ChangeList } from './ChangeList';
 
 type Version = Schemas['SchemaVersionSummary'];

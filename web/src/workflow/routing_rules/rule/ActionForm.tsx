@@ -1,6 +1,6 @@
 import { NumberInput, Select, SimpleGrid } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
-import { AssigneeSelect } from '@/kit/people/AssigneeSelect';
+import { AssigneeSelect } from '@/identity/pickers';
 import { SchemaSelect } from '@/schemas/artifact_schemas';
 import type { Action } from '../useRules';
 

@@ -1,7 +1,7 @@
 import { Select, type SelectProps } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
 import { roleMay } from '@/kit/session/may';
-import { usePeople } from './people';
+import { usePeople } from './usePeople';
 
 type Props = Omit<SelectProps, 'data' | 'onChange' | 'value'> & {
   value: string | undefined;
@@ -11,7 +11,7 @@ type Props = Omit<SelectProps, 'data' | 'onChange' | 'value'> & {
 
 /** Chooses one member who can label, or one team. */
 export function AssigneeSelect({ value, onChange, only, ...rest }: Props) {
-  const { t } = useTranslation();
+  const { t } = useTranslation('identity/pickers');
   const { members, teams } = usePeople();
   const labelers = members.filter(({ role }) => roleMay(role, 'tag_sets:write'));
   const people = labelers.map(({ user }) => ({ value: user.id, label: user.name }));
