@@ -4,11 +4,9 @@ import { Person } from '@/identity/pickers';
 import { Rate, toPeriod } from '@/insight/figures';
 import { $api } from '@/kit/api/client';
 import type { Schemas } from '@/kit/api/types';
-import { Panel } from '@/kit/components/Panel';
 import { useFormat } from '@/kit/i18n/format';
 import type { Column } from '@/kit/lists/columns';
-import { DataTable } from '@/kit/lists/DataTable';
-import { Listing } from '@/kit/lists/Listing';
+import { PeoplePanel } from './PeoplePanel';
 import { RateHead } from './RateHead';
 import type { QualitySearch } from './search';
 
@@ -36,23 +34,23 @@ export function LabelersPanel({ search, onCursor }: Props) {
     { placeholderData: keepPreviousData },
   );
   return (
-    <Panel title={t('people.labelers')} description={t('people.labelers_text')}>
-      <Listing
-        query={query}
-        cursor={cursor}
-        onCursor={onCursor}
-        empty={{ title: t('people.empty') }}
-      >
-        {(rows) => <LabelersTable rows={rows} />}
-      </Listing>
-    </Panel>
+    <PeoplePanel
+      title={t('people.labelers')}
+      description={t('people.labelers_text')}
+      none={t('people.empty')}
+      query={query}
+      cursor={cursor}
+      onCursor={onCursor}
+      columns={useColumns()}
+      minWidth={860}
+    />
   );
 }
 
-function LabelersTable({ rows }: { rows: readonly Row[] }) {
+function useColumns(): Column<Row>[] {
   const { t } = useTranslation('insight/quality');
   const format = useFormat();
-  const columns: Column<Row>[] = [
+  return [
     {
       key: 'name',
       title: t('people.name'),
@@ -81,13 +79,4 @@ function LabelersTable({ rows }: { rows: readonly Row[] }) {
       cell: (row) => <Rate rate={row[name]} />,
     })),
   ];
-  return (
-    <DataTable
-      label={t('people.labelers')}
-      columns={columns}
-      rows={rows}
-      rowKey={({ id }) => id}
-      minWidth={860}
-    />
-  );
 }

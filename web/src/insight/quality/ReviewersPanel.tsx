@@ -5,11 +5,9 @@ import { Person } from '@/identity/pickers';
 import { Rate, toPeriod } from '@/insight/figures';
 import { $api } from '@/kit/api/client';
 import type { Schemas } from '@/kit/api/types';
-import { Panel } from '@/kit/components/Panel';
 import { useFormat } from '@/kit/i18n/format';
 import type { Column } from '@/kit/lists/columns';
-import { DataTable } from '@/kit/lists/DataTable';
-import { Listing } from '@/kit/lists/Listing';
+import { PeoplePanel } from './PeoplePanel';
 import { RateHead } from './RateHead';
 import type { QualitySearch } from './search';
 
@@ -37,23 +35,23 @@ export function ReviewersPanel({ search }: { search: QualitySearch }) {
     { placeholderData: keepPreviousData },
   );
   return (
-    <Panel title={t('people.reviewers')} description={t('people.reviewers_text')}>
-      <Listing
-        query={query}
-        cursor={cursor}
-        onCursor={setCursor}
-        empty={{ title: t('people.empty_reviewers') }}
-      >
-        {(rows) => <ReviewersTable rows={rows} />}
-      </Listing>
-    </Panel>
+    <PeoplePanel
+      title={t('people.reviewers')}
+      description={t('people.reviewers_text')}
+      none={t('people.empty_reviewers')}
+      query={query}
+      cursor={cursor}
+      onCursor={setCursor}
+      columns={useColumns()}
+      minWidth={760}
+    />
   );
 }
 
-function ReviewersTable({ rows }: { rows: readonly Row[] }) {
+function useColumns(): Column<Row>[] {
   const { t } = useTranslation('insight/quality');
   const format = useFormat();
-  const columns: Column<Row>[] = [
+  return [
     {
       key: 'name',
       title: t('people.name'),
@@ -98,13 +96,4 @@ function ReviewersTable({ rows }: { rows: readonly Row[] }) {
             }),
     },
   ];
-  return (
-    <DataTable
-      label={t('people.reviewers')}
-      columns={columns}
-      rows={rows}
-      rowKey={({ id }) => id}
-      minWidth={760}
-    />
-  );
 }
