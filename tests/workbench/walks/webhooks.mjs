@@ -43,6 +43,7 @@ export async function deliveries_are_sent_again_and_replayed(walk) {
   await walk.call(owner, 'POST', `/webhooks/${id}/activate`, {});
   const page = await walk.page(`/integrations/webhooks/${id}`, { as: owner });
   await page.getByLabel('Status').selectOption('Delivered');
+  await page.getByText('1 entry', { exact: true }).waitFor();
   await page.getByRole('button', { name: 'artifact.ingested' }).click();
   const delivery = page.getByRole('dialog', { name: 'Delivery' });
   await delivery.getByText('Attempt 1').waitFor();
