@@ -34,7 +34,11 @@ export function WorkloadTable({ team, workload }: Props) {
           <div>
             <Person user={user} />
           </div>
-          {role === 'lead' && <Tone tone="info">{t('lead')}</Tone>}
+          {role === 'lead' && (
+            <div style={{ flexShrink: 0 }}>
+              <Tone tone="info">{t('lead')}</Tone>
+            </div>
+          )}
         </Group>
       ),
     },
