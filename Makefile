@@ -27,7 +27,7 @@ NO_UNIT_TESTS := tests/engines/sandbox tests/engines/documents/test_entries.py \
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help run check test lint format bench chaos migration licences clean
+.PHONY: help run check test lint format bench chaos migration pictures licences clean
 
 help: ## list the commands
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -80,6 +80,10 @@ chaos: $(VENV)/dev.stamp
 migration: ## write a migration from the models: make migration m="add due date"
 migration: $(VENV)/dev.stamp
 	@exec $(BIN)/python -m devserver migration "$$m"
+
+pictures: ## take the pictures of the guide to the workbench
+pictures: $(VENV)/dev.stamp $(VENV)/browser.stamp web/dist/index.html
+	$(BIN)/python tools/pictures.py
 
 licences: ## write docs/contributors/licences.md from the installed packages
 licences: $(VENV)/dev.stamp web/dist/index.html

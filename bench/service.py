@@ -27,7 +27,7 @@ def free_port() -> int:
         return int(probe.getsockname()[1])
 
 
-def wait_until_ready(url: str, process: subprocess.Popen[bytes], seconds: float = 60) -> None:
+def wait_until_ready(url: str, process: subprocess.Popen[bytes], seconds: float = 180) -> None:
     """Wait until `url` answers 200."""
     until = time.monotonic() + seconds
     while time.monotonic() < until:

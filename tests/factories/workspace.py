@@ -160,6 +160,11 @@ class Workspace:
             " FROM jsonb_array_elements(tags) AS tag) WHERE id = :id",
             id=tag_set["id"],
         )
+        self.sql(
+            "UPDATE tag_set_revisions r SET tags = t.tags FROM tag_sets t"
+            " WHERE t.id = :id AND r.tag_set_id = t.id AND r.number = 1",
+            id=tag_set["id"],
+        )
 
     def sql(self, statement: str, **values: Any) -> list[Any]:
         """Run a statement in the organization, commit, and return its rows."""

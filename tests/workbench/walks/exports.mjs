@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 
 export async function a_reviewer_exports_and_downloads_without_a_pointer(walk) {
   const page = await walk.page('/exports', { as: 'reviewer' });
-  await page.getByRole('heading', { name: 'Exports' }).waitFor();
+  await page.getByRole('heading', { name: 'Exports', exact: true }).waitFor();
   await page.keyboard.press('n');
   const json = page.getByRole('radio', { name: 'JSON Lines' });
   await json.waitFor();
@@ -65,7 +65,7 @@ export async function a_manager_schedules_an_export_in_words(walk) {
 
 export async function a_viewer_sees_exports_and_cannot_make_one(walk) {
   const page = await walk.page('/exports', { as: 'viewer', language: 'de', scheme: 'dark' });
-  await page.getByRole('heading', { name: 'Exporte' }).waitFor();
+  await page.getByRole('heading', { name: 'Exporte', exact: true }).waitFor();
   await page.getByRole('link', { name: 'Zeitpläne' }).waitFor();
   walk.assert.equal(await page.getByRole('link', { name: 'Neuer Export' }).count(), 0);
   walk.assert.equal(await page.getByRole('button', { name: 'Herunterladen' }).count(), 0);

@@ -23,7 +23,7 @@ export async function a_manager_adds_a_connector_from_its_schema(walk) {
   await page.getByText('Every day at 06:00', { exact: false }).waitFor();
   await walk.checkAccessibility(page);
   await page.getByRole('button', { name: 'Add connector' }).click();
-  await page.getByRole('heading', { name: 'Scans' }).waitFor();
+  await page.getByRole('heading', { name: 'Scans', exact: true }).waitFor();
   walk.assert.equal(await page.getByText('secret', { exact: true }).count(), 0);
   // Private addresses are refused, and the page says so.
   await page.getByRole('button', { name: 'Test' }).click();

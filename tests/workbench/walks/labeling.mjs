@@ -1,76 +1,6 @@
 // Labelers and reviewers work on documents: with the pointer, with keys only, and against bad luck.
 
-const TEXT = [
-  'Brackenhill Print Works',
-  'Invoice BPW-0613',
-  'Date 2026-01-30',
-  'Paper 100.00',
-  'Ink 26.00',
-  'Total 512.40 EUR',
-].join('\n');
-
-const field = (key, label, type, rest = {}) => ({ key, label, type, required: true, ...rest });
-const FIELDS = [
-  field('supplier', 'Supplier', 'text'),
-  field('number', 'Invoice number', 'text'),
-  field('date', 'Invoice date', 'date'),
-  field('total', 'Total', 'money'),
-];
-
-// An organization with one schema and one document of it. `ai` has the service predict its values.
-async function prepare(walk, { fields = FIELDS, text = TEXT, ai = false, name = 'invoice.txt' } = {}) {
-  const session = await walk.organization('Labels');
-  const call = (method, path, body) => walk.call(session, method, path, body);
-  const { slug } = session.organizations[0];
-  await call('PATCH', `/organizations/${slug}`, { settings: { allow_self_review: true } });
-  const schema = await call('POST', '/schemas', { name: 'Invoices', document_type: 'invoice', fields });
-  await call('POST', `/schemas/${schema.id}/publish`, {});
-  await call('POST', `/schemas/${schema.id}/activate`);
-  if (ai) await call('POST', `/schemas/${schema.id}/ai-assist/enable`);
-  const { id } = await call('POST', '/artifacts', { name, text, schema_id: schema.id });
-  const until = (check) => walk.until(async () => walk.assert.ok(check(await call('GET', `/artifacts/${id}`))));
-  await until((artifact) => artifact.status === 'ready');
-  if (ai) {
-    await call('POST', `/artifacts/${id}/predict`);
-    await until((artifact) => artifact.prediction?.status === 'completed');
-  }
-  const drafts = () => call('GET', `/tag-sets?artifact_id=${id}`);
-  return { session, call, id, drafts };
-}
-
-async function open(walk, { session, id }, options = {}) {
-  const page = await walk.page(`/label/${id}`, { as: session, ...options });
-  await page.locator('[data-page="1"] img').waitFor();
-  await page.getByRole('form', { name: 'Fields' }).waitFor();
-  return page;
-}
-
-const input = (page, label) => page.getByRole('textbox', { name: label, exact: true });
-const saved = (page) => page.locator('[data-save-state=saved]').waitFor();
-
-// The middle of a word on the screen.
-async function find(page, { call, id }, text) {
-  const [{ words }] = await call('GET', `/artifacts/${id}/pages`);
-  const word = words.find((one) => one.text === text);
-  const frame = await page.locator('[data-page="1"]').boundingBox();
-  const [x0, y0, x1, y1] = word.box;
-  return { x: frame.x + (frame.width * (x0 + x1)) / 2, y: frame.y + (frame.height * (y0 + y1)) / 2 };
-}
-
-async function click(page, work, text) {
-  const { x, y } = await find(page, work, text);
-  await page.mouse.click(x, y);
-}
-
-async function drag(page, work, first, last) {
-  const from = await find(page, work, first);
-  const to = await find(page, work, last);
-  await page.mouse.move(from.x - 2, from.y - 4);
-  await page.mouse.down();
-  await page.mouse.move(to.x, to.y);
-  await page.mouse.move(to.x + 2, to.y + 4);
-  await page.mouse.up();
-}
+import { click, drag, field, FIELDS, find, input, open, prepare, saved, submit } from '../steps/labeling.mjs';
 
 export async function four_fields_need_five_actions_without_predictions(walk) {
   const work = await prepare(walk);
@@ -101,7 +31,7 @@ export async function four_fields_need_five_actions_without_predictions(walk) {
 }
 
 export async function predictions_are_confirmed_with_one_key_each(walk) {
-  const work = await prepare(walk, { ai: true });
+  const work = await prepare(walk, { predicted: true });
   const page = await open(walk, work);
   const [draft] = await work.drafts();
   const predicted = draft.tags.filter((tag) => tag.source === 'model');
@@ -119,6 +49,71 @@ export async function predictions_are_confirmed_with_one_key_each(walk) {
   walk.assert.ok(set.tags.every((tag) => tag.source === 'human'));
   walk.assert.ok(actions + 1 <= 5);
   return actions + 1;
+}
+
+export async function a_prediction_is_asked_for_and_fills_what_is_empty(walk) {
+  const work = await prepare(walk, { ai: true });
+  const page = await open(walk, work);
+  await input(page, 'Invoice number').fill('17');
+  await saved(page);
+  await page.getByRole('button', { name: 'Ask for a prediction' }).click();
+  await page.getByText(/values? (was|were) suggested/).waitFor();
+  const button = page.getByRole('button', { name: /^Confirm (all )?\d+ prediction/ });
+  await button.waitFor();
+  await saved(page);
+  // What was typed stays; what was predicted there is offered.
+  walk.assert.equal(await input(page, 'Invoice number').inputValue(), '17');
+  const taken = page.getByRole('button', { name: 'Take the value of Predicted for Invoice number' });
+  await taken.waitFor();
+  const [draft] = await work.drafts();
+  walk.assert.ok(draft.tags.some((tag) => tag.source === 'model'));
+  walk.assert.equal(draft.tags.find((tag) => tag.field === 'number').source, 'human');
+  await taken.click();
+  await walk.until(async () => walk.assert.equal(await input(page, 'Invoice number').inputValue(), 'BPW-0613'));
+  await button.click();
+  await button.waitFor({ state: 'detached' });
+  await saved(page);
+  const [set] = await work.drafts();
+  walk.assert.ok(set.tags.every((tag) => tag.source === 'human'));
+}
+
+export async function two_labelers_on_one_document_lose_nothing(walk) {
+  const work = await prepare(walk);
+  const mia = await walk.member(work.session, 'labeler');
+  const first = await open(walk, work);
+  await input(first, 'Invoice number').fill('first');
+  await saved(first);
+  const second = await walk.page(`/label/${work.id}`, { as: mia });
+  await second.getByRole('heading', { name: 'This document cannot be opened for labeling' }).waitFor();
+  await second.getByText('Another user has claimed this artifact.').waitFor();
+  await second.getByRole('button', { name: 'Next document' }).click();
+  await second.getByRole('heading', { name: 'Nothing to label' }).waitFor();
+  // The claim goes over to her while the first has unsaved changes.
+  await first.context().setOffline(true);
+  await input(first, 'Supplier').fill('kept');
+  await first.locator('[data-save-state=offline]').waitFor();
+  await work.call('POST', `/artifacts/${work.id}/release`, {});
+  await second.goto(second.url().replace(/\/label.*/, `/label/${work.id}`));
+  await input(second, 'Invoice number').fill('second');
+  await saved(second);
+  await first.context().setOffline(false);
+  await saved(first);
+  const sets = await work.drafts();
+  const values = sets.map((set) => set.tags.map((tag) => tag.value).sort()).sort();
+  walk.assert.deepEqual(values, [['first', 'kept'], ['second']]);
+}
+
+export async function words_are_taken_from_a_turned_page(walk) {
+  const work = await prepare(walk);
+  const page = await open(walk, work);
+  for (let turns = 0; turns < 4; turns += 1) {
+    await page.getByRole('button', { name: 'Rotate' }).click();
+    await input(page, 'Invoice number').click();
+    const { x, y } = await find(page, work, 'BPW-0613', (turns + 1) * 90);
+    await page.mouse.click(x, y);
+    await walk.until(async () => walk.assert.equal(await input(page, 'Invoice number').inputValue(), 'BPW-0613'));
+    await input(page, 'Invoice number').fill('');
+  }
 }
 
 export async function a_document_is_labeled_and_reviewed_without_a_pointer(walk) {
@@ -274,15 +269,8 @@ export async function tables_spans_and_regions_are_taken_from_the_page(walk) {
 
 export async function a_rejected_set_comes_back_with_its_reason_and_comments(walk) {
   const work = await prepare(walk);
-  const tags = [
-    { field: 'supplier', value: 'Brackenhill' },
-    { field: 'number', value: '17' },
-    { field: 'date', value: '2026-01-30' },
-    { field: 'total', value: '512.40 EUR' },
-  ];
-  const set = await work.call('POST', `/artifacts/${work.id}/tag-sets`, { from: 'empty' });
-  await work.call('PUT', `/tag-sets/${set.id}/tags`, { tags, revision: set.revision });
-  await work.call('POST', `/tag-sets/${set.id}/submit`);
+  const values = { supplier: 'Brackenhill', number: '17', date: '2026-01-30', total: '512.40 EUR' };
+  const set = await submit(walk, work.session, work.id, values);
   const page = await walk.page(`/review/${set.id}`, { as: work.session });
   await page.locator('[data-page="1"] img').waitFor();
   await page.keyboard.press('c');

@@ -101,6 +101,29 @@ def test_tags_that_were_removed_in_an_earlier_save_count(workspace: Workspace) -
     assert _submit(workspace, draft) == "submitted"
 
 
+def test_tags_of_a_later_prediction_are_its_models_and_are_reviewed(workspace: Workspace) -> None:
+    artifact_id = workspace.artifact(workspace.schema(auto_accept_confidence=0.8))
+    draft = workspace.draft(artifact_id)
+    model = {"confidence": 0.95, "source": "model"}
+    predicted = [tag("number", "A", **model), tag("lines.item", "rope", row=0, **model)]
+    workspace.predict(artifact_id, predicted)
+    suggested = [*predicted, {**predicted[1], "row": 1}]
+    saved = workspace.save(draft, suggested).json["data"]
+    assert [one["source"] for one in saved["tags"]] == ["model", "model", "human"]
+    again = workspace.save(saved, saved["tags"][:2]).json["data"]
+    assert [one["source"] for one in again["tags"]] == ["model", "model"]
+    assert _submit(workspace, again) == "submitted"
+
+
+def test_tags_of_a_hidden_prediction_are_their_persons(workspace: Workspace) -> None:
+    artifact_id = workspace.artifact(workspace.schema(labels_per_artifact=2))
+    draft = workspace.draft(artifact_id)
+    predicted = [tag("number", "A", confidence=0.95, source="model")]
+    workspace.predict(artifact_id, predicted)
+    saved = workspace.save(draft, predicted).json["data"]
+    assert [one["source"] for one in saved["tags"]] == ["human"]
+
+
 def test_a_copy_of_a_predicted_tag_is_its_persons(workspace: Workspace) -> None:
     artifact_id = workspace.artifact(workspace.schema(auto_accept_confidence=0.8))
     draft = _begin_with_prediction(workspace, artifact_id, [tag("number", "A", **SURE), LINES[0]])

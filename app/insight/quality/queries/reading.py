@@ -1,6 +1,6 @@
 """SQL that reads the daily aggregates of schemas, fields and people."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import partial
 from typing import Any
 from uuid import UUID
@@ -23,7 +23,6 @@ from sqlalchemy import (
 )
 from sqlalchemy.dialects.postgresql import ARRAY
 
-from app.identity.teams.models import Team
 from app.identity.users.models import User
 from app.insight.quality.models import COUNTERS
 from app.insight.quality.queries.selections import (
@@ -139,7 +138,6 @@ def list_people(request: PageRequest, chosen: Filter) -> Page:
 
 # psycopg2 sends lists of ids as arrays of texts.
 _IDS: Any = any_(cast(bindparam("ids", type_=ARRAY(Text())), ARRAY(Uuid())))
-_OF_RECORDS = {"organization_id": "uuid", "ids": "text[]"}
 _CURRENT_FIELDS = Prepared.from_select(
     "quality_current_fields",
     select(ArtifactSchema.id, ArtifactSchema.name, SchemaVersion.fields)
@@ -151,39 +149,15 @@ _CURRENT_FIELDS = Prepared.from_select(
         ),
     )
     .where(ArtifactSchema.organization_id == ORGANIZATION, ArtifactSchema.id == _IDS),
-    **_OF_RECORDS,
+    organization_id="uuid",
+    ids="text[]",
 )
-
-
-def _prepare_names(name: str, model: Any, *conditions: Any) -> Prepared:
-    statement = select(model.id, model.name).where(model.id == _IDS, *conditions)
-    return Prepared.from_select(f"quality_{name}_names", statement, **_OF_RECORDS)
-
-
-_NAMES = {
-    "schema": _prepare_names(
-        "schema", ArtifactSchema, ArtifactSchema.organization_id == ORGANIZATION
-    ),
-    "team": _prepare_names("team", Team, Team.organization_id == ORGANIZATION),
-    "labeler": _prepare_names("labeler", User),
-}
 
 
 def get_current_fields(schema_ids: Sequence[UUID]) -> dict[UUID, tuple[str, list[Any]]]:
     """Return the name and the fields of the current version of each schema."""
     if not schema_ids:
         return {}
-    rows = _read_records(_CURRENT_FIELDS, list(map(str, schema_ids)))
+    organization_id = str(tenancy.current_organization_id())
+    rows = _CURRENT_FIELDS.all(organization_id, list(map(str, schema_ids)))
     return {row.id: (row.name, row.fields) for row in rows}
-
-
-def get_names(kind: str, ids: Sequence[str]) -> Mapping[str, str]:
-    """Return the names of schemas, teams or labelers by id."""
-    statement = _NAMES.get(kind)
-    if statement is None or not ids:
-        return {}
-    return {str(row.id): row.name for row in _read_records(statement, ids)}
-
-
-def _read_records(statement: Prepared, ids: Sequence[str]) -> list[Any]:
-    return statement.all(str(tenancy.current_organization_id()), list(ids))

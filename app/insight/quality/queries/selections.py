@@ -21,15 +21,16 @@ from sqlalchemy import (
     Subquery,
     Text,
     Uuid,
-    and_,
     any_,
     bindparam,
     cast,
     column,
     func,
     literal,
+    literal_column,
     null,
     select,
+    true,
 )
 from sqlalchemy.dialects.postgresql import ARRAY, JSONB
 
@@ -123,7 +124,8 @@ def _select_sums(conditions: Sequence[str], *, of_schemas: bool) -> Select[Any]:
     counters: list[Any] = [getattr(QualitySum, name) for name in COUNTERS]
     schema_id = cast(QualitySum.name, Uuid) if of_schemas else cast(null(), Uuid)
     built = _build_conditions(QualitySum)
-    return (
+    # The offset keeps this a subquery. Otherwise PostgreSQL may join all sums of the subject.
+    rows = (
         select(
             schema_id.label("schema_id"),
             QualitySum.name,
@@ -131,20 +133,19 @@ def _select_sums(conditions: Sequence[str], *, of_schemas: bool) -> Select[Any]:
             QualitySum.start.label("day"),
             *counters,
         )
-        .join(
-            ranges,
-            and_(
-                QualitySum.unit == ranges.c.unit,
-                QualitySum.start >= ranges.c.first,
-                QualitySum.start < ranges.c.until,
-            ),
-        )
         .where(
             QualitySum.organization_id == ORGANIZATION,
             QualitySum.subject == bindparam("subject", type_=String()),
+            QualitySum.unit == ranges.c.unit,
+            QualitySum.start >= ranges.c.first,
+            QualitySum.start < ranges.c.until,
             *(built[name] for name in conditions),
         )
+        .correlate(ranges)
+        .offset(literal_column("0"))
+        .lateral("rows")
     )
+    return select(*rows.c).select_from(ranges.join(rows, true()))
 
 
 class Source(StrEnum):

@@ -1,6 +1,6 @@
 """SQL that reads the daily aggregates as series of buckets."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import date, timedelta
 from functools import cache, reduce
 from operator import add
@@ -14,18 +14,21 @@ from sqlalchemy import (
     String,
     Subquery,
     Text,
+    Uuid,
     and_,
     any_,
     bindparam,
     cast,
     func,
     literal,
+    null,
     or_,
     select,
 )
 from sqlalchemy.dialects.postgresql import ARRAY
 
-from app.identity.teams.models import TeamMember
+from app.identity.teams.models import Team, TeamMember
+from app.identity.users.models import User
 from app.insight.quality.models import STEPS, Unit
 from app.insight.quality.queries.selections import (
     ORGANIZATION,
@@ -34,20 +37,27 @@ from app.insight.quality.queries.selections import (
     Source,
     select_sum,
 )
+from app.schemas.artifact_schemas.models import ArtifactSchema
 
 MAX_SERIES = 20
 """The maximum number of groups in one response: those with the most cases."""
 _TEAM = "team"
 _SUMMED = {("schema", Source.SCHEMAS), ("labeler", Source.PEOPLE)}
 """Groups whose sums are one row for each bucket, or few rows if the period cuts the bucket."""
+_NAMED: Mapping[str | None, Any] = {"schema": ArtifactSchema, "team": Team, "labeler": User}
+"""The models that have the names of groups."""
 _STARTS = bindparam("starts", type_=ARRAY(Date()))
 _ORIGIN, _STEP = bindparam("origin", type_=Date()), bindparam("step", type_=Integer())
 
 
 class Group(NamedTuple):
-    """The sums of one group: the counters by the position of each bucket that has cells."""
+    """The sums of one group: the counters by the position of each bucket that has cells.
+
+    `name` is that of a schema, team or labeler that exists, else None.
+    """
 
     key: str
+    name: str | None
     sums: dict[int, tuple[int, ...]]
 
 
@@ -75,7 +85,7 @@ def sum_by_bucket(
         values.append(None if chosen.teams is None else list(map(str, chosen.teams)))
     query = _get_query(group_by, tuple(cases), tuple(others), is_even=step is not None)
     return [
-        Group(row[0], _add_up(row[1], zip(*row[2:], strict=True)))
+        Group(row[0], row[1], _add_up(row[2], zip(*row[3:], strict=True)))
         for row in query.read(chosen, *values, unit=unit)
     ]
 
@@ -111,13 +121,15 @@ def _get_query(
         weight = func.sum(reduce(add, (summed.c[name] for name in cases)))
         # The arrays of a group are in one order, whatever it is.
         arrays = [func.array_agg(summed.c[name]).label(f"{name}s") for name in ("bucket", *names)]
-        return (
-            select(summed.c.key, *arrays)
+        groups = (
+            select(summed.c.key, weight.label("weight"), *arrays)
             .group_by(summed.c.key)
             .having(weight > 0)
             .order_by(weight.desc(), summed.c.key)
             .limit(MAX_SERIES + 1)
+            .subquery("groups")
         )
+        return _join_names(groups, group_by)
 
     types = {"origin": "date", "step": "int"} if is_even else {"starts": "date[]"}
     if group_by == _TEAM:
@@ -125,6 +137,17 @@ def _get_query(
     unit = "steps" if is_even else "starts"
     name = f"{group_by or 'all'}_{unit}_{'_'.join(names)}"
     return CellQuery(name, build, by_schema=group_by == "schema", **types)
+
+
+def _join_names(groups: Subquery, group_by: str | None) -> Select[Any]:
+    """Return a select of the key and the name of each group, and of its arrays."""
+    key, weight, *arrays = groups.c
+    statement = select(key, cast(null(), Text).label("name"), *arrays)
+    if model := _NAMED.get(group_by):
+        own = [] if model is User else [model.organization_id == ORGANIZATION]
+        of_group = and_(model.id == cast(key, Uuid), *own)
+        statement = select(key, model.name, *arrays).outerjoin_from(groups, model, of_group)
+    return statement.order_by(weight.desc(), key)
 
 
 def _build_key(group_by: str | None, cells: Subquery) -> ColumnElement[str]:

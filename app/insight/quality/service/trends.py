@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import date
 from functools import cache, partial
+from operator import add
 from typing import Any, NamedTuple
 from uuid import UUID
 
@@ -86,7 +87,7 @@ def get_trends(
         "metric": metric,
         "bucket": bucket,
         "group_by": group_by,
-        "series": _name_series(series[:MAX_SERIES], group_by),
+        "series": series[:MAX_SERIES],
         "warnings": warnings,
         "truncated": len(series) > MAX_SERIES,
     }
@@ -167,33 +168,23 @@ def _build_series(
     buckets: Sequence[tuple[date, date]],
     *,
     is_hidden: bool,
-) -> list[tuple[str, list[TrendPoint]]]:
-    """Return the points of each group, in their order; buckets without cases included.
+) -> list[dict[str, Any]]:
+    """Return the series of each group, in their order; buckets without cases included.
 
     With `is_hidden`, points of few cases have none, and groups without any other are left out.
     """
     compute = cache(partial(_compute_rate, metric, is_hidden=is_hidden))
     empty = [compute((0,) * len(metric.counters))] * len(buckets)
     series = []
-    for key, sums in groups:
+    for key, name, sums in groups:
         rates = empty.copy()
         for position, counts in sums.items():
             rates[position] = compute(counts)
         if is_hidden and not any(rate.n for rate in rates):
             continue
-        points = zip(buckets, rates, strict=True)
-        series.append((key, [TrendPoint._make(days + rate) for days, rate in points]))
+        points = list(map(TrendPoint._make, map(add, buckets, rates)))
+        series.append({"key": key or None, "name": name or key or None, "points": points})
     return series
-
-
-def _name_series(
-    series: Sequence[tuple[str, list[TrendPoint]]], group_by: str | None
-) -> list[dict[str, Any]]:
-    names = reading.get_names(group_by or "", [key for key, _ in series])
-    return [
-        {"key": key or None, "name": names.get(key, key) or None, "points": points}
-        for key, points in series
-    ]
 
 
 def _compute_rate(metric: Metric, counts: tuple[int, ...], *, is_hidden: bool) -> Rate:

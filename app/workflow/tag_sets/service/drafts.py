@@ -190,6 +190,7 @@ def replace_tags(
 ) -> dict[str, Any]:
     """Save all tags of a draft as a new revision, and renew its labeler's claim.
 
+    Tags of the draft or of the latest prediction keep their source while they are unchanged.
     Raises 404, 403, 409 (`conflict`; `stale_precondition` with the changes since `revision`), 400
     on the first tag that does not fit.
     """
@@ -203,7 +204,7 @@ def replace_tags(
         raise _build_stale_error(draft, revision, terms)
     checked = rules.check_tags(terms, tags, draft)
     if not provenance.can_keep_sources(checked, caller):
-        provenance.set_sources(checked, saving.get_tags(draft.id))
+        provenance.set_sources(checked, _list_known_tags(checked, draft, caller))
     saved = saving.save(
         draft,
         checked,
@@ -220,6 +221,19 @@ def replace_tags(
     }
     events.emit(emitted_events.SAVED, payload)
     return result
+
+
+def _list_known_tags(
+    tags: list[dict[str, Any]], draft: saving.Draft, caller: Caller
+) -> list[dict[str, Any]]:
+    """Return the tags that keep their source in a save: the draft's, and those predicted since."""
+    known = saving.get_tags(draft.id)
+    sourced = [tag for tag in tags if tag["source"] != "human"]
+    if not provenance.find_missing_tags(sourced, known):
+        return known
+    prediction = find_latest_prediction(draft.artifact_id, caller=caller)
+    predicted = [] if prediction is None else prediction.tags
+    return [*known, *provenance.find_missing_tags(predicted, known)]
 
 
 def _build_stale_error(draft: saving.Draft, based_on: int, terms: rules.Terms) -> ApiError:

@@ -117,8 +117,8 @@ def find_exemption(tag_set: LockedTagSet, terms: rules.Terms, caller: Caller) ->
     """Return why a submitted tag set needs no review: `SAMPLING`, `CONFIDENCE`, or None.
 
     Other tag sets of the artifact are not considered. Confidence is a reason only where a model
-    alone decided: the person removed none of the predicted tags, and no tag set of the artifact
-    was rejected. The confidence of rules is no reason, because nothing has calibrated it.
+    alone decided: the person removed no predicted tags and chose none, and no tag set of the
+    artifact was rejected. The confidence of rules is no reason: nothing has calibrated it.
     """
     if was_sent_back(tag_set):
         return None
@@ -126,21 +126,26 @@ def find_exemption(tag_set: LockedTagSet, terms: rules.Terms, caller: Caller) ->
         return SAMPLING
     is_unsure = (tag_set.prediction_model_version or "").startswith(RULES_PREFIX)
     is_unsure = is_unsure or not is_confident(tag_set.tags, terms.auto_accept_confidence)
-    if tag_set.earlier_rejections or is_unsure or _has_removed_tags(tag_set, caller):
+    if tag_set.earlier_rejections or is_unsure or _has_chosen_tags(tag_set, caller):
         return None
     return CONFIDENCE
 
 
-def _has_removed_tags(tag_set: LockedTagSet, caller: Caller) -> bool:
-    """Return whether a person removed predicted tags that the draft began with.
+def _has_chosen_tags(tag_set: LockedTagSet, caller: Caller) -> bool:
+    """Return whether a person removed predicted tags, or added some of a later prediction.
 
     API keys are trusted, as with the source of tags.
     """
     if caller.api_key_id is not None:
         return False
     initial = revisions.get_tags(tag_set.id, (1,)).get(1, [])
-    predicted = [tag for tag in initial if tag["source"] == "model"]
-    return bool(provenance.find_missing_tags(predicted, tag_set.tags))
+    before, after = (
+        [tag for tag in tags if tag["source"] == "model"] for tags in (initial, tag_set.tags)
+    )
+    return bool(
+        provenance.find_missing_tags(before, tag_set.tags)
+        or provenance.find_missing_tags(after, before)
+    )
 
 
 def apply_agreement(tag_set: LockedTagSet, terms: rules.Terms) -> list[LockedTagSet]:

@@ -38,7 +38,7 @@ export function Bars(props: BarsProps) {
         }))}
         valueFormatter={format}
         withLegend={bars.length > 1}
-        legendProps={{ verticalAlign: 'bottom' }}
+        legendProps={{ position: 'bottom' }}
         tickLine="none"
         gridAxis={sideways ? 'x' : 'y'}
         yAxisProps={sideways ? { width: 120 } : { domain, width: 56 }}

@@ -37,7 +37,7 @@ export function Lines(props: LinesProps) {
         )}
         valueFormatter={format}
         withLegend={lines.length > 1}
-        legendProps={{ verticalAlign: 'bottom' }}
+        legendProps={{ position: 'bottom' }}
         curveType="linear"
         connectNulls={false}
         tickLine="none"

@@ -5,6 +5,7 @@ import {
   EllipsisVertical,
   MessageSquare,
   Redo2,
+  Sparkles,
   Undo2,
   type LucideIcon,
 } from 'lucide-react';
@@ -27,6 +28,8 @@ interface Props {
   leave: () => Promise<unknown>;
   comment: () => void;
   showGuidelines: () => void;
+  /** Asks for a prediction; nothing if the caller may not. */
+  predict: (() => void) | undefined;
 }
 
 export function IconAction({
@@ -112,7 +115,7 @@ function useLeaving({ tagSet, session, leave }: Props) {
 }
 
 function useLabelKeys(
-  { session, comment, showGuidelines }: Props,
+  { session, comment, showGuidelines, predict }: Props,
   submit: () => void,
   skip: () => void,
   discard: () => void,
@@ -132,6 +135,12 @@ function useLabelKeys(
     { keys: 'mod+s', text: t('actions.save'), run: () => void saver.flush(), inInputs: true },
     { keys: 'F4', text: t('actions.comment'), run: comment, inInputs: true },
     { keys: 'g', text: t('guidelines.title'), run: showGuidelines },
+    {
+      keys: 'p',
+      text: t('prediction.ask'),
+      run: () => predict?.(),
+      disabled: predict === undefined,
+    },
     { keys: 's', text: t('skip.title'), run: skip },
     { keys: 'shift+d', text: t('discard.title'), run: discard },
   ]);
@@ -140,7 +149,7 @@ function useLabelKeys(
 /** What a labeler can do with the draft as a whole. */
 export function LabelActions(props: Props) {
   const { t } = useTranslation('workflow/labeling');
-  const { tagSet, session, leave, comment, showGuidelines } = props;
+  const { tagSet, session, leave, comment, showGuidelines, predict } = props;
   const { editor } = session;
   const [dialog, setDialog] = useState<'skip' | 'discard'>();
   const submit = useSubmit(tagSet.id, session, leave);
@@ -160,6 +169,7 @@ export function LabelActions(props: Props) {
         <IconAction icon={Redo2} label={t('actions.redo')} run={() => editor.redo()} />
         <IconAction icon={MessageSquare} label={t('comments.title')} run={comment} />
         <IconAction icon={BookOpen} label={t('guidelines.title')} run={showGuidelines} />
+        {predict && <IconAction icon={Sparkles} label={t('prediction.ask')} run={predict} />}
         <MoreMenu session={session} discard={() => setDialog('discard')} />
       </Group>
       <Group gap="xs">

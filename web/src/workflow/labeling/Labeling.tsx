@@ -1,23 +1,22 @@
 import { Alert } from '@mantine/core';
 import { useNavigate } from '@tanstack/react-router';
-import { useEffect, useState } from 'react';
+import { useEffect, useMemo } from 'react';
 import { useTranslation } from 'react-i18next';
 import { ErrorAlert } from '@/kit/components/ErrorAlert';
 import { Loading } from '@/kit/components/Loading';
 import { Page } from '@/kit/components/Page';
 import type { Schemas } from '@/kit/api/types';
+import { Alternatives } from './compare/Alternatives';
 import { LabelActions } from './LabelActions';
 import { type Session, useSession } from './model/session';
 import { listSlots, nextOpenSlot } from './model/slots';
-import { type Field, isUnconfirmed, tagAt } from './model/tags';
-import { CommentBadge } from './parts/CommentBadge';
-import { CommentsDrawer } from './parts/CommentsDrawer';
+import { type Field, isUnconfirmed, type LocalTag, tagAt } from './model/tags';
 import { ConflictDialog } from './parts/ConflictDialog';
-import { GuidelinesDrawer } from './parts/GuidelinesDrawer';
-import { Progress } from './parts/Progress';
+import { PredictionPending, Progress } from './parts/Progress';
 import { SaveStatus, useSaveState } from './parts/SaveStatus';
 import { useClaim } from './parts/useClaim';
-import { useComments } from './parts/useComments';
+import { useDrawers } from './parts/useDrawers';
+import { type PredictionState, usePrediction } from './parts/usePrediction';
 import { useDocument } from './parts/useDocument';
 import { Note, Workspace } from './parts/Workspace';
 
@@ -42,7 +41,12 @@ function Notices({
   tagSet,
   session,
   claimError,
-}: LabelingProps & { session: Session; claimError: Error | null }) {
+  prediction,
+}: LabelingProps & {
+  session: Session;
+  claimError: Error | null;
+  prediction: PredictionState;
+}) {
   const { t } = useTranslation('workflow/labeling');
   const state = useSaveState(session.saver);
   return (
@@ -57,6 +61,7 @@ function Notices({
         </Alert>
       )}
       {claimError && <ErrorAlert error={claimError} />}
+      <ErrorAlert error={prediction.error} {...(prediction.ask && { retry: prediction.ask })} />
       {state.kind === 'refused' && (
         <Alert color="red" variant="light" role="alert" title={t('save.refused')}>
           {state.error.message} {t('save.kept')}
@@ -74,6 +79,17 @@ function Notices({
   );
 }
 
+/** What a prediction has where the draft has another value, below each field. */
+function usePredicted(tags: readonly LocalTag[] | undefined) {
+  const { t } = useTranslation('workflow/labeling');
+  const name = t('field.predicted');
+  return useMemo(() => {
+    if (!tags) return undefined;
+    const sources = [{ key: 'prediction', name, tags }];
+    return (field: Field) => <Alternatives field={field} sources={sources} onlyValues />;
+  }, [tags, name]);
+}
+
 interface ScreenProps extends LabelingProps {
   artifact: Schemas['Artifact'];
   schema: Schemas['SchemaDetail'];
@@ -82,13 +98,12 @@ interface ScreenProps extends LabelingProps {
 
 function LabelScreen({ tagSet, artifact, schema, session }: ScreenProps) {
   const navigate = useNavigate();
-  const [commented, setCommented] = useState<string | null>();
-  const [guidelines, setGuidelines] = useState(false);
-  const { open } = useComments(tagSet.id);
   const claimError = useClaim(artifact.id, session);
   useFirstFocus(session);
   const { editor, saver } = session;
-  const labelOf = (name: string) => editor.definitions.get(name)?.label ?? name;
+  const prediction = usePrediction({ tagSet, artifact, schema, session });
+  const below = usePredicted(prediction.tags);
+  const { badge, comment, showGuidelines, drawers } = useDrawers(tagSet.id, editor, schema);
   return (
     <>
       <Workspace
@@ -100,37 +115,27 @@ function LabelScreen({ tagSet, artifact, schema, session }: ScreenProps) {
             <SaveStatus saver={saver} />
           </>
         }
-        notices={<Notices tagSet={tagSet} session={session} claimError={claimError} />}
-        summary={<Progress editor={editor} />}
-        badge={(field: Field) => (
-          <CommentBadge
-            field={field}
-            count={open.get(field.key) ?? 0}
-            open={() => setCommented(field.key)}
-          />
-        )}
+        notices={<Notices {...{ tagSet, session, claimError, prediction }} />}
+        summary={
+          <>
+            <Progress editor={editor} />
+            {prediction.isPending && <PredictionPending />}
+          </>
+        }
+        badge={badge}
+        below={below}
         actions={
           <LabelActions
             tagSet={tagSet}
             session={session}
             leave={() => navigate({ to: '/label', replace: true })}
-            comment={() => setCommented(editor.state.active?.field.split('.', 1)[0] ?? null)}
-            showGuidelines={() => setGuidelines(true)}
+            comment={comment}
+            showGuidelines={showGuidelines}
+            predict={prediction.ask}
           />
         }
       />
-      <CommentsDrawer
-        tagSetId={tagSet.id}
-        field={commented}
-        labelOf={labelOf}
-        close={() => setCommented(undefined)}
-      />
-      <GuidelinesDrawer
-        schema={schema}
-        fields={editor.fields}
-        opened={guidelines}
-        close={() => setGuidelines(false)}
-      />
+      {drawers}
     </>
   );
 }

@@ -1,21 +1,22 @@
-import { Badge, Button, Text } from '@mantine/core';
+import { Badge, Button, Group, Text } from '@mantine/core';
 import { getRouteApi, Link } from '@tanstack/react-router';
-import { useMemo, useState } from 'react';
+import { BookOpen, MessageSquare } from 'lucide-react';
+import { useMemo } from 'react';
 import { useTranslation } from 'react-i18next';
 import { $api } from '@/kit/api/client';
 import type { Schemas } from '@/kit/api/types';
 import { ErrorAlert } from '@/kit/components/ErrorAlert';
 import { Loading } from '@/kit/components/Loading';
 import { Page } from '@/kit/components/Page';
+import { useKeys } from '@/kit/keys/keys';
 import { useMay } from '@/kit/session/may';
 import { useSession } from '@/kit/session/store';
+import { IconAction } from './LabelActions';
 import { Labeling } from './Labeling';
 import { Editor } from './model/editor';
 import { type Field, fromServer } from './model/tags';
-import { CommentBadge } from './parts/CommentBadge';
-import { CommentsDrawer } from './parts/CommentsDrawer';
 import { Progress } from './parts/Progress';
-import { useComments } from './parts/useComments';
+import { useDrawers } from './parts/useDrawers';
 import { useDocument } from './parts/useDocument';
 import { Note, Workspace } from './parts/Workspace';
 
@@ -24,18 +25,30 @@ const route = getRouteApi('/work/tag-sets/$tagSetId');
 interface ScreenProps {
   tagSet: Schemas['TagSet'];
   artifact: Schemas['Artifact'];
+  schema: Schemas['SchemaDetail'];
   fields: readonly Field[];
 }
 
-function ReadActions({ tagSet, comment }: { tagSet: Schemas['TagSet']; comment: () => void }) {
+interface ActionsProps {
+  tagSet: Schemas['TagSet'];
+  comment: () => void;
+  showGuidelines: () => void;
+}
+
+function ReadActions({ tagSet, comment, showGuidelines }: ActionsProps) {
   const { t } = useTranslation('workflow/labeling');
+  useKeys(t('keys.label'), [
+    { keys: ['c', 'F4'], text: t('comments.title'), run: comment },
+    { keys: 'g', text: t('guidelines.title'), run: showGuidelines },
+  ]);
   const may = useMay();
   const canReview = may('tag_sets:review') && tagSet.status !== 'draft';
   return (
     <>
-      <Button variant="default" size="xs" onClick={comment}>
-        {t('comments.title')}
-      </Button>
+      <Group gap={2}>
+        <IconAction icon={MessageSquare} label={t('comments.title')} run={comment} />
+        <IconAction icon={BookOpen} label={t('guidelines.title')} run={showGuidelines} />
+      </Group>
       {canReview && (
         <Button component={Link} to={`/review/${tagSet.id}`} size="xs">
           {t('actions.review')}
@@ -45,11 +58,10 @@ function ReadActions({ tagSet, comment }: { tagSet: Schemas['TagSet']; comment: 
   );
 }
 
-function ReadScreen({ tagSet, artifact, fields }: ScreenProps) {
+function ReadScreen({ tagSet, artifact, schema, fields }: ScreenProps) {
   const { t } = useTranslation('workflow/labeling');
   const editor = useMemo(() => new Editor(fields, fromServer(tagSet.tags), true), [fields, tagSet]);
-  const [commented, setCommented] = useState<string | null>();
-  const { open } = useComments(tagSet.id);
+  const { badge, comment, showGuidelines, drawers } = useDrawers(tagSet.id, editor, schema);
   return (
     <>
       <Workspace
@@ -71,29 +83,18 @@ function ReadScreen({ tagSet, artifact, fields }: ScreenProps) {
           )
         }
         summary={<Progress editor={editor} />}
-        badge={(field) => (
-          <CommentBadge
-            field={field}
-            count={open.get(field.key) ?? 0}
-            open={() => setCommented(field.key)}
-          />
-        )}
-        actions={<ReadActions tagSet={tagSet} comment={() => setCommented(null)} />}
+        badge={badge}
+        actions={<ReadActions {...{ tagSet, comment, showGuidelines }} />}
       />
-      <CommentsDrawer
-        tagSetId={tagSet.id}
-        field={commented}
-        labelOf={(name) => editor.definitions.get(name)?.label ?? name}
-        close={() => setCommented(undefined)}
-      />
+      {drawers}
     </>
   );
 }
 
 function Read({ tagSet }: { tagSet: Schemas['TagSet'] }) {
   const { t } = useTranslation('workflow/labeling');
-  const { artifact, fields, error } = useDocument(tagSet);
-  if (artifact && fields) return <ReadScreen tagSet={tagSet} artifact={artifact} fields={fields} />;
+  const { artifact, fields, schema, error } = useDocument(tagSet);
+  if (artifact && fields && schema) return <ReadScreen {...{ tagSet, artifact, fields, schema }} />;
   if (!error) return <Loading />;
   return (
     <Page title={t('draft.failed')} size="narrow">

@@ -1,6 +1,6 @@
-import { Button, Group, Radio, Stack, Text } from '@mantine/core';
+import { Button, Group, Text } from '@mantine/core';
 import { notifications } from '@mantine/notifications';
-import { getRouteApi, useNavigate } from '@tanstack/react-router';
+import { getRouteApi, useNavigate, useRouter } from '@tanstack/react-router';
 import { useEffect, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { $api } from '@/kit/api/client';
@@ -8,75 +8,12 @@ import type { Schemas } from '@/kit/api/types';
 import { ErrorAlert } from '@/kit/components/ErrorAlert';
 import { Loading } from '@/kit/components/Loading';
 import { useKeys } from '@/kit/keys/keys';
-import {
-  Editor,
-  type Field,
-  Note,
-  summarize,
-  topKey,
-  useDocument,
-  Workspace,
-} from '@/workflow/labeling';
-import {
-  type Choices,
-  chosenOption,
-  listPlaces,
-  listUndecided,
-  type Place,
-  preview,
-  toRequest,
-} from './merging';
+import { Editor, type Field, Note, topKey, useDocument, Workspace } from '@/workflow/labeling';
+import { type Choices, listPlaces, listUndecided, type Place, preview, toRequest } from './merging';
+import { PlaceChoice } from './PlaceChoice';
 
 const route = getRouteApi('/work/review/merge/$artifactId');
 const MERGEABLE = new Set(['submitted', 'accepted', 'rejected']);
-
-interface PlaceProps {
-  place: Place;
-  field: Field;
-  nameOf: (id: string) => string;
-  choices: Choices;
-  choose: (key: string, option: number) => void;
-}
-
-function PlaceChoice({ place, field, nameOf, choices, choose }: PlaceProps) {
-  const { t } = useTranslation('workflow/review');
-  const column = field.columns.find(({ key }) => `${field.key}.${key}` === place.field);
-  const definition = (column ?? field) as Field;
-  const label =
-    column && place.row !== null
-      ? t('place', { row: place.row + 1, column: column.label })
-      : field.label;
-  const chosen = chosenOption(place, choices);
-  return (
-    <Radio.Group
-      size="xs"
-      label={label}
-      value={chosen ? String(place.options.indexOf(chosen)) : null}
-      onChange={(value) => choose(place.key, Number(value))}
-      error={chosen ? undefined : t('merge.undecided')}
-    >
-      <Stack gap={4} my={2}>
-        {place.options.map((option, at) => (
-          <Radio
-            key={option.setIds.join()}
-            size="xs"
-            value={String(at)}
-            label={
-              <>
-                <bdi>
-                  {option.values.map((one) => summarize(one, definition)).join(' · ') || t('empty')}
-                </bdi>{' '}
-                <Text span size="xs" c="dimmed">
-                  {option.setIds.map(nameOf).join(', ')}
-                </Text>
-              </>
-            }
-          />
-        ))}
-      </Stack>
-    </Radio.Group>
-  );
-}
 
 function useMerge(places: readonly Place[], setIds: readonly string[], choices: Choices) {
   const { t } = useTranslation('workflow/review');
@@ -101,6 +38,18 @@ function useMerge(places: readonly Place[], setIds: readonly string[], choices: 
   return { run, error: merge.error, isPending: merge.isPending };
 }
 
+/** Puts the keyboard on the next value that is not decided. */
+function focusUndecided(): void {
+  const inputs = document.querySelectorAll<HTMLInputElement>('[data-undecided] input');
+  const own = document.activeElement?.closest('[data-undecided]');
+  const next = [...inputs].find(
+    (input) =>
+      input.closest('[data-undecided]') !== own &&
+      (!own || own.compareDocumentPosition(input) & Node.DOCUMENT_POSITION_FOLLOWING),
+  );
+  (next ?? inputs[0])?.focus();
+}
+
 interface ScreenProps {
   consensus: Schemas['Consensus'];
   artifact: Schemas['Artifact'];
@@ -119,8 +68,12 @@ function MergeScreen({ consensus, artifact, fields }: ScreenProps) {
   const nameOf = (id: string) =>
     sets.find((one) => one.tag_set_id === id)?.labeler?.name ?? t('merge.source');
   const undecided = listUndecided(places, choices).length;
+  const isReady = undecided === 0 && setIds.length > 1;
+  const router = useRouter();
+  const leave = () => router.history.back();
   useKeys(t('merge.title'), [
-    { keys: ['a', 'mod+Enter'], text: t('merge.button'), run: merge.run, inInputs: true },
+    { keys: 'n', text: t('merge.next'), run: focusUndecided, disabled: undecided === 0 },
+    { keys: ['a', 'mod+Enter'], text: t('merge.button'), run: merge.run, disabled: !isReady },
   ]);
   const below = (field: Field) =>
     places
@@ -144,13 +97,11 @@ function MergeScreen({ consensus, artifact, fields }: ScreenProps) {
       summary={<Text size="xs">{t('merge.open', { count: undecided })}</Text>}
       below={below}
       actions={
-        <Group ml="auto">
-          <Button
-            size="xs"
-            onClick={merge.run}
-            loading={merge.isPending}
-            disabled={undecided > 0 || setIds.length < 2}
-          >
+        <Group ml="auto" gap="xs">
+          <Button variant="default" size="xs" onClick={leave}>
+            {t('cancel')}
+          </Button>
+          <Button size="xs" onClick={merge.run} loading={merge.isPending} disabled={!isReady}>
             {t('merge.button')}
           </Button>
         </Group>

@@ -8,32 +8,42 @@ import { ErrorAlert } from '@/kit/components/ErrorAlert';
 import { Loading } from '@/kit/components/Loading';
 import { useFormat } from '@/kit/i18n/format';
 import {
-  CommentBadge,
-  CommentsDrawer,
+  Alternatives,
   ConflictDialog,
   type Editor,
   type Field,
-  GuidelinesDrawer,
   Note,
-  useComments,
   useDocument,
+  useDrawers,
   Workspace,
 } from '@/workflow/labeling';
-import { Alternatives } from './Alternatives';
+import { Resubmitted } from './Resubmitted';
 import { ReviewActions } from './ReviewActions';
 import { Summary } from './Summary';
 import { useDecisions } from './useDecisions';
+import { type Resubmission, useResubmission } from './useResubmission';
 import { useReviewClaim } from './useReviewClaim';
 import { useReviewing } from './useReviewing';
 import { useSources } from './useSources';
 
 type Item = Schemas['ReviewItemDetail'];
 
-function Notices({ item, error }: { item: Item; error: unknown }) {
+interface NoticesProps {
+  item: Item;
+  editor: Editor;
+  resubmission: Resubmission | undefined;
+  error: unknown;
+}
+
+function Notices({ item, editor, resubmission, error }: NoticesProps) {
   const { t } = useTranslation('workflow/review');
+  const [submitted] = useState(editor.state.byField);
   return (
     <>
       <ErrorAlert error={error} />
+      {resubmission && (
+        <Resubmitted resubmission={resubmission} byField={submitted} fields={editor.fields} />
+      )}
       {item.escalation && (
         <Alert color="orange" variant="light" title={t('escalated')}>
           <bdi>{item.escalation.reason}</bdi>
@@ -63,34 +73,6 @@ function Status({ item, schema }: { item: Item; schema: string }) {
   );
 }
 
-interface DrawersProps {
-  itemId: string;
-  editor: Editor;
-  schema: Schemas['SchemaDetail'];
-  commented: string | null | undefined;
-  hasGuidelines: boolean;
-  close: () => void;
-}
-
-function Drawers({ itemId, editor, schema, commented, hasGuidelines, close }: DrawersProps) {
-  return (
-    <>
-      <CommentsDrawer
-        tagSetId={itemId}
-        field={commented}
-        labelOf={(name) => editor.definitions.get(name)?.label ?? name}
-        close={close}
-      />
-      <GuidelinesDrawer
-        schema={schema}
-        fields={editor.fields}
-        opened={hasGuidelines}
-        close={close}
-      />
-    </>
-  );
-}
-
 interface ScreenProps {
   item: Item;
   artifact: Schemas['Artifact'];
@@ -112,21 +94,9 @@ function ReviewScreen({ item, artifact, schema, fields }: ScreenProps) {
   const done = useDone(artifact.name);
   const { editor, keeper } = useReviewing(item.tag_set, fields);
   const claimError = useReviewClaim(item.id);
-  const { sources, others } = useSources(item);
-  const { open } = useComments(item.id);
-  const [commented, setCommented] = useState<string | null>();
-  const [guidelines, setGuidelines] = useState(false);
-  const close = () => {
-    setCommented(undefined);
-    setGuidelines(false);
-  };
-  const badge = (field: Field) => (
-    <CommentBadge
-      field={field}
-      count={open.get(field.key) ?? 0}
-      open={() => setCommented(field.key)}
-    />
-  );
+  const resubmission = useResubmission(item);
+  const { sources, others } = useSources(item, resubmission);
+  const { badge, comment, showGuidelines, drawers } = useDrawers(item.id, editor, schema);
   const decisions = useDecisions({ item, editor, keeper, done });
   return (
     <>
@@ -134,7 +104,9 @@ function ReviewScreen({ item, artifact, schema, fields }: ScreenProps) {
         artifact={artifact}
         editor={editor}
         status={<Status item={item} schema={schema.name} />}
-        notices={<Notices item={item} error={claimError ?? decisions.error} />}
+        notices={
+          <Notices {...{ item, editor, resubmission }} error={claimError ?? decisions.error} />
+        }
         summary={<Summary editor={editor} sources={sources} />}
         badge={badge}
         below={(field) => <Alternatives field={field} sources={sources} />}
@@ -145,8 +117,8 @@ function ReviewScreen({ item, artifact, schema, fields }: ScreenProps) {
             keeper={keeper}
             decisions={decisions}
             canMerge={others.some((one) => one.status !== 'rejected')}
-            comment={() => setCommented(editor.state.active?.field.split('.', 1)[0] ?? null)}
-            showGuidelines={() => setGuidelines(true)}
+            comment={comment}
+            showGuidelines={showGuidelines}
           />
         }
       />
@@ -157,14 +129,7 @@ function ReviewScreen({ item, artifact, schema, fields }: ScreenProps) {
           resolve={decisions.resolve}
         />
       )}
-      <Drawers
-        itemId={item.id}
-        editor={editor}
-        schema={schema}
-        commented={commented}
-        hasGuidelines={guidelines}
-        close={close}
-      />
+      {drawers}
     </>
   );
 }

@@ -1,8 +1,7 @@
 import { Text } from '@mantine/core';
 import { useSyncExternalStore } from 'react';
 import { useTranslation } from 'react-i18next';
-import { type Editor, Progress } from '@/workflow/labeling';
-import { countDifferences, type Source } from './compare';
+import { countDifferences, type Editor, Progress, type Source } from '@/workflow/labeling';
 
 /** How much is filled, and in how many fields others have something else. */
 export function Summary({ editor, sources }: { editor: Editor; sources: readonly Source[] }) {

@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Schemas } from '@/kit/api/types';
-import { fromServer } from '@/workflow/labeling';
-import { listAlternatives } from './compare';
+import { fromServer, listAlternatives } from '@/workflow/labeling';
 import { chosenOption, listPlaces, listUndecided, preview, toRequest } from './merging';
 
 const tag = (field: string, value: unknown, row: number | null = null) => ({

@@ -2,13 +2,16 @@ import { useMemo } from 'react';
 import { useTranslation } from 'react-i18next';
 import { $api } from '@/kit/api/client';
 import type { Schemas } from '@/kit/api/types';
-import { fromServer } from '@/workflow/labeling';
-import type { Source } from './compare';
+import { fromServer, type Source } from '@/workflow/labeling';
+import type { Resubmission } from './useResubmission';
 
 const MOST = 20;
 
-/** The prediction and the other tag sets of the document, to compare with. */
-export function useSources(item: Schemas['ReviewItemDetail']): {
+/** What it was before, the prediction, and the other tag sets of the document, to compare with. */
+export function useSources(
+  item: Schemas['ReviewItemDetail'],
+  resubmission: Resubmission | undefined,
+): {
   sources: readonly Source[];
   others: readonly Schemas['TagSetSummary'][];
 } {
@@ -40,6 +43,9 @@ export function useSources(item: Schemas['ReviewItemDetail']): {
           ]
         : [],
     );
-    return { sources: [...predicted, ...labelers], others };
-  }, [data, item, t]);
+    const before = resubmission
+      ? [{ key: 'before', name: t('sent_back.before'), tags: resubmission.before }]
+      : [];
+    return { sources: [...before, ...predicted, ...labelers], others };
+  }, [data, item, resubmission, t]);
 }

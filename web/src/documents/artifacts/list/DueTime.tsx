@@ -18,8 +18,7 @@ export function DueTime({ row }: { row: Artifact }) {
       </Text>
     );
   }
-  // The list is drawn again often enough to be right.
-  // eslint-disable-next-line react-hooks/purity
+
   const overdue = isOverdue(row, Date.now());
   return (
     <Text

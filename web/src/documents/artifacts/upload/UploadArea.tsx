@@ -36,7 +36,6 @@ export function UploadArea({ disabled, open, schemaId, children }: Props) {
   };
   return (
     // What is dropped here can be chosen with a button, too.
-    // eslint-disable-next-line jsx-a11y/no-static-element-interactions
     <div
       className={styles.area}
       onDragEnter={enter(1)}

@@ -1,5 +1,6 @@
 import { Paper, Stack, Text } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
+import { Markdown } from '@/kit/markdown/Markdown';
 import type { DraftField } from '../model';
 import { PreviewInput } from './PreviewInput';
 import { PreviewTable } from './PreviewTable';
@@ -21,9 +22,7 @@ export function FormPreview({ fields, guidelines, current }: Props) {
         {guidelines !== undefined && guidelines.trim() !== '' && (
           <details>
             <summary>{t('preview.guidelines')}</summary>
-            <Text size="sm" className={styles.guidelines} dir="auto">
-              {guidelines}
-            </Text>
+            <Markdown text={guidelines} />
           </details>
         )}
         {fields.length === 0 && <Text c="dimmed">{t('preview.empty')}</Text>}

@@ -182,6 +182,15 @@ export class Editor {
     this.edit(edits.confirmAll(this.state.tags));
   }
 
+  /** Adds predicted tags where nothing is, to be confirmed. Returns how many. */
+  suggest(suggested: Tags): number {
+    const { tags } = this.state;
+    const isMultiple = (field: string) => this.definitions.get(field)?.multiple ?? false;
+    const added = edits.addSuggestions(tags, suggested, isMultiple);
+    if (added.length > tags.length) this.edit(added);
+    return added.length - tags.length;
+  }
+
   /** Takes words of the document into the active input; `extend` adds them to those taken last. */
   take(words: readonly Word[], extend: boolean): void {
     const last = this.taken;

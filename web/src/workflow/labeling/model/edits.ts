@@ -2,6 +2,7 @@
 import {
   createId,
   type Evidence,
+  hasSameValue,
   isUnconfirmed,
   type LocalTag,
   type Slot,
@@ -124,4 +125,21 @@ export function replacePlace(
     row: place.row,
   }));
   return at < 0 ? [...rest, ...copies] : rest.toSpliced(at, 0, ...copies);
+}
+
+/** Adds suggested tags where nothing is; a field with several values gets those that it lacks. */
+export function addSuggestions(
+  tags: Tags,
+  suggested: Tags,
+  isMultiple: (field: string) => boolean,
+): LocalTag[] {
+  let result = [...tags];
+  const isFree = (tag: LocalTag) => {
+    const own = tagsAt(tags, tag.field, tag.row);
+    return isMultiple(tag.field)
+      ? !own.some((other) => hasSameValue(tag, other))
+      : own.length === 0;
+  };
+  for (const tag of suggested) if (isFree(tag)) result = insert(result, tag);
+  return result;
 }

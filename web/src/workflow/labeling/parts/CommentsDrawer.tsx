@@ -3,10 +3,10 @@ import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { ErrorAlert } from '@/kit/components/ErrorAlert';
 import { useFormat } from '@/kit/i18n/format';
+import { Markdown } from '@/kit/markdown/Markdown';
 import { useMay } from '@/kit/session/may';
 import { CommentBox } from './CommentBox';
 import { type Comment, groupThreads, type Mentionable, type Thread } from './comments';
-import { Markdown } from './Markdown';
 import { useComments, useMembers } from './useComments';
 
 interface Props {

@@ -1,8 +1,8 @@
 import { Drawer, Stack, Text, Title } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
 import type { Schemas } from '@/kit/api/types';
+import { Markdown } from '@/kit/markdown/Markdown';
 import type { Field } from '../model/tags';
-import { Markdown } from './Markdown';
 
 interface Props {
   schema: Schemas['SchemaDetail'];

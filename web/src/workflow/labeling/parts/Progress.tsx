@@ -1,4 +1,4 @@
-import { Button, Text } from '@mantine/core';
+import { Button, Group, Loader, Text } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
 import type { Editor } from '../model/editor';
 import { isUnconfirmed } from '../model/tags';
@@ -28,5 +28,16 @@ export function Progress({ editor }: { editor: Editor }) {
         </Button>
       )}
     </>
+  );
+}
+
+/** Says that a prediction is being made. */
+export function PredictionPending() {
+  const { t } = useTranslation('workflow/labeling');
+  return (
+    <Group gap={6} wrap="nowrap" role="status">
+      <Loader size={12} />
+      <Text size="xs">{t('prediction.pending')}</Text>
+    </Group>
   );
 }

@@ -27,7 +27,6 @@ export function Resizer({ width, setWidth }: { width: number; setWidth: (width: 
   };
   return (
     // A separator that can be moved is a widget (ARIA 1.2).
-    // eslint-disable-next-line jsx-a11y/no-noninteractive-element-interactions
     <div
       role="separator"
       aria-orientation="vertical"
@@ -35,7 +34,6 @@ export function Resizer({ width, setWidth }: { width: number; setWidth: (width: 
       aria-valuenow={width}
       aria-valuemin={LEAST}
       aria-valuemax={MOST}
-      // eslint-disable-next-line jsx-a11y/no-noninteractive-tabindex
       tabIndex={0}
       className={classes.handle}
       onPointerDown={(event) => event.currentTarget.setPointerCapture(event.pointerId)}

@@ -1,11 +1,13 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { $api } from '@/kit/api/client';
+import type { Schemas } from '@/kit/api/types';
 import { currentOrganization } from '@/kit/session/organization';
-import { countOpen } from './comments';
 
 const LIST = '/api/v1/tag-sets/{tag_set_id}/comments';
 /** More threads than anybody reads on one document. */
 const MOST = 500;
+
+const NONE: readonly Schemas['Comment'][] = [];
 
 /** Reads the comments of a tag set and writes new ones. */
 export function useComments(tagSetId: string) {
@@ -24,10 +26,9 @@ export function useComments(tagSetId: string) {
     '/api/v1/tag-sets/{tag_set_id}/comments/{comment_id}/resolve',
     { onSuccess },
   );
-  const comments = list.data?.data ?? [];
+  const comments = list.data?.data ?? NONE;
   return {
     comments,
-    open: countOpen(comments),
     error: list.error ?? resolve.error,
     creating: create,
     create: (body: {

@@ -1,6 +1,6 @@
 import { Loader } from '@mantine/core';
 import { lazy, Suspense } from 'react';
-import classes from './Parts.module.css';
+import classes from './markdown.module.css';
 
 const ReactMarkdown = lazy(() => import('react-markdown'));
 /** Pictures of others would tell them who reads. */

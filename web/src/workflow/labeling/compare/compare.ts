@@ -1,5 +1,5 @@
 /** What others have where the tag set differs: the prediction, and the other labelers. */
-import { hasSameValue, type LocalTag, placeKey, topKey } from '@/workflow/labeling';
+import { hasSameValue, type LocalTag, placeKey, topKey } from '../model/tags';
 
 export interface Source {
   readonly key: string;
