@@ -28,17 +28,14 @@ export function WorkloadTable({ team, workload }: Props) {
     {
       key: 'name',
       title: t('people.name'),
+      width: 240,
       heads: true,
       cell: ({ user, role }) => (
         <Group gap="xs" wrap="nowrap">
           <div>
             <Person user={user} />
           </div>
-          {role === 'lead' && (
-            <div style={{ flexShrink: 0 }}>
-              <Tone tone="info">{t('lead')}</Tone>
-            </div>
-          )}
+          {role === 'lead' && <Tone tone="info">{t('lead')}</Tone>}
         </Group>
       ),
     },
