@@ -61,6 +61,7 @@ const routeTree = rootRoute.addChildren([
     ...feedback.routes,
     ...exports.routes,
     ...notificationPreferences.routes,
+    ...notifications.routes,
     ...scheduledExports.routes,
     ...webhooks.routes,
     ...invoices.routes,
@@ -90,7 +91,7 @@ setShellParts({
     ...plan.navigation,
   ],
   header: [...notifications.header],
-  account: [...profile.account, ...notificationPreferences.account],
+  account: [...profile.account, ...notifications.account, ...notificationPreferences.account],
 });
 
 /** Takes the organization from the address; what was read for another one is dropped. */

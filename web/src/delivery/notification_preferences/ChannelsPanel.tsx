@@ -45,7 +45,7 @@ export function ChannelsPanel({ preferences }: { preferences: Preferences }) {
         label={t('channels.title')}
         rows={KINDS}
         rowKey={(kind) => kind}
-        minWidth={300}
+        minWidth={220}
         columns={[
           {
             key: 'kind',
@@ -56,7 +56,7 @@ export function ChannelsPanel({ preferences }: { preferences: Preferences }) {
           ...CHANNELS.map((channel) => ({
             key: channel,
             title: t(`channels.${channel}`),
-            width: 110,
+            width: 84,
             cell: (kind: (typeof KINDS)[number]) => (
               <Checkbox
                 aria-label={t('toggle', {

@@ -37,6 +37,8 @@ export function InvitationsPage() {
           w="fit-content"
           maw="100%"
           size="xs"
+          // The German words need a second line on narrow screens.
+          style={{ flexWrap: 'wrap' }}
           value={status}
           onChange={(next) =>
             filter({ status: STATUSES.find((one) => one === next && one !== 'open') })

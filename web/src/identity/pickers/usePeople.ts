@@ -1,12 +1,19 @@
 /** Members and teams of the organization, for names and for choosing. */
 import { useMemo } from 'react';
-import { $api } from '@/kit/api/client';
+import { api, unwrap } from '@/kit/api/client';
 import type { Schemas } from '@/kit/api/types';
+import { useWholeList } from '@/kit/lists/useWholeList';
 import { may } from '@/kit/session/may';
 import { currentOrganization } from '@/kit/session/organization';
 
-const KEPT = { staleTime: 60_000 };
-const PAGE = 1000;
+const QUERY = { page_size: 1000 };
+const MEMBERS = '/api/v1/organizations/{org_slug}/members';
+const TEAMS = '/api/v1/teams';
+
+const from = (cursor: string | undefined) => ({
+  ...QUERY,
+  ...(cursor !== undefined && { cursor }),
+});
 
 export interface People {
   members: readonly Schemas['Member'][];
@@ -17,30 +24,27 @@ export interface People {
 }
 
 export function usePeople(): People {
-  const members = $api.useQuery(
-    'get',
-    '/api/v1/organizations/{org_slug}/members',
-    {
-      params: {
-        path: { org_slug: currentOrganization() ?? '' },
-        query: { page_size: PAGE },
-      },
-    },
-    { ...KEPT, enabled: may('members:read') },
-  );
-  const teams = $api.useQuery(
-    'get',
-    '/api/v1/teams',
-    { params: { query: { page_size: PAGE } } },
-    { ...KEPT, enabled: may('teams:read') },
-  );
+  const path = { org_slug: currentOrganization() ?? '' };
+  const members = useWholeList({
+    path: MEMBERS,
+    params: path,
+    fetch: (cursor, signal) =>
+      unwrap(api.GET(MEMBERS, { params: { path, query: from(cursor) }, signal })),
+    enabled: may('members:read'),
+  });
+  const teams = useWholeList({
+    path: TEAMS,
+    params: QUERY,
+    fetch: (cursor, signal) => unwrap(api.GET(TEAMS, { params: { query: from(cursor) }, signal })),
+    enabled: may('teams:read'),
+  });
   return useMemo(() => {
     const names = new Map<string, string>();
-    for (const { user } of members.data?.data ?? []) names.set(user.id, user.name);
-    for (const team of teams.data?.data ?? []) names.set(team.id, team.name);
+    for (const { user } of members.data ?? []) names.set(user.id, user.name);
+    for (const team of teams.data ?? []) names.set(team.id, team.name);
     return {
-      members: members.data?.data ?? [],
-      teams: teams.data?.data ?? [],
+      members: members.data ?? [],
+      teams: teams.data ?? [],
       name: (id) => (id ? names.get(id) : undefined),
       isPending: members.isPending || teams.isPending,
     };

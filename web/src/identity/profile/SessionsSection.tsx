@@ -16,7 +16,7 @@ function Session({ session, end }: { session: Schemas['ActiveSession']; end: () 
   return (
     <Paper withBorder px="sm" py={6}>
       <Group justify="space-between" wrap="nowrap">
-        <div>
+        <div style={{ minWidth: 0 }}>
           <Text size="sm" lineClamp={1}>
             {agent ?? t('sessions.unknown')}
           </Text>
@@ -27,7 +27,7 @@ function Session({ session, end }: { session: Schemas['ActiveSession']; end: () 
           </Text>
         </div>
         {current ? (
-          <Badge variant="outline" color="gray" style={{ flexShrink: 0 }}>
+          <Badge variant="outline" color="gray" miw="fit-content" tt="none">
             {t('sessions.current')}
           </Badge>
         ) : (

@@ -99,6 +99,9 @@ function ProviderValues({ sso }: { sso: Sso | undefined }) {
           <Button
             variant="default"
             size="compact-md"
+            h="auto"
+            py={4}
+            styles={{ label: { whiteSpace: 'normal' } }}
             leftSection={<Download size={14} />}
             loading={download.isPending}
             onClick={() => download.mutate()}

@@ -29,6 +29,7 @@ export function WorkloadTable({ team, workload }: Props) {
     {
       key: 'name',
       title: t('people.name'),
+      width: 240,
       heads: true,
       cell: ({ user, role }) => (
         <Group gap="xs" wrap="nowrap">

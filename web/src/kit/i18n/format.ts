@@ -1,5 +1,4 @@
 /** Dates and numbers in the language of the page, and the region that the browser prefers in it. */
-import { useMemo } from 'react';
 import { useTranslation } from 'react-i18next';
 
 const MINUTE = 60;
@@ -72,10 +71,14 @@ export function createFormat(locale: string): Format {
   };
 }
 
+const formats = new Map<string, Format>();
+
+/** One for each language: each cell of a long list asks for it, and Intl is slow to set up. */
 export function useFormat(): Format {
-  const { i18n } = useTranslation();
-  return useMemo(
-    () => createFormat(chooseLocale(i18n.language, navigator.languages)),
-    [i18n.language],
-  );
+  const { language } = useTranslation().i18n;
+  const known = formats.get(language);
+  if (known) return known;
+  const format = createFormat(chooseLocale(language, navigator.languages));
+  formats.set(language, format);
+  return format;
 }

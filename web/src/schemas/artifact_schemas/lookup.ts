@@ -1,16 +1,21 @@
 import { useMemo } from 'react';
-import { $api } from '@/kit/api/client';
+import { api, unwrap } from '@/kit/api/client';
+import { useWholeList } from '@/kit/lists/useWholeList';
+
+const QUERY = { page_size: 1000, sort: 'name' } as const;
 
 /** Returns the schemas of the organization, for names and for choosing. */
 export function useSchemaList() {
-  const { data, isPending } = $api.useQuery(
-    'get',
-    '/api/v1/schemas',
-    { params: { query: { page_size: 1000, sort: 'name' } } },
-    { staleTime: 60_000 },
-  );
+  const { data, isPending } = useWholeList({
+    path: '/api/v1/schemas',
+    params: QUERY,
+    fetch: (cursor, signal) => {
+      const params = { query: { ...QUERY, ...(cursor !== undefined && { cursor }) } };
+      return unwrap(api.GET('/api/v1/schemas', { params, signal }));
+    },
+  });
   return useMemo(() => {
-    const schemas = data?.data ?? [];
+    const schemas = data ?? [];
     const names = new Map(schemas.map((schema) => [schema.id, schema.name]));
     return {
       schemas,

@@ -47,11 +47,13 @@ function NameCell({ row, phrases, q, schema }: NameProps) {
   );
 }
 
-function Assignees({ row }: { row: Artifact }) {
+type NameOf = ReturnType<typeof usePeople>['name'];
+
+/** The lookup of names is not the cell's own: a long list has thousands of cells. */
+function Assignees({ row, nameOf }: { row: Artifact; nameOf: NameOf }) {
   const { t } = useTranslation('documents/artifacts');
-  const people = usePeople();
   const names = row.assignees.map(
-    ({ user_id, team_id }) => people.name(user_id ?? team_id) ?? t('someone'),
+    ({ user_id, team_id }) => nameOf(user_id ?? team_id) ?? t('someone'),
   );
   if (names.length === 0)
     return (
@@ -78,6 +80,7 @@ function Created({ row }: { row: Artifact }) {
 export function useColumns(phrases: readonly string[][], q: string | undefined) {
   const { t } = useTranslation('documents/artifacts');
   const { name } = useSchemaList();
+  const { name: nameOf } = usePeople();
   return useMemo<Column<Artifact>[]>(
     () => [
       {
@@ -98,7 +101,7 @@ export function useColumns(phrases: readonly string[][], q: string | undefined) 
         title: t('column.assignees'),
         width: 150,
         hideBelow: 'md',
-        cell: (row) => <Assignees row={row} />,
+        cell: (row) => <Assignees row={row} nameOf={nameOf} />,
       },
       {
         key: 'priority',
@@ -124,6 +127,6 @@ export function useColumns(phrases: readonly string[][], q: string | undefined) 
         cell: (row) => <Created row={row} />,
       },
     ],
-    [t, phrases, q, name],
+    [t, phrases, q, name, nameOf],
   );
 }
