@@ -105,7 +105,7 @@ export async function two_labelers_on_one_document_lose_nothing(walk) {
 
 export async function words_are_taken_from_a_turned_page(walk) {
   const work = await prepare(walk);
-  const page = await open(walk, work);
+  const page = await open(walk, work, { height: 1500 });
   for (let turns = 0; turns < 4; turns += 1) {
     await page.getByRole('button', { name: 'Rotate' }).click();
     await input(page, 'Invoice number').click();

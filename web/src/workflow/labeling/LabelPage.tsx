@@ -1,5 +1,5 @@
 import { Button, Group, Stack } from '@mantine/core';
-import { getRouteApi } from '@tanstack/react-router';
+import { getRouteApi, useNavigate } from '@tanstack/react-router';
 import { useEffect, useRef } from 'react';
 import { useTranslation } from 'react-i18next';
 import { $api } from '@/kit/api/client';
@@ -73,6 +73,11 @@ function Draft({ artifactId }: { artifactId: string }) {
   const { t } = useTranslation('workflow/labeling');
   const { tagSet, error } = useDraft(artifactId);
   const next = useNext();
+  const navigate = useNavigate();
+  // Without another document, the page that says so.
+  const leave = async () => {
+    if (!(await next.go([artifactId]))) await navigate({ to: '/label', replace: true });
+  };
   if (tagSet) return <Labeling tagSet={tagSet} />;
   if (!error) return <Loading />;
   return (
@@ -81,10 +86,7 @@ function Draft({ artifactId }: { artifactId: string }) {
         <ErrorAlert error={error} />
         <ErrorAlert error={next.error} />
         <Group>
-          <Button
-            onClick={() => void next.go([artifactId]).catch(() => undefined)}
-            loading={next.isPending}
-          >
+          <Button onClick={() => void leave().catch(() => undefined)} loading={next.isPending}>
             {t('next.title')}
           </Button>
         </Group>
