@@ -1,4 +1,5 @@
 import { Button, Group, Stack } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
 import { getRouteApi, useNavigate } from '@tanstack/react-router';
 import { useEffect, useRef } from 'react';
 import { useTranslation } from 'react-i18next';
@@ -7,43 +8,24 @@ import { isApiError } from '@/kit/api/errors';
 import { ErrorAlert } from '@/kit/components/ErrorAlert';
 import { Loading } from '@/kit/components/Loading';
 import { Page } from '@/kit/components/Page';
-import { useSession } from '@/kit/session/store';
 import { Labeling } from './Labeling';
+import { artifactQuery, readDraft } from './reading';
 import { useNext } from './useNext';
 
 const route = getRouteApi('/work/label/$artifactId');
 
 /** The caller's draft of a document; made if there is none, from the prediction if there is one. */
 function useDraft(artifactId: string) {
-  const userId = useSession()?.user.id ?? '';
-  const artifact = $api.useQuery('get', '/api/v1/artifacts/{artifact_id}', {
-    params: { path: { artifact_id: artifactId } },
+  const artifact = useQuery(artifactQuery(artifactId));
+  const draft = useQuery({
+    queryKey: ['draft', artifactId],
+    queryFn: () => readDraft(artifactId),
+    gcTime: 0,
+    staleTime: Infinity,
   });
-  const drafts = $api.useQuery(
-    'get',
-    '/api/v1/tag-sets',
-    {
-      params: {
-        query: {
-          artifact_id: artifactId,
-          labeler_id: userId,
-          status: ['draft'],
-          page_size: 1,
-        },
-      },
-    },
-    { gcTime: 0, staleTime: Infinity },
-  );
   const create = $api.useMutation('post', '/api/v1/artifacts/{artifact_id}/tag-sets');
-  const found = drafts.data?.data[0];
-  const read = $api.useQuery(
-    'get',
-    '/api/v1/tag-sets/{tag_set_id}',
-    { params: { path: { tag_set_id: found?.id ?? '' } } },
-    { enabled: found !== undefined, gcTime: 0, staleTime: Infinity },
-  );
   const isStarted = useRef(false);
-  const isMissing = drafts.data !== undefined && found === undefined;
+  const isMissing = draft.data === null;
   const { mutate } = create;
   const hasPrediction = artifact.data?.data.prediction?.status === 'completed';
   useEffect(() => {
@@ -64,8 +46,8 @@ function useDraft(artifactId: string) {
       );
   }, [isMissing, artifact.data, hasPrediction, artifactId, mutate]);
   return {
-    tagSet: read.data?.data ?? create.data?.data,
-    error: artifact.error ?? drafts.error ?? read.error ?? create.error,
+    tagSet: draft.data ?? create.data?.data,
+    error: artifact.error ?? draft.error ?? create.error,
   };
 }
 
