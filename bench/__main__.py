@@ -85,7 +85,8 @@ def main() -> int:
 
 def _measure_service(report: Report, options: argparse.Namespace, names: set[str]) -> None:
     print("starting the service ...", flush=True)
-    with running(BILLING_FILE=str(ROOT / "examples/billing.toml")) as service:
+    settings = {"BILLING_FILE": str(ROOT / "examples/billing.toml"), "REGISTRATION": "open"}
+    with running(**settings) as service:
         from bench import (  # noqa: PLC0415 - they need the environment
             browser_rows,
             filling,

@@ -1,5 +1,6 @@
 import { Button, Group, Stack } from '@mantine/core';
-import { getRouteApi } from '@tanstack/react-router';
+import { useQuery } from '@tanstack/react-query';
+import { getRouteApi, useNavigate } from '@tanstack/react-router';
 import { useEffect, useRef } from 'react';
 import { useTranslation } from 'react-i18next';
 import { $api } from '@/kit/api/client';
@@ -7,43 +8,24 @@ import { isApiError } from '@/kit/api/errors';
 import { ErrorAlert } from '@/kit/components/ErrorAlert';
 import { Loading } from '@/kit/components/Loading';
 import { Page } from '@/kit/components/Page';
-import { useSession } from '@/kit/session/store';
 import { Labeling } from './Labeling';
+import { artifactQuery, readDraft } from './reading';
 import { useNext } from './useNext';
 
 const route = getRouteApi('/work/label/$artifactId');
 
 /** The caller's draft of a document; made if there is none, from the prediction if there is one. */
 function useDraft(artifactId: string) {
-  const userId = useSession()?.user.id ?? '';
-  const artifact = $api.useQuery('get', '/api/v1/artifacts/{artifact_id}', {
-    params: { path: { artifact_id: artifactId } },
+  const artifact = useQuery(artifactQuery(artifactId));
+  const draft = useQuery({
+    queryKey: ['draft', artifactId],
+    queryFn: () => readDraft(artifactId),
+    gcTime: 0,
+    staleTime: Infinity,
   });
-  const drafts = $api.useQuery(
-    'get',
-    '/api/v1/tag-sets',
-    {
-      params: {
-        query: {
-          artifact_id: artifactId,
-          labeler_id: userId,
-          status: ['draft'],
-          page_size: 1,
-        },
-      },
-    },
-    { gcTime: 0, staleTime: Infinity },
-  );
   const create = $api.useMutation('post', '/api/v1/artifacts/{artifact_id}/tag-sets');
-  const found = drafts.data?.data[0];
-  const read = $api.useQuery(
-    'get',
-    '/api/v1/tag-sets/{tag_set_id}',
-    { params: { path: { tag_set_id: found?.id ?? '' } } },
-    { enabled: found !== undefined, gcTime: 0, staleTime: Infinity },
-  );
   const isStarted = useRef(false);
-  const isMissing = drafts.data !== undefined && found === undefined;
+  const isMissing = draft.data === null;
   const { mutate } = create;
   const hasPrediction = artifact.data?.data.prediction?.status === 'completed';
   useEffect(() => {
@@ -64,8 +46,8 @@ function useDraft(artifactId: string) {
       );
   }, [isMissing, artifact.data, hasPrediction, artifactId, mutate]);
   return {
-    tagSet: read.data?.data ?? create.data?.data,
-    error: artifact.error ?? drafts.error ?? read.error ?? create.error,
+    tagSet: draft.data ?? create.data?.data,
+    error: artifact.error ?? draft.error ?? create.error,
   };
 }
 
@@ -73,6 +55,11 @@ function Draft({ artifactId }: { artifactId: string }) {
   const { t } = useTranslation('workflow/labeling');
   const { tagSet, error } = useDraft(artifactId);
   const next = useNext();
+  const navigate = useNavigate();
+  // Without another document, the page that says so.
+  const leave = async () => {
+    if (!(await next.go([artifactId]))) await navigate({ to: '/label', replace: true });
+  };
   if (tagSet) return <Labeling tagSet={tagSet} />;
   if (!error) return <Loading />;
   return (
@@ -81,10 +68,7 @@ function Draft({ artifactId }: { artifactId: string }) {
         <ErrorAlert error={error} />
         <ErrorAlert error={next.error} />
         <Group>
-          <Button
-            onClick={() => void next.go([artifactId]).catch(() => undefined)}
-            loading={next.isPending}
-          >
+          <Button onClick={() => void leave().catch(() => undefined)} loading={next.isPending}>
             {t('next.title')}
           </Button>
         </Group>

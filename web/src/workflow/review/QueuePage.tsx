@@ -57,7 +57,13 @@ function Row({ item }: { item: Schemas['ReviewItem'] }) {
             </Badge>
           )}
           {item.flags.map((flag) => (
-            <Badge key={flag} size="sm" variant="light" color="orange">
+            <Badge
+              key={flag}
+              size="sm"
+              variant="light"
+              color="orange"
+              c="var(--mantine-color-text)"
+            >
               {t(`flags.${flag}`)}
             </Badge>
           ))}

@@ -60,7 +60,7 @@ function Status({ item, schema }: { item: Item; schema: string }) {
   return (
     <>
       {item.flags.map((flag) => (
-        <Badge key={flag} size="sm" variant="light" color="orange">
+        <Badge key={flag} size="sm" variant="light" color="orange" c="var(--mantine-color-text)">
           {t(`flags.${flag}`)}
         </Badge>
       ))}

@@ -4,6 +4,7 @@ import { useTranslation } from 'react-i18next';
 import { useBlobUrl } from '@/kit/api/useBlobUrl';
 import type { WordCursor } from './cursor';
 import { imageWidth, type Rotation, type Size } from './geometry';
+import { imagePath } from './pagesQuery';
 import classes from './Pages.module.css';
 import { useOverlay } from './useOverlay';
 import { usePointing } from './usePointing';
@@ -45,8 +46,7 @@ function PageImage({
 }) {
   const { t } = useTranslation('workflow/labeling');
   const pixels = imageWidth(width * Math.min(window.devicePixelRatio, 2));
-  const path = `/api/v1/artifacts/${artifactId}/pages/${page}/image?width=${pixels}&format=webp`;
-  const { url, error } = useBlobUrl(path);
+  const { url, error } = useBlobUrl(imagePath(artifactId, page, pixels));
   const [last, setLast] = useState<string>();
   const shown = url ?? last;
   if (error && !shown) return <Center h="100%">{t('page.no_image')}</Center>;

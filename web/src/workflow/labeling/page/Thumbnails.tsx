@@ -2,6 +2,7 @@ import { Skeleton, Text, UnstyledButton } from '@mantine/core';
 import { useIntersection } from '@mantine/hooks';
 import { useTranslation } from 'react-i18next';
 import { useBlobUrl } from '@/kit/api/useBlobUrl';
+import { imagePath } from './pagesQuery';
 import classes from './Pages.module.css';
 import type { DocumentPage } from './usePages';
 import { useView, useViewState } from './view';
@@ -20,7 +21,7 @@ function Thumbnail({
   const { t } = useTranslation('workflow/labeling');
   const view = useView();
   const { ref, entry } = useIntersection<HTMLButtonElement>({ rootMargin: '50%' });
-  const path = `/api/v1/artifacts/${artifactId}/pages/${page.number}/image?width=${WIDTH}&format=webp`;
+  const path = imagePath(artifactId, page.number, WIDTH);
   const { url } = useBlobUrl(entry?.isIntersecting ? path : undefined);
   return (
     <UnstyledButton

@@ -1,11 +1,8 @@
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { useEffect, useMemo } from 'react';
-import { api, unwrap } from '@/kit/api/client';
 import type { Schemas } from '@/kit/api/types';
+import { pagesQuery } from './pagesQuery';
 import { buildIndex, type WordIndex } from './words';
-
-/** Few pages at a time: an answer has at most 8 MiB of words, and the first pages are shown first. */
-const PAGE_SIZE = 5;
 
 export interface DocumentPage {
   readonly number: number;
@@ -21,26 +18,7 @@ function toPage(page: Schemas['DocumentPage']): DocumentPage {
 
 /** Returns the pages that were read so far; the rest follow by themselves. */
 export function usePages(artifactId: string) {
-  const query = useInfiniteQuery({
-    queryKey: ['pages', artifactId],
-    initialPageParam: undefined as string | undefined,
-    queryFn: ({ pageParam, signal }) =>
-      unwrap(
-        api.GET('/api/v1/artifacts/{artifact_id}/pages', {
-          params: {
-            path: { artifact_id: artifactId },
-            query: {
-              page_size: PAGE_SIZE,
-              ...(pageParam ? { cursor: pageParam } : {}),
-            },
-          },
-          signal,
-        }),
-      ),
-    getNextPageParam: (last) => last.meta.next_cursor ?? undefined,
-    // The text of a document changes only when it is read again, which needs no labels.
-    staleTime: Infinity,
-  });
+  const query = useInfiniteQuery(pagesQuery(artifactId));
   const { hasNextPage, isFetchingNextPage, fetchNextPage, error } = query;
   useEffect(() => {
     if (hasNextPage && !isFetchingNextPage && !error) void fetchNextPage();

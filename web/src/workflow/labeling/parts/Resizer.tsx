@@ -10,7 +10,12 @@ const STEP = 24;
 const clamp = (width: number) => Math.min(MOST, Math.max(LEAST, Math.round(width)));
 
 export function useFieldsWidth() {
-  return useLocalStorage({ key: 'label-fields-width', defaultValue: 420 });
+  // Read at once: another width in the second render would lay out all pages again.
+  return useLocalStorage({
+    key: 'label-fields-width',
+    defaultValue: 420,
+    getInitialValueInEffect: false,
+  });
 }
 
 /** The line between document and fields, which is dragged or moved with arrow keys. */

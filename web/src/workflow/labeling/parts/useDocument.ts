@@ -1,24 +1,12 @@
-import { $api } from '@/kit/api/client';
+import { useQuery } from '@tanstack/react-query';
 import type { Schemas } from '@/kit/api/types';
+import { artifactQuery, schemaQuery, versionQuery } from '../reading';
 
 /** Reads what the screen needs beside the tag set: document, version of the schema, guidelines. */
 export function useDocument(tagSet: Schemas['TagSet']) {
-  const artifact = $api.useQuery('get', '/api/v1/artifacts/{artifact_id}', {
-    params: { path: { artifact_id: tagSet.artifact_id } },
-  });
-  const version = $api.useQuery(
-    'get',
-    '/api/v1/schema-versions/{version_id}',
-    { params: { path: { version_id: tagSet.schema_version_id } } },
-    // A version never changes.
-    { staleTime: Infinity },
-  );
-  const schema = $api.useQuery(
-    'get',
-    '/api/v1/schemas/{schema_id}',
-    { params: { path: { schema_id: tagSet.schema_id } } },
-    { staleTime: 60_000 },
-  );
+  const artifact = useQuery(artifactQuery(tagSet.artifact_id));
+  const version = useQuery(versionQuery(tagSet.schema_version_id));
+  const schema = useQuery(schemaQuery(tagSet.schema_id));
   return {
     artifact: artifact.data?.data,
     fields: version.data?.data.fields,
