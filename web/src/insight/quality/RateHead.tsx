@@ -9,7 +9,7 @@ export function RateHead({ name }: { name: keyof typeof texts.rates }) {
     <Tooltip label={t(`help.${name}`)} events={{ hover: true, focus: true, touch: true }}>
       <span
         // What the tooltip says has to be reachable by keyboard.
-        // eslint-disable-next-line jsx-a11y/no-noninteractive-tabindex
+        // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex
         tabIndex={0}
         style={{ textDecoration: 'underline dotted', textUnderlineOffset: 3 }}
       >

@@ -23,7 +23,7 @@ function useObjectUrl(blob: Blob | undefined): string | undefined {
     if (!blob) return;
     const url = URL.createObjectURL(blob);
     // The address exists outside of React, and ends with this effect.
-    // eslint-disable-next-line react-hooks/set-state-in-effect
+    // oxlint-disable-next-line react/set-state-in-effect
     setMade({ blob, url });
     return () => URL.revokeObjectURL(url);
   }, [blob]);

@@ -40,7 +40,7 @@ const AHEAD = 40;
 function useRows<Row>({ rows, rowHeight = 48, current, ...props }: VirtualTableProps<Row>) {
   const scroller = useRef<HTMLDivElement>(null);
   // The rows are few and cheap; the compiler does not matter here.
-  // eslint-disable-next-line react-hooks/incompatible-library
+  // oxlint-disable-next-line react/incompatible-library
   const virtual = useVirtualizer({
     count: rows.length,
     getScrollElement: () => scroller.current,
@@ -77,7 +77,7 @@ export function VirtualTable<Row>(props: VirtualTableProps<Row>) {
         role="region"
         aria-label={props.label}
         // A region that scrolls must be reachable with the keyboard.
-        // eslint-disable-next-line jsx-a11y/no-noninteractive-tabindex
+        // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex
         tabIndex={0}
       >
         <table className={styles.table} aria-label={props.label} aria-rowcount={props.total + 1}>

@@ -17,7 +17,7 @@ export function PreviewTable({ field }: { field: DraftField }) {
       labelElement="div"
     >
       {/* A region that scrolls must be reachable with the keyboard. */}
-      {/* eslint-disable-next-line jsx-a11y/no-noninteractive-tabindex */}
+      {/* oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex */}
       <div className={styles.scroll} tabIndex={0} role="group" aria-label={field.label}>
         <Table withRowBorders={false} horizontalSpacing={4} verticalSpacing={4}>
           <Table.Thead>

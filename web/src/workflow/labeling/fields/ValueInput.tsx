@@ -150,7 +150,7 @@ export function ValueInput(props: Props) {
   const described = [describedBy, problem === undefined ? undefined : problemId].filter(Boolean);
   return (
     // The keys are those of the input inside.
-    // eslint-disable-next-line jsx-a11y/no-static-element-interactions
+    // oxlint-disable-next-line jsx-a11y/no-static-element-interactions
     <div
       className={classes.value}
       data-unconfirmed={(tag && isUnconfirmed(tag)) || undefined}

@@ -137,7 +137,7 @@ function Column({
       role="application"
       aria-label={t('page.pane')}
       aria-describedby="page-cursor"
-      // eslint-disable-next-line jsx-a11y/no-noninteractive-tabindex
+      // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex
       tabIndex={0}
       onScroll={onScroll}
       {...panning}

@@ -46,7 +46,7 @@ export function SearchBox({ pages }: { pages: readonly DocumentPage[] }) {
       onChange={(event) => view.set({ search: event.currentTarget.value })}
       onKeyDown={onKeyDown}
       // It opens because the user asked for it.
-      // eslint-disable-next-line jsx-a11y/no-autofocus
+      // oxlint-disable-next-line jsx-a11y/no-autofocus
       autoFocus
       rightSectionWidth={56}
       rightSection={

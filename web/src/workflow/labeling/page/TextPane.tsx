@@ -66,13 +66,13 @@ function TextBody({ text }: { text: Schemas['ArtifactText'] }) {
   };
   return (
     // The words are taken by selecting them; the keyboard does it with Enter.
-    // eslint-disable-next-line jsx-a11y/no-noninteractive-element-interactions
+    // oxlint-disable-next-line jsx-a11y/no-noninteractive-element-interactions
     <div
       ref={containerRef}
       className={classes.text}
       role="document"
       aria-label={t('page.text')}
-      // eslint-disable-next-line jsx-a11y/no-noninteractive-tabindex
+      // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex
       tabIndex={0}
       onMouseUp={take}
       onKeyDown={(event) => {

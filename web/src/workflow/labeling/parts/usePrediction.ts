@@ -77,7 +77,7 @@ export function usePrediction({ tagSet, artifact, schema, session }: Params): Pr
   useEffect(() => {
     if (awaited === undefined || !ended) return;
     // The prediction ended outside of React.
-    // eslint-disable-next-line react-hooks/set-state-in-effect
+    // oxlint-disable-next-line react/set-state-in-effect
     setAwaited(undefined);
     if (ended.status === 'completed') take();
     else setFailure(new Error(ended.error?.message ?? ended.status));
