@@ -2,7 +2,7 @@ import { ActionIcon, Menu } from '@mantine/core';
 import { Ellipsis, Mail, MailOpen, Trash2 } from 'lucide-react';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { ConfirmDialog } from '@/kit/parts/ConfirmDialog';
+import { ConfirmDialog } from '@/kit/components/ConfirmDialog';
 import { Entry } from './Entry';
 import classes from './NotificationList.module.css';
 import type { Notification, useNotificationActions } from './useNotifications';
@@ -33,13 +33,15 @@ export function Entries({ notifications, actions }: Props) {
         <ConfirmDialog
           danger
           title={t('delete.title')}
-          text={t('delete.text', { title: deleting.title })}
-          confirm={t('delete.action')}
-          pending={actions.removing.isPending}
+
+          action={t('delete.action')}
+          loading={actions.removing.isPending}
           error={actions.removing.error}
           onConfirm={() => actions.remove(deleting, close)}
-          close={close}
-        />
+          onClose={close}
+        >
+          {t('delete.text', { title: deleting.title })}
+        </ConfirmDialog>
       )}
     </>
   );

@@ -6,8 +6,8 @@ import { useTranslation } from 'react-i18next';
 import { $api } from '@/kit/api/client';
 import { ErrorAlert } from '@/kit/components/ErrorAlert';
 import { Page } from '@/kit/components/Page';
-import { Listing } from '@/kit/data/Listing';
-import { useListSearch } from '@/kit/data/useListSearch';
+import { Listing } from '@/kit/lists/Listing';
+import { useListSearch } from '@/kit/lists/useListSearch';
 import { Entries } from './Entries';
 import { KINDS, READ } from './kinds';
 import type { NotificationSearch } from './routes';
@@ -70,7 +70,7 @@ export function NotificationsPage() {
         query={query}
         cursor={search.cursor}
         onCursor={page}
-        empty={{ title: isFiltered ? t('none_match') : t('none'), icon: <Bell /> }}
+        empty={{ title: isFiltered ? t('none_match') : t('none'), icon: Bell }}
       >
         {(rows) => <Entries notifications={rows} actions={actions} />}
       </Listing>
