@@ -7,5 +7,5 @@ export default defineConfig({
       '@': new URL('./src', import.meta.url).pathname,
     },
   },
-  test: { include: ['src/**/*.test.{ts,tsx}'], environment: 'node' },
+  test: { include: ['src/**/*.test.{ts,tsx}'], environment: 'node', isolate: false },
 });

@@ -12,7 +12,7 @@ export async function measure(walk, { token, slug, rows }) {
   });
   await scroller.hover();
   const last = scroller.locator(`[aria-rowindex="${rows + 1}"]`);
-  while ((await last.count()) === 0) await page.mouse.wheel(0, 2_000);
+  while ((await last.count()) === 0) await page.mouse.wheel(0, 480);
   const tasks = await page.evaluate(() => window.tasks_.map(({ duration }) => duration));
   return Math.max(0, ...tasks);
 }

@@ -1,6 +1,6 @@
 import { Group, Text } from '@mantine/core';
 import { useVirtualizer } from '@tanstack/react-virtual';
-import { type ReactNode, useEffect, useRef } from 'react';
+import { memo, type ReactNode, useCallback, useEffect, useRef } from 'react';
 import { useTranslation } from 'react-i18next';
 import { Loading } from '@/kit/components/Loading';
 import { type Column, sortDirection } from './columns';
@@ -45,7 +45,7 @@ function useRows<Row>({ rows, rowHeight = 48, current, ...props }: VirtualTableP
     count: rows.length,
     getScrollElement: () => scroller.current,
     estimateSize: () => rowHeight,
-    overscan: 12,
+    overscan: 6,
   });
   const items = virtual.getVirtualItems();
   const last = items.at(-1)?.index ?? 0;
@@ -64,6 +64,7 @@ export function VirtualTable<Row>(props: VirtualTableProps<Row>) {
   const { t } = useTranslation();
   const { columns, rows, selection, rowHeight = 48 } = props;
   const { scroller, items, size } = useRows(props);
+  const toggle = useLatestToggle(selection);
   if (rows.length === 0 && !props.isFetching) return <>{props.empty}</>;
   if (rows.length === 0) return <Loading />;
   const before = items[0]?.start ?? 0;
@@ -88,9 +89,21 @@ export function VirtualTable<Row>(props: VirtualTableProps<Row>) {
           </thead>
           <tbody>
             <Spacer height={before} span={span} />
-            {items.map(({ index }) => (
-              <BodyRow key={index} {...props} index={index} height={rowHeight} />
-            ))}
+            {items.map(({ index }) => {
+              const row = rows[index];
+              if (row === undefined) return null;
+              const id = props.rowId(row);
+              return (
+                <BodyRow
+                  key={index}
+                  {...{ row, id, index, columns, toggle }}
+                  name={props.rowName(row)}
+                  height={rowHeight}
+                  selected={selection?.has(id)}
+                  isCurrent={props.current === index}
+                />
+              );
+            })}
             <Spacer height={after} span={span} />
           </tbody>
         </table>
@@ -118,30 +131,46 @@ function Spacer({ height, span }: { height: number; span: number }) {
   );
 }
 
-type BodyRowProps<Row> = VirtualTableProps<Row> & { index: number; height: number };
+/** One function for all renderings, so that rows which stay are not drawn again. */
+function useLatestToggle(selection: Selection | undefined) {
+  const latest = useRef(selection);
+  useEffect(() => {
+    latest.current = selection;
+  }, [selection]);
+  return useCallback((id: string, range: boolean) => latest.current?.toggle(id, range), []);
+}
 
-function BodyRow<Row>({ index, height, rows, columns, selection, ...props }: BodyRowProps<Row>) {
+interface BodyRowProps<Row> {
+  row: Row;
+  id: string;
+  name: string;
+  index: number;
+  height: number;
+  columns: readonly Column<Row>[];
+  /** Undefined in a table without a selection. */
+  selected: boolean | undefined;
+  isCurrent: boolean;
+  toggle: (id: string, range: boolean) => void;
+}
+
+function PlainRow<Row>({ row, id, index, columns, selected, ...props }: BodyRowProps<Row>) {
   const { t } = useTranslation();
-  const row = rows[index];
-  if (row === undefined) return null;
-  const id = props.rowId(row);
-  const selected = selection?.has(id);
   return (
     <tr
       className={styles.row}
       aria-rowindex={index + 2}
       data-selected={selected ? true : undefined}
-      data-current={props.current === index ? true : undefined}
-      style={{ height }}
+      data-current={props.isCurrent ? true : undefined}
+      style={{ height: props.height }}
     >
-      {selection && (
+      {selected !== undefined && (
         <td className={styles.check}>
           <input
             type="checkbox"
             checked={selected}
-            aria-label={t('list.select', { name: props.rowName(row) })}
+            aria-label={t('list.select', { name: props.name })}
             onChange={() => undefined}
-            onClick={(event) => selection.toggle(id, event.shiftKey)}
+            onClick={(event) => props.toggle(id, event.shiftKey)}
           />
         </td>
       )}
@@ -153,6 +182,8 @@ function BodyRow<Row>({ index, height, rows, columns, selection, ...props }: Bod
     </tr>
   );
 }
+
+const BodyRow = memo(PlainRow) as typeof PlainRow;
 
 function HeaderCells<Row>({ columns, selection, sort, onSort }: VirtualTableProps<Row>) {
   const { t } = useTranslation();
