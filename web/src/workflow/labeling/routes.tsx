@@ -1,6 +1,5 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
 import { workRoute } from '@/kit/routing/roots';
-import { readAhead, readPagesAhead } from './reading';
 
 /** Claims the next document and opens it. */
 const nextRoute = createRoute({
@@ -12,11 +11,6 @@ const nextRoute = createRoute({
 const labelRoute = createRoute({
   getParentRoute: () => workRoute,
   path: '/label/$artifactId',
-  // Nothing is awaited: reading begins while the code of the page is loaded.
-  loader({ params, preload }) {
-    if (preload) readPagesAhead(params.artifactId);
-    else readAhead(params.artifactId);
-  },
   component: lazyRouteComponent(() => import('./LabelPage'), 'LabelPage'),
 });
 

@@ -8,12 +8,13 @@ import { WordCursor } from './cursor';
 import { CursorBar } from './CursorBar';
 import { type Box, type Rotation, type Size, turnBox, turnedSize } from './geometry';
 import classes from './Pages.module.css';
-import { PADDING } from './padding';
 import { PageView } from './PageView';
 import { useCursorKeys } from './useCursorKeys';
 import { usePanning } from './usePanning';
 import type { DocumentPage, usePages } from './usePages';
 import { useView, useViewState } from './view';
+
+const PADDING = 32;
 
 /** The size of each page in pixels: at zoom 1 the widest fills the pane. */
 function useSizes(pages: readonly DocumentPage[], width: number, zoom: number, rotation: Rotation) {

@@ -1,4 +1,4 @@
-/** Reading the pages of a document: the same query for the screen and for what is read ahead. */
+/** Reading the pages of a document: their words, and their pictures. */
 import { api, unwrap } from '@/kit/api/client';
 import type { Schemas } from '@/kit/api/types';
 
