@@ -27,6 +27,14 @@ export default defineConfig(({ command }) => ({
     // Inlined assets would need `data:` in the policy.
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
+    rolldownOptions: {
+      output: {
+        codeSplitting: {
+          // Many small files take longer to load than a few.
+          groups: [{ name: 'shared', test: /node_modules|src\/kit/, minShareCount: 18 }],
+        },
+      },
+    },
   },
   server: {
     // The examples are outside of this folder.

@@ -36,12 +36,21 @@ export interface Format {
   relative: (value: string | Date, now?: Date) => string;
 }
 
+function once<Value>(make: () => Value): () => Value {
+  let made: Value | undefined;
+  return () => (made ??= make());
+}
+
 export function createFormat(locale: string): Format {
-  const relative = new Intl.RelativeTimeFormat(locale, { numeric: 'auto' });
-  const date = new Intl.DateTimeFormat(locale, { dateStyle: 'medium' });
-  const dateTime = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'short' });
+  // Each takes milliseconds to set up, and few pages need all.
+  const relative = once(() => new Intl.RelativeTimeFormat(locale, { numeric: 'auto' }));
+  const date = once(() => new Intl.DateTimeFormat(locale, { dateStyle: 'medium' }));
+  const dateTime = once(
+    () => new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'short' }),
+  );
+  const plain = once(() => new Intl.NumberFormat(locale));
   const number = (value: number, options?: Intl.NumberFormatOptions) =>
-    new Intl.NumberFormat(locale, options).format(value);
+    (options ? new Intl.NumberFormat(locale, options) : plain()).format(value);
   return {
     locale,
     number,
@@ -58,15 +67,15 @@ export function createFormat(locale: string): Format {
       } as const;
       return number(value / 1000 ** power, options);
     },
-    date: (value) => date.format(new Date(value)),
-    dateTime: (value) => dateTime.format(new Date(value)),
+    date: (value) => date().format(new Date(value)),
+    dateTime: (value) => dateTime().format(new Date(value)),
     relative(value, now = new Date()) {
       const seconds = (new Date(value).getTime() - now.getTime()) / 1000;
       const [unit, size] = UNITS.find(([, length]) => Math.abs(seconds) >= length) ?? [
         'minute',
         MINUTE,
       ];
-      return relative.format(Math.round(seconds / size), unit);
+      return relative().format(Math.round(seconds / size), unit);
     },
   };
 }

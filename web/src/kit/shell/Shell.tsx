@@ -88,7 +88,7 @@ function Frame() {
           </Group>
         </Group>
       </AppShell.Header>
-      <Side close={close} />
+      {(opened || !isFull) && <Side close={close} />}
       <AppShell.Main id="content" tabIndex={-1} key={currentOrganization()}>
         <Suspense fallback={<Loading />}>
           <Outlet />

@@ -1,28 +1,17 @@
 /** Pages that need the whole width hide the navigation; the menu button shows it. */
-import { useEffect, useSyncExternalStore } from 'react';
+import { useRouterState } from '@tanstack/react-router';
 
-let pages = 0;
-const listeners = new Set<() => void>();
-
-function change(by: number): void {
-  pages += by;
-  for (const listener of listeners) listener();
+declare module '@tanstack/react-router' {
+  interface StaticDataRouteOption {
+    /** The page needs the whole width. */
+    isWide?: boolean;
+  }
 }
 
-/** Hides the navigation while the component is mounted. */
-export function useFullWidth(): void {
-  useEffect(() => {
-    change(1);
-    return () => change(-1);
-  }, []);
-}
+export const WIDE = { isWide: true } as const;
 
 export function useIsFullWidth(): boolean {
-  return useSyncExternalStore(
-    (listener) => {
-      listeners.add(listener);
-      return () => listeners.delete(listener);
-    },
-    () => pages > 0,
-  );
+  return useRouterState({
+    select: ({ matches }) => matches.some(({ staticData }) => staticData.isWide),
+  });
 }

@@ -1,8 +1,10 @@
 /** Reading a draft with all that its screen needs, without waiting for the screen in between. */
+import i18next from 'i18next';
 import { api, $api, unwrap } from '@/kit/api/client';
 import { queryClient } from '@/kit/api/queryClient';
 import type { Schemas } from '@/kit/api/types';
 import { readSession } from '@/kit/session/store';
+import { pagesQuery } from './page/pagesQuery';
 
 type TagSet = Schemas['TagSet'];
 
@@ -31,8 +33,27 @@ export const schemaQuery = (schemaId: string) =>
 /** What is read here before it is needed fails where it is used. */
 const ignore = () => undefined;
 
+/** Drafts that are being read while the code of the screen is loading, by document. */
+const early = new Map<string, Promise<TagSet | null>>();
+
+/** Begins to read what the screen of a document needs first. */
+export function readAhead(artifactId: string): void {
+  const draft = findDraft(artifactId);
+  draft.catch(ignore);
+  early.set(artifactId, draft);
+  queryClient.query(artifactQuery(artifactId)).catch(ignore);
+  queryClient.infiniteQuery(pagesQuery(artifactId)).catch(ignore);
+  i18next.loadNamespaces('workflow/labeling').catch(ignore);
+}
+
 /** Returns the caller's draft of a document, or null. */
-export async function readDraft(artifactId: string): Promise<TagSet | null> {
+export function readDraft(artifactId: string): Promise<TagSet | null> {
+  const draft = early.get(artifactId);
+  early.delete(artifactId);
+  return draft ?? findDraft(artifactId);
+}
+
+async function findDraft(artifactId: string): Promise<TagSet | null> {
   const labelerId = readSession()?.user.id ?? '';
   const query = {
     artifact_id: artifactId,

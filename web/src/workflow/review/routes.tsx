@@ -2,6 +2,7 @@ import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
 import { ClipboardCheck } from 'lucide-react';
 import { workRoute } from '@/kit/routing/roots';
 import type { NavigationItem } from '@/kit/shell/navigation';
+import { WIDE } from '@/kit/shell/room';
 
 const FLAGS = ['low_confidence', 'disagreement', 'resubmitted'] as const;
 export type Flag = (typeof FLAGS)[number];
@@ -46,12 +47,14 @@ const nextRoute = createRoute({
 const itemRoute = createRoute({
   getParentRoute: () => workRoute,
   path: '/review/$itemId',
+  staticData: WIDE,
   component: lazyRouteComponent(() => import('./ReviewPage'), 'ReviewPage'),
 });
 
 const mergeRoute = createRoute({
   getParentRoute: () => workRoute,
   path: '/review/merge/$artifactId',
+  staticData: WIDE,
   component: lazyRouteComponent(() => import('./MergePage'), 'MergePage'),
 });
 

@@ -19,9 +19,9 @@ interface Props {
   cursor: WordCursor;
 }
 
-/** Whether the element is on the screen or near it. */
-function useNearby(): [(element: HTMLElement | null) => void, boolean] {
-  const [isNear, setNear] = useState(false);
+/** Whether the element is on the screen or near it; `initial` until that is known. */
+function useNearby(initial: boolean): [(element: HTMLElement | null) => void, boolean] {
+  const [isNear, setNear] = useState(initial);
   const observer = useRef<IntersectionObserver>(undefined);
   const watch = useCallback((element: HTMLElement | null) => {
     observer.current?.disconnect();
@@ -75,7 +75,7 @@ export const PageView = memo(function PageView({
   rotation,
   cursor,
 }: Props) {
-  const [watch, isNear] = useNearby();
+  const [watch, isNear] = useNearby(page.number === 1);
   const { attachCanvas, pointer } = useOverlay(page, size, isNear, cursor);
   const handlers = usePointing(pointer, rotation);
   const isTurned = rotation % 180 !== 0;

@@ -2,7 +2,6 @@ import { Group, Text, Title } from '@mantine/core';
 import { useDocumentTitle } from '@mantine/hooks';
 import { type CSSProperties, type ReactNode, useMemo } from 'react';
 import { useTranslation } from 'react-i18next';
-import { useFullWidth } from '@/kit/shell/room';
 import type { Schemas } from '@/kit/api/types';
 import { FieldRow, type FieldExtras } from '../fields/FieldRow';
 import fieldClasses from '../fields/Fields.module.css';
@@ -79,7 +78,6 @@ function FieldsPane({
 function Screen({ artifact, status, ...rest }: Omit<WorkspaceProps, 'editor'>) {
   const [width, setWidth] = useFieldsWidth();
   useWorkspaceKeys();
-  useFullWidth();
   return (
     <div className={classes.screen}>
       <header className={classes.header}>
