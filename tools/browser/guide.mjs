@@ -24,9 +24,7 @@ async function label(walk, folder, name, options) {
 const PAGES = [
   ['home', '/', 'labeler'],
   ['documents', '/documents', 'reviewer'],
-  ['routing', '/routing', 'admin'],
   ['exports', '/exports/new', 'admin'],
-  ['integrations', '/integrations', 'admin'],
   ['quality', '/quality', 'admin', { scheme: 'dark' }],
   ['teams', '/teams', 'admin'],
   ['home-narrow', '/', 'labeler', { width: 390, language: 'de' }],
