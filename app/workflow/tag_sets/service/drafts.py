@@ -190,9 +190,8 @@ def replace_tags(
 ) -> dict[str, Any]:
     """Save all tags of a draft as a new revision, and renew its labeler's claim.
 
-    Tags of the draft or of the latest prediction keep their source while they are unchanged.
-    Raises 404, 403, 409 (`conflict`; `stale_precondition` with the changes since `revision`), 400
-    on the first tag that does not fit.
+    Unchanged tags of the draft or the latest prediction keep their source. Raises 404, 403, 400 on
+    a tag that does not fit, 409 (`conflict`; `stale_precondition` with the changes since then).
     """
     draft = saving.lock(tag_set_id)
     if draft is None:
