@@ -1,4 +1,4 @@
-"""Measure the workbench in a browser whose processor is four times slower, and lists and pages."""
+"""Measure the workbench in a browser; some rows slow its processor four times, and say so."""
 
 import os
 import time

@@ -6,7 +6,7 @@ async function shoot(page, folder, name) {
   await page.screenshot({ path: `${folder}/${name}.png` });
 }
 
-// The ready documents of a schema without tag sets, as a page of them is long enough to look at.
+// A PDF of an invoice that can be labeled, or another document of its schema.
 async function findInvoice(walk) {
   const schemas = await walk.call('admin', 'GET', '/schemas?document_type=invoice&status=active');
   const ready = await walk.call('admin', 'GET', `/artifacts?status=ready&schema_id=${schemas[0].id}&page_size=100`);

@@ -9,7 +9,7 @@ import { ErrorAlert } from '@/kit/components/ErrorAlert';
 import { Loading } from '@/kit/components/Loading';
 import { Page } from '@/kit/components/Page';
 import { Labeling } from './Labeling';
-import { artifactQuery, readDraft } from './reading';
+import { artifactQuery, draftKey, readDraft } from './reading';
 import { useNext } from './useNext';
 
 const route = getRouteApi('/work/label/$artifactId');
@@ -18,7 +18,7 @@ const route = getRouteApi('/work/label/$artifactId');
 function useDraft(artifactId: string) {
   const artifact = useQuery(artifactQuery(artifactId));
   const draft = useQuery({
-    queryKey: ['draft', artifactId],
+    queryKey: draftKey(artifactId),
     queryFn: () => readDraft(artifactId),
     gcTime: 0,
     staleTime: Infinity,

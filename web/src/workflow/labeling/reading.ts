@@ -33,11 +33,15 @@ export const schemaQuery = (schemaId: string) =>
 /** What is read here before it is needed fails where it is used. */
 const ignore = () => undefined;
 
+export const draftKey = (artifactId: string) => ['draft', artifactId] as const;
+
 /** Drafts that are being read while the code of the screen is loading, by document. */
 const early = new Map<string, Promise<TagSet | null>>();
 
 /** Begins to read what the screen of a document needs first. */
 export function readAhead(artifactId: string): void {
+  // The screen is there, and has its draft: nobody would take this one before it is old.
+  if (queryClient.getQueryState(draftKey(artifactId))) return;
   const draft = findDraft(artifactId);
   draft.catch(ignore);
   early.set(artifactId, draft);
