@@ -1,5 +1,6 @@
 import react from '@vitejs/plugin-react';
 import { defineConfig } from 'vite';
+import { compileAhead } from './compileAhead.ts';
 import { compress } from './compress.ts';
 
 // The service that `npm run dev` sends requests to; `make run` starts one there.
@@ -8,7 +9,11 @@ const service = process.env['SERVICE'] ?? 'http://127.0.0.1:8000';
 export default defineConfig(({ command }) => ({
   // The service writes the addresses in index.html; the other files find each other.
   base: command === 'build' ? './' : '/',
-  plugins: [react(), compress(new URL('./dist/workbench', import.meta.url).pathname)],
+  plugins: [
+    react(),
+    compileAhead(),
+    compress(new URL('./dist/workbench', import.meta.url).pathname),
+  ],
   resolve: {
     alias: {
       '@examples': new URL('../examples', import.meta.url).pathname,

@@ -16,17 +16,24 @@ from app.engines.sources import TYPES
 from devserver.process import free_port
 from tests.docs.pasting import ROOT, blocks, paste
 from tests.faults.conftest import Service, running
-from tests.faults.conftest import service as service  # noqa: PLC0414 - a fixture
 from tests.intake.connectors.servers import SERVERS
 
 # Beside tests/faults, and not after all of them.
 pytestmark = pytest.mark.xdist_group("services")
 
+CONTROL_PLANE_TOKEN = "control-plane-token-of-the-guides"
 
-@pytest.fixture
-def open_to_all() -> Iterator[Service]:
-    """A service at which everybody may register."""
-    with running(REGISTRATION="open") as found:
+
+@pytest.fixture(scope="module")
+def service() -> Iterator[Service]:
+    """Run one service for all walks: readers, too, go through one guide after the other."""
+    settings = {
+        "RATE_LIMITS": "off",
+        "REGISTRATION": "open",
+        "CONTROL_PLANE_TOKEN": CONTROL_PLANE_TOKEN,
+        "BILLING_FILE": str(ROOT / "examples" / "billing.toml"),
+    }
+    with running(**settings) as found:
         yield found
 
 
@@ -39,10 +46,10 @@ def providers_installed() -> None:
 
 
 @pytest.mark.usefixtures("providers_installed")
-def test_the_walk_through_identity(open_to_all: Service) -> None:
+def test_the_walk_through_identity(service: Service) -> None:
     script = blocks("docs/guides/identity.md", "walk")
-    mail = str(open_to_all.data_dir / "mail")
-    found = paste(script, BASE=open_to_all.base, MAIL=mail, PROVIDER_HOST="127.0.0.2")
+    mail = str(service.data_dir / "mail")
+    found = paste(script, BASE=service.base, MAIL=mail, PROVIDER_HOST="127.0.0.2")
     assert found.returncode == 0, found.stdout
     for seen in ("reviewer", "Sam Saml", "token_expired", "permission_denied", "invalid_api_key"):
         assert seen in found.stdout, found.stdout
@@ -181,17 +188,13 @@ def test_the_walk_through_quality(service: Service) -> None:
         assert seen in found.stdout, found.stdout
 
 
-def test_the_walk_through_billing() -> None:
-    token = "control-plane-token-of-the-guides"
-    billing_file = str(ROOT / "examples/billing.toml")
-    with running(CONTROL_PLANE_TOKEN=token, BILLING_FILE=billing_file) as service:
-        script = blocks("docs/guides/billing.md", "walk")
-        script = script.replace("a-demo-password", service.password)
-        environment = 'eval "$(.venv/bin/python -m devserver env)"'
-        assert environment in script
-        settings = {**_settings(service), "FLASK_APP": str(ROOT / "wsgi.py")}
-        settings["CONTROL_PLANE_TOKEN"] = token
-        found = paste(script.replace(environment, ""), BASE=service.base, **settings)
+def test_the_walk_through_billing(service: Service) -> None:
+    script = blocks("docs/guides/billing.md", "walk").replace("a-demo-password", service.password)
+    environment = 'eval "$(.venv/bin/python -m devserver env)"'
+    assert environment in script
+    settings = {**_settings(service), "FLASK_APP": str(ROOT / "wsgi.py")}
+    settings["CONTROL_PLANE_TOKEN"] = CONTROL_PLANE_TOKEN
+    found = paste(script.replace(environment, ""), BASE=service.base, **settings)
     assert found.returncode == 0, found.stdout
     usage = ("documents_per_month | ", "webhooks | 0 | None | None", "'added': ")
     limits = ("business | 299.00 | 200", '"code":"plan_limit_reached"', '"plan":"team"')

@@ -204,11 +204,27 @@ def service() -> Iterator[Service]:
         yield service
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def lasting() -> Iterator[Service]:
-    """Start a service for several tests, each of which has its own organization (`place`)."""
+    """Start a service for all tests that need no other; each has its own organization (`place`)."""
     with running(RATE_LIMITS="off") as service:
         yield service
+
+
+@pytest.fixture
+def demo(lasting: Service) -> Service:
+    """Return `lasting`, used in the demo organization."""
+    wait_until(lasting.is_ready, "the service to be ready after the last test")
+    lasting.headers["X-Org-Slug"] = "demo"
+    return lasting
+
+
+# What a test leaves must not delay the next one. Periodic jobs stay: there is one of each.
+_END_WORK = (
+    "UPDATE webhooks SET active = false",
+    "DELETE FROM webhook_deliveries WHERE next_attempt_at IS NOT NULL",
+    "DELETE FROM jobs WHERE due_at IS NOT NULL AND coalesce(unique_key, '') NOT LIKE 'periodic:%'",
+)
 
 
 @pytest.fixture
@@ -219,6 +235,9 @@ def place(lasting: Service, request: pytest.FixtureRequest) -> Iterator["Site"]:
     wait_until(lasting.is_ready, "the service to be ready after the last test")
     with site(lasting, request.node.name) as place:
         yield place
+        wait_until(place.is_database_ready, "the database to be ready")
+        for statement in _END_WORK:
+            place.sql(statement)
 
 
 def surroundings() -> dict[str, str]:

@@ -49,11 +49,10 @@ def _arrival(service: Service, receiver: Receiver) -> float:
 
 
 @pytest.fixture
-def hooked(lasting: Service, receiver: Receiver) -> Service:
+def hooked(demo: Service, receiver: Receiver) -> Service:
     """The demo organization, with a webhook."""
-    lasting.headers["X-Org-Slug"] = "demo"
-    lasting.hook(receiver)
-    return lasting
+    demo.hook(receiver)
+    return demo
 
 
 def test_one_organizations_backlog_delays_no_other(

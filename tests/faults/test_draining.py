@@ -14,7 +14,7 @@ from uuid import UUID
 
 import psutil
 import pytest
-from sqlalchemy import Engine, create_engine, insert, make_url, text
+from sqlalchemy import Engine, create_engine, insert, text
 
 from app.documents.artifacts.models import Artifact
 from app.identity.organizations.models import Membership
@@ -22,8 +22,9 @@ from app.identity.users.models import User
 from app.kit.ids import uuid7
 from tests.factories.processes import send_signal
 from tests.factories.waiting import wait_until
-from tests.faults.conftest import Service, running
+from tests.faults.conftest import Service
 from tests.faults.draining import Ledger, Person
+from tests.faults.sites import Site
 
 pytestmark = pytest.mark.xdist_group("faults")
 
@@ -58,21 +59,15 @@ class Backlog:
 
 
 @pytest.fixture
-def backlog() -> Iterator[Backlog]:
+def backlog(place: Site) -> Iterator[Backlog]:
     """Documents of one schema, each label set of which is reviewed."""
-    with running(RATE_LIMITS="off") as service:
-        engine = create_engine(
-            make_url(service.environment()["DATABASE_URL"]).set(drivername="postgresql+psycopg2"),
-            json_serializer=lambda value: json.dumps(value, default=str),
-        )
-        made = service.call("POST", "/organizations", json={"name": "Backlog"}).json()["data"]
-        service.headers["X-Org-Slug"] = made["slug"]
-        found = Backlog(service, engine, made["slug"], UUID(int=0))
-        slug = made["slug"]
-        found.id = found.sql(f"SELECT id FROM organizations WHERE slug = '{slug}'")[0].id
-        _plant(found)
-        yield found
-        engine.dispose()
+    engine = create_engine(
+        place.engine.url, json_serializer=lambda value: json.dumps(value, default=str)
+    )
+    found = Backlog(place.service, engine, place.slug, UUID(place.org))
+    _plant(found)
+    yield found
+    engine.dispose()
 
 
 def _plant(backlog: Backlog) -> None:

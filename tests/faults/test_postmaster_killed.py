@@ -10,7 +10,7 @@ import requests
 
 from app.kit.db_guard.guard import RETRY_SECONDS
 from tests.factories.waiting import wait_until
-from tests.faults.conftest import Service, running
+from tests.faults.conftest import Service
 from tests.faults.outages import GOAL_SECONDS, Clients, check_refusal, probe
 
 pytestmark = pytest.mark.xdist_group("faults")
@@ -40,11 +40,11 @@ def _longest_pause(clients: Clients, since: float) -> float:
     return max(later - earlier for earlier, later in pairwise([*times, time.monotonic()]))
 
 
-def test_the_service_is_soon_back_after_a_kill_under_load() -> None:
-    with running(RATE_LIMITS="off") as service, Clients(service) as clients:
+def test_the_service_is_soon_back_after_a_kill_under_load(demo: Service) -> None:
+    with Clients(demo) as clients:
         pauses = []
         for _ in range(KILLS):
-            killed = _kill(service)
+            killed = _kill(demo)
             clients.await_success_since(killed)
             pauses.append(_longest_pause(clients, killed))
             for answer in clients.since(killed):
@@ -52,7 +52,7 @@ def test_the_service_is_soon_back_after_a_kill_under_load() -> None:
                     check_refusal(answer)
         # The shortest: what else the machine does meanwhile makes all of them longer.
         assert min(pauses) < GOAL_SECONDS, pauses
-        _nobody_stumbles_over_old_connections(service, clients)
+        _nobody_stumbles_over_old_connections(demo, clients)
 
 
 def _nobody_stumbles_over_old_connections(service: Service, clients: Clients) -> None:

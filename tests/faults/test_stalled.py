@@ -2,7 +2,6 @@
 
 import os
 import time
-from collections.abc import Iterator
 from contextlib import ExitStack
 
 import psutil
@@ -22,18 +21,12 @@ SLACK_SECONDS = 0.1
 """What a machine whose cores are both busy may add to one request in a hundred."""
 
 
-@pytest.fixture(scope="module")
-def stalled_service() -> Iterator[Service]:
-    with running(RATE_LIMITS="off") as found:
-        yield found
-
-
-@pytest.fixture(scope="module")
-def download(stalled_service: Service) -> str:
+@pytest.fixture
+def download(demo: Service) -> str:
     """The path of a file that no socket takes at once."""
     content = b"%PDF-1.7\n" + os.urandom(DOWNLOAD_BYTES)
     files = {"file": ("large.pdf", content, "application/pdf")}
-    answer = stalled_service.call("POST", "/artifacts", files=files)
+    answer = demo.call("POST", "/artifacts", files=files)
     assert answer.status_code == 201, answer.text
     return f"/artifacts/{answer.json()['data']['id']}/content"
 
@@ -66,24 +59,24 @@ PATHS = ("/health/live", "/api/v1/artifacts?page_size=100")
 
 @pytest.mark.parametrize("kind", ["head", "body", "reader"])
 def test_clients_that_stall_slow_nobody_down(
-    stalled_service: Service, download: str, kind: str
+    demo: Service, download: str, kind: str
 ) -> None:
-    usual = {path: slowest(stalled_service, path) for path in PATHS}
-    options = options_of(stalled_service, kind, download)
-    with stalling(port_of(stalled_service), kind, STALLED, *options):
+    usual = {path: slowest(demo, path) for path in PATHS}
+    options = options_of(demo, kind, download)
+    with stalling(port_of(demo), kind, STALLED, *options):
         for path in PATHS:
-            stalled = slowest(stalled_service, path)
+            stalled = slowest(demo, path)
             assert stalled <= 3 * usual[path] + SLACK_SECONDS, (path, usual, stalled)
 
 
-def test_memory_of_readers_that_stall_is_bounded(stalled_service: Service, download: str) -> None:
+def test_memory_of_readers_that_stall_is_bounded(demo: Service, download: str) -> None:
     def memory() -> int:
-        return sum(p.memory_info().rss for p in stalled_service.processes("gunicorn"))
+        return sum(p.memory_info().rss for p in demo.processes("gunicorn"))
 
     before = memory()
-    options = options_of(stalled_service, "reader", download)
-    with stalling(port_of(stalled_service), "reader", STALLED, *options):
-        slowest(stalled_service, PATHS[0])
+    options = options_of(demo, "reader", download)
+    with stalling(port_of(demo), "reader", STALLED, *options):
+        slowest(demo, PATHS[0])
         assert memory() - before < 300 * 1024 * 1024
 
 
@@ -100,23 +93,23 @@ def test_an_upload_and_a_stop_go_through_beside_them() -> None:
         assert not any(child.is_running() for child in children)
 
 
-def test_pages_that_must_be_rendered_slow_nobody_down(stalled_service: Service) -> None:
+def test_pages_that_must_be_rendered_slow_nobody_down(demo: Service) -> None:
     """Few are rendered at a time; the others are told to come again, and hold no thread."""
     body = {"name": "pages.txt", "text": "A line of the document's text.\n" * 500}
-    answer = stalled_service.call("POST", "/artifacts", json=body)
+    answer = demo.call("POST", "/artifacts", json=body)
     path = f"/artifacts/{answer.json()['data']['id']}"
 
     def is_read() -> bool:
-        data = stalled_service.call("GET", path).json()["data"]
+        data = demo.call("GET", path).json()["data"]
         return data["status"] not in ("processing", "failed")
 
     wait_until(is_read, "the document to be read")
-    usual = {path: slowest(stalled_service, path) for path in PATHS}
+    usual = {path: slowest(demo, path) for path in PATHS}
     # A width that is not cached is rendered each time.
-    url = f"{stalled_service.base}/api/v1{path}/pages/1/image?width=1001"
-    with hammering(url, 24, stalled_service.headers) as counts:
+    url = f"{demo.base}/api/v1{path}/pages/1/image?width=1001"
+    with hammering(url, 24, demo.headers) as counts:
         for path in PATHS:
-            times = slowest(stalled_service, path)
+            times = slowest(demo, path)
             assert times <= 3 * usual[path] + SLACK_SECONDS, (path, usual, times)
     assert counts["200"] > 0
     assert set(counts) == {"200", "503"}

@@ -12,7 +12,7 @@ import { initTexts } from './kit/i18n/i18n';
 import { restoreSession } from './kit/session/store';
 import { cssVariables, theme } from './kit/theme/theme';
 import { installPolicy } from './kit/trustedTypes';
-import { createAppRouter } from './routes';
+import { type AppRouter, createAppRouter } from './routes';
 
 // After an upgrade of the service, the files of the old build are gone.
 const RELOADED = 'reloaded_at';
@@ -25,11 +25,21 @@ window.addEventListener('vite:preloadError', (event) => {
   window.location.reload();
 });
 
+/** Begins to load the code of the page, without waiting for texts and session. */
+function loadCode(router: AppRouter): void {
+  const [matchedRoutes] = router.getMatchedRoutes(router.latestLocation.pathname);
+  for (const route of matchedRoutes)
+    // What fails here fails again, and is shown, when the page is opened.
+    router.loadRouteChunk(route)?.catch(() => undefined);
+}
+
 async function start(): Promise<void> {
   installPolicy();
   setNonce(styleNonce);
-  await Promise.all([initTexts(), restoreSession()]);
+  const ready = Promise.all([initTexts(), restoreSession()]);
   const router = createAppRouter();
+  loadCode(router);
+  await ready;
   const root = document.getElementById('root');
   if (!root) throw new Error('The page has no element for the application.');
   createRoot(root).render(

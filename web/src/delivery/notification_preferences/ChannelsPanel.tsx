@@ -1,5 +1,6 @@
 import { Checkbox } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
+import { NOTIFICATION_KINDS } from '@/delivery/notifications';
 import { $api } from '@/kit/api/client';
 import { queryClient } from '@/kit/api/queryClient';
 import type { Schemas } from '@/kit/api/types';
@@ -9,27 +10,19 @@ import { DataTable } from '@/kit/lists/DataTable';
 
 type Preferences = Schemas['NotificationPreferences'];
 type Channel = 'in_app' | 'email';
+type Kind = (typeof NOTIFICATION_KINDS)[number];
 
 // Nothing sends `invitation` yet.
-const KINDS = [
-  'assignment',
-  'mention',
-  'review_rejected',
-  'export_ready',
-  'export_failed',
-  'connector_alert',
-  'drift_detected',
-  'webhook_deactivated',
-  'api_key_creator_left',
-  'plan_limit',
-] as const;
+const KINDS = NOTIFICATION_KINDS.filter((kind) => kind !== 'invitation');
 const CHANNELS: readonly Channel[] = ['in_app', 'email'];
 
 /** Which kinds of notification come in which way. A change is saved at once. */
 export function ChannelsPanel({ preferences }: { preferences: Preferences }) {
   const { t } = useTranslation('delivery/notification_preferences');
+  const { t: tNotifications } = useTranslation('delivery/notifications');
+  const nameKind = (kind: Kind) => tNotifications(`kinds.${kind}`);
   const update = $api.useMutation('patch', '/api/v1/users/me/notification-preferences');
-  const change = (kind: (typeof KINDS)[number], channel: Channel, value: boolean) =>
+  const change = (kind: Kind, channel: Channel, value: boolean) =>
     update.mutate(
       { body: { [kind]: { [channel]: value } } },
       {
@@ -41,7 +34,7 @@ export function ChannelsPanel({ preferences }: { preferences: Preferences }) {
     );
   return (
     <Panel title={t('channels.title')}>
-      <DataTable<(typeof KINDS)[number]>
+      <DataTable<Kind>
         label={t('channels.title')}
         rows={KINDS}
         rowKey={(kind) => kind}
@@ -51,16 +44,16 @@ export function ChannelsPanel({ preferences }: { preferences: Preferences }) {
             key: 'kind',
             title: t('channels.kind'),
             heads: true,
-            cell: (kind) => t(`kinds.${kind}`),
+            cell: (kind) => nameKind(kind),
           },
           ...CHANNELS.map((channel) => ({
             key: channel,
             title: t(`channels.${channel}`),
             width: 84,
-            cell: (kind: (typeof KINDS)[number]) => (
+            cell: (kind: Kind) => (
               <Checkbox
                 aria-label={t('toggle', {
-                  kind: t(`kinds.${kind}`),
+                  kind: nameKind(kind),
                   channel: t(`channels.${channel}`),
                 })}
                 checked={preferences[kind][channel]}

@@ -101,7 +101,13 @@ export const PageView = memo(function PageView({
         {isNear && (
           <>
             <PageImage artifactId={artifactId} page={page.number} width={size.width} />
-            <canvas ref={attachCanvas} className={classes.canvas} aria-hidden />
+            <canvas
+              ref={attachCanvas}
+              className={classes.canvas}
+              width={0}
+              height={0}
+              aria-hidden
+            />
           </>
         )}
       </div>

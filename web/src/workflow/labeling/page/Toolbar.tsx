@@ -12,7 +12,6 @@ import {
   ZoomOut,
 } from 'lucide-react';
 import { useTranslation } from 'react-i18next';
-import { useFormat } from '@/kit/i18n/format';
 import classes from './Pages.module.css';
 import { SearchBox } from './SearchBox';
 import type { DocumentPage } from './usePages';
@@ -72,13 +71,12 @@ function PageTools({ count }: { count: number }) {
 function ZoomTools() {
   const { t } = useTranslation('workflow/labeling');
   const view = useView();
-  const format = useFormat();
   const zoom = useViewState((state) => state.zoom);
   return (
     <>
       <Tool icon={ZoomOut} label={t('page.zoom_out')} run={() => view.zoomBy(-1)} />
       <Text size="xs" c="dimmed" w={40} ta="center">
-        {format.percent(zoom)}
+        {t('page.zoom', { percent: Math.round(zoom * 100) })}
       </Text>
       <Tool icon={ZoomIn} label={t('page.zoom_in')} run={() => view.zoomBy(1)} />
       <Tool icon={MoveHorizontal} label={t('page.fit')} run={() => view.zoomTo(1)} />

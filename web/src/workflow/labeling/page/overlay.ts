@@ -58,6 +58,10 @@ export function drawOverlay(
   marks: readonly Mark[],
   pointing: Pointing,
 ): void {
+  const { found = [], chosen = [], hover, drawn } = pointing;
+  const isEmpty = marks.length + found.length + chosen.length === 0 && !hover && !drawn;
+  // A page without marks needs no picture of its size.
+  if (isEmpty && canvas.width === 0) return;
   // Browsers refuse or slow down on canvases with very many pixels.
   const ratio = Math.min(window.devicePixelRatio, 4096 / Math.max(size.width, size.height, 1));
   const [width, height] = [Math.round(size.width * ratio), Math.round(size.height * ratio)];
@@ -92,9 +96,8 @@ export function drawOverlay(
       colorOf(color, isActive ? 1 : 0.55),
       isActive ? 2 : 1,
     );
-  for (const box of pointing.found ?? []) paint(box, 'rgb(255 212 59 / 0.45)');
-  for (const box of pointing.chosen ?? [])
-    paint(box, 'rgb(28 126 214 / 0.25)', 'rgb(24 100 171 / 0.9)');
-  if (pointing.hover) paint(pointing.hover, 'rgb(28 126 214 / 0.1)', 'rgb(24 100 171 / 0.6)');
-  if (pointing.drawn) paint(pointing.drawn, 'rgb(28 126 214 / 0.08)', 'rgb(24 100 171 / 1)', 1.5);
+  for (const box of found) paint(box, 'rgb(255 212 59 / 0.45)');
+  for (const box of chosen) paint(box, 'rgb(28 126 214 / 0.25)', 'rgb(24 100 171 / 0.9)');
+  if (hover) paint(hover, 'rgb(28 126 214 / 0.1)', 'rgb(24 100 171 / 0.6)');
+  if (drawn) paint(drawn, 'rgb(28 126 214 / 0.08)', 'rgb(24 100 171 / 1)', 1.5);
 }

@@ -1,0 +1,1 @@
+export { KINDS as NOTIFICATION_KINDS } from './kinds';
