@@ -58,9 +58,7 @@ PATHS = ("/health/live", "/api/v1/artifacts?page_size=100")
 
 
 @pytest.mark.parametrize("kind", ["head", "body", "reader"])
-def test_clients_that_stall_slow_nobody_down(
-    demo: Service, download: str, kind: str
-) -> None:
+def test_clients_that_stall_slow_nobody_down(demo: Service, download: str, kind: str) -> None:
     usual = {path: slowest(demo, path) for path in PATHS}
     options = options_of(demo, kind, download)
     with stalling(port_of(demo), kind, STALLED, *options):

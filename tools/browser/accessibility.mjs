@@ -7,8 +7,8 @@ export const STANDARD = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa']
 // What axe-core finds against WCAG 2.2 AA. It is evaluated through the devtools protocol, which
 // the page's policy does not bind; its own requests for style sheets are off, for those it would.
 export async function runAxe(page) {
-  await page.evaluate(axe.source);
-  const options = { runOnly: { type: 'tag', values: STANDARD }, preload: false };
+  if (!(await page.evaluate(() => 'axe' in globalThis))) await page.evaluate(axe.source);
+  const options = { runOnly: { type: 'tag', values: STANDARD }, preload: false, resultTypes: ['violations'] };
   const found = await page.evaluate((given) => globalThis.axe.run(document, given), options);
   const isOpen = await page.locator('[role=dialog]').first().isVisible();
   return {

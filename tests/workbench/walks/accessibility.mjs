@@ -1,7 +1,7 @@
 // Every page, in German, whose words are the longest: light and dark, narrow, wide, and at 200 % zoom.
 //
 // `$name` in a path stands for the id of a record; test_pages.py compares the paths with the routes.
-import { FIELDS, prepare, submit } from '../steps/labeling.mjs';
+import { field, FIELDS, prepare, submit } from '../steps/labeling.mjs';
 
 // A window of 1280 by 800 px at 200 % zoom has half as many CSS pixels.
 const SIZES = { wide: [1280, 800], zoomed: [640, 400], narrow: [320, 700] };
@@ -29,6 +29,14 @@ const DELIVERY = [
   '/review/merge/$artifactId',
 ];
 
+// Runs in the page: everything has been read, and no color is on its way to another.
+function isAtRest(scheme) {
+  if (document.documentElement.dataset.mantineColorScheme !== scheme) return false;
+  const isEndless = (one) => one.effect.getComputedTiming().endTime === Infinity;
+  const isLoading = document.querySelector('[role=status][aria-label="Wird geladen"]') !== null;
+  return !isLoading && document.getAnimations().every(isEndless);
+}
+
 // Opens the pages one after the other, and checks each three times: all sizes, and both colors.
 async function check(walk, session, paths, ids = {}) {
   const page = await walk.page('/workbench/licences.json', { as: session, language: 'de' });
@@ -37,9 +45,10 @@ async function check(walk, session, paths, ids = {}) {
     await page.goto(`${walk.base}${prefix}${path.replace(/\$\w+/, (name) => ids[name.slice(1)])}`);
     await page.locator('h1').first().waitFor();
     for (const [step, [width, height]] of Object.values(SIZES).entries()) {
-      await page.emulateMedia({ colorScheme: SCHEMES[(number + step) % 2] });
+      const scheme = SCHEMES[(number + step) % 2];
+      await page.emulateMedia({ colorScheme: scheme });
       await page.setViewportSize({ width, height });
-      await page.waitForFunction(() => !document.querySelector('[role=status][aria-label="Wird geladen"]'));
+      await page.waitForFunction(isAtRest, scheme);
       await walk.checkAccessibility(page);
     }
   }
@@ -58,7 +67,7 @@ export async function pages_of_the_demo_are_accessible(walk) {
   const session = await walk.session('owner');
   const ids = {
     artifactId: await findFirst(walk, session, '/artifacts'),
-    itemId: await findFirst(walk, session, '/review/queue'),
+    itemId: await findFirst(walk, session, '/review-queue'),
     tagSetId: await findFirst(walk, session, '/tag-sets?status=accepted'),
     schemaId: await findFirst(walk, session, '/schemas'),
     teamId: await findFirst(walk, session, '/teams'),
@@ -69,7 +78,7 @@ export async function pages_of_the_demo_are_accessible(walk) {
 export async function pages_of_setting_up_are_accessible(walk) {
   const owner = await walk.organization('Accessible');
   const make = async (path, body) => (await walk.call(owner, 'POST', path, body)).id;
-  const settings = { base_url: 'http://127.0.0.1:2/', index: '/' };
+  const settings = { url: 'http://127.0.0.1:2/' };
   const connectorId = await make('/connectors', { name: 'Belege', type: 'http', settings });
   const ids = {
     ruleId: await make('/routing-rules', { name: 'Alle', action: { priority: 60 } }),
@@ -81,7 +90,9 @@ export async function pages_of_setting_up_are_accessible(walk) {
 }
 
 export async function pages_of_delivery_and_settings_are_accessible(walk) {
-  const work = await prepare(walk, { fields: FIELDS, policy: { labels_per_artifact: 2 } });
+  const columns = [field('name', 'Name', 'text'), field('amount', 'Betrag', 'money')];
+  const lines = field('lines', 'Positionen', 'table', { required: false, columns });
+  const work = await prepare(walk, { fields: [...FIELDS, lines], policy: { labels_per_artifact: 2 } });
   const { session } = work;
   const labelers = await Promise.all(['Mia', 'Ben'].map((name) => walk.member(session, 'labeler', name)));
   for (const [number, labeler] of labelers.entries())

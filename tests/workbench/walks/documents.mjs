@@ -110,14 +110,3 @@ export async function a_viewer_sees_no_actions(walk) {
   for (const name of ['Label', 'Assign', 'Edit'])
     walk.assert.equal(await page.getByRole('button', { name, exact: true }).count(), 0);
 }
-
-export async function documents_are_accessible_dark_and_narrow(walk) {
-  for (const options of [{ scheme: 'dark' }, { width: 320, language: 'de' }]) {
-    const page = await walk.page('/documents?assigned=false', { as: 'admin', ...options });
-    await page.locator('tbody a').first().waitFor();
-    await walk.checkAccessibility(page);
-    await page.locator('tbody a').first().click();
-    await page.getByRole('img', { name: /^(Page|Seite) 1$/ }).waitFor();
-    await walk.checkAccessibility(page);
-  }
-}

@@ -1,6 +1,15 @@
 // Exports and their schedules.
 import { readFile } from 'node:fs/promises';
 
+// Presses a key until an element has the focus, as people without a pointer do.
+async function press(page, key, target) {
+  for (let presses = 0; presses < 100; presses += 1) {
+    await page.keyboard.press(key);
+    if (await target.evaluate((element) => element === document.activeElement)) return;
+  }
+  throw new Error(`${key} does not lead there`);
+}
+
 export async function a_reviewer_exports_and_downloads_without_a_pointer(walk) {
   const page = await walk.page('/exports', { as: 'reviewer' });
   await page.getByRole('heading', { name: 'Exports', exact: true }).waitFor();
@@ -8,16 +17,14 @@ export async function a_reviewer_exports_and_downloads_without_a_pointer(walk) {
   const json = page.getByRole('radio', { name: 'JSON Lines' });
   await json.waitFor();
   await page.getByText(/tag sets?/).first().waitFor();
-  await json.focus();
-  const csv = page.getByRole('radio', { name: 'CSV' });
-  await csv.focus();
-  await page.keyboard.press('Space');
+  await press(page, 'Tab', json);
+  await press(page, 'ArrowDown', page.getByRole('radio', { name: 'CSV' }));
   await page.getByLabel('Delimiter').waitFor();
   await page.keyboard.press('Control+Enter');
   const download = page.getByRole('button', { name: 'Download' });
   await download.waitFor();
   await page.getByRole('heading', { name: 'Schema versions in the file' }).waitFor();
-  await download.focus();
+  await press(page, 'Tab', download);
   const [file] = await Promise.all([page.waitForEvent('download'), page.keyboard.press('Enter')]);
   walk.assert.match(file.suggestedFilename(), /\.csv$/);
   walk.assert.match(await readFile(await file.path(), 'utf8'), /^[^\n]+,[^\n]+\n/);

@@ -59,12 +59,3 @@ export async function a_labeler_imports_a_csv_file_with_other_columns(walk) {
   walk.assert.equal(found.length, 1);
   walk.assert.deepEqual(found[0].metadata, { stars: '5' });
 }
-
-export async function the_pages_of_intake_fit_narrow_screens_in_german(walk) {
-  const options = { as: 'admin', language: 'de', scheme: 'dark', width: 320 };
-  for (const [path, title] of [['/connectors/new', 'Konnektor hinzufügen'], ['/imports', 'Importe']]) {
-    const page = await walk.page(path, options);
-    await page.getByRole('heading', { level: 1, name: title }).waitFor();
-    await walk.checkAccessibility(page);
-  }
-}

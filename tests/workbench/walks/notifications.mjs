@@ -41,10 +41,3 @@ export async function all_notifications_are_filtered_marked_and_deleted(walk) {
   await entry.waitFor({ state: 'detached' });
   walk.assert.deepEqual(await walk.call(labeler, 'GET', '/notifications'), []);
 }
-
-export async function the_notifications_fit_narrow_screens_in_german(walk) {
-  const { labeler } = await withNotifications(walk);
-  const page = await walk.page('/notifications', { as: labeler, language: 'de', scheme: 'dark', width: 320 });
-  await page.getByRole('list', { name: 'Benachrichtigungen' }).getByRole('listitem').waitFor();
-  await walk.checkAccessibility(page);
-}

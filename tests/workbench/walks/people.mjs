@@ -41,16 +41,3 @@ export async function viewers_see_no_actions_on_people(walk) {
   walk.assert.equal(await page.getByRole('button', { name: 'Actions for Adam Admin' }).count(), 0);
   walk.assert.equal(await page.getByRole('link', { name: 'Audit log' }).count(), 0);
 }
-
-export async function pages_of_people_and_settings_are_accessible(walk) {
-  for (const [scheme, width] of [['light', 1280], ['dark', 320]]) {
-    const page = await walk.page('/members', { as: 'owner', scheme, width });
-    for (const path of ['members', 'teams', 'settings', 'settings/sign-on', 'audit', 'billing', 'billing/profile']) {
-      await page.goto(`${walk.base}/o/demo/${path}`);
-      await page.getByRole('heading', { level: 1 }).waitFor();
-      await page.waitForFunction(() => !document.querySelector('[role=status][aria-label=Loading]'));
-      await walk.checkAccessibility(page);
-    }
-    await page.context().close();
-  }
-}

@@ -45,13 +45,3 @@ export async function other_sessions_are_listed_and_ended(walk) {
   await page.getByRole('button', { name: 'End', exact: true }).waitFor({ state: 'detached' });
   await walk.assert.rejects(walk.call(other, 'GET', '/users/me'), /401/);
 }
-
-export async function the_profile_is_accessible(walk) {
-  for (const scheme of ['light', 'dark']) {
-    for (const width of [320, 1280]) {
-      const page = await walk.page('/profile', { as: 'labeler', scheme, width, language: 'de' });
-      await page.getByText('Diese Sitzung').waitFor();
-      await walk.checkAccessibility(page);
-    }
-  }
-}

@@ -18,16 +18,3 @@ export async function agreement_is_computed_and_its_end_is_shown(walk) {
   await dialog.waitFor({ state: 'detached' });
   await page.getByRole('region', { name: 'Computations' }).getByText('Completed').first().waitFor();
 }
-
-export async function pages_of_quality_are_accessible(walk) {
-  for (const [scheme, width] of [['light', 320], ['dark', 1280]]) {
-    const page = await walk.page('/quality', { as: 'reviewer', scheme, width });
-    for (const path of ['quality', 'quality/fields', 'quality/people', 'quality/disagreements', 'drift', 'models']) {
-      await page.goto(`${walk.base}/o/demo/${path}`);
-      await page.getByRole('heading', { level: 1 }).waitFor();
-      await page.waitForFunction(() => !document.querySelector('[role=status][aria-label=Loading]'));
-      await walk.checkAccessibility(page);
-    }
-    await page.context().close();
-  }
-}

@@ -89,16 +89,3 @@ export async function an_error_names_its_condition(walk) {
   await page.getByRole('alert').waitFor();
   await walk.until(async () => walk.assert.equal(await value.getAttribute('aria-invalid'), 'true'));
 }
-
-export async function routing_is_accessible_dark_and_narrow(walk) {
-  const owner = await walk.organization();
-  await walk.call(owner, 'POST', '/routing-rules', { name: 'All', action: { priority: 60 } });
-  for (const options of [{ scheme: 'dark' }, { width: 320, language: 'de' }]) {
-    const page = await walk.page('/routing', { as: owner, ...options });
-    await page.getByRole('link', { name: 'All', exact: true }).waitFor();
-    await walk.checkAccessibility(page);
-    await page.getByRole('link', { name: 'All', exact: true }).click();
-    await page.getByRole('textbox').first().waitFor();
-    await walk.checkAccessibility(page);
-  }
-}

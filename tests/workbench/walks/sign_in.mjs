@@ -46,13 +46,3 @@ export async function signing_out_ends_the_session_in_all_tabs(walk) {
   const answer = await fetch(`${walk.base}/api/v1/users/me`, { headers: { Authorization: `Bearer ${token}` } });
   walk.assert.equal(answer.status, 401);
 }
-
-export async function the_sign_in_page_is_accessible(walk) {
-  for (const scheme of ['light', 'dark']) {
-    for (const width of [320, 1280]) {
-      const page = await walk.page('/sign-in', { scheme, width, language: 'de' });
-      await page.getByRole('heading', { name: 'Anmelden' }).waitFor();
-      await walk.checkAccessibility(page);
-    }
-  }
-}

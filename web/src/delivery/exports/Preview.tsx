@@ -27,7 +27,7 @@ export function Preview({ preview }: { preview: ReturnType<typeof usePreview> })
   const format = useFormat();
   if (preview.error) return <ErrorAlert error={preview.error} />;
   const data = preview.data?.data;
-  if (!data) return <Loader size="sm" type="dots" aria-label={t('preview.title')} />;
+  if (!data) return <Loader size="sm" type="dots" role="status" aria-label={t('preview.title')} />;
   const count = format.number(data.count);
   return (
     <Stack gap="xs">

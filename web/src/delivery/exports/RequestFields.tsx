@@ -9,7 +9,9 @@ import {
   Text,
   TextInput,
 } from '@mantine/core';
+import { Suspense } from 'react';
 import { useTranslation } from 'react-i18next';
+import { Loading } from '@/kit/components/Loading';
 import { Section } from '@/kit/components/Section';
 import { fieldError } from '@/kit/forms/fieldErrors';
 import { SchemaField } from '@/kit/forms/SchemaField';
@@ -39,7 +41,10 @@ export function RequestFields(props: RequestProps) {
     <Stack gap="lg">
       <Section title={t('format')}>
         <FormatPicker {...props} />
-        <OptionFields {...props} />
+        {/* Its texts may have to be loaded: the choice above keeps the focus meanwhile. */}
+        <Suspense fallback={<Loading />}>
+          <OptionFields {...props} />
+        </Suspense>
       </Section>
       <Section title={t('content')}>
         <FilterFields {...props} />

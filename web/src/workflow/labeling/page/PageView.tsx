@@ -53,7 +53,7 @@ function PageImage({
   if (shown === undefined)
     return (
       <Center h="100%">
-        <Loader size="sm" type="dots" aria-label={t('page.loading')} />
+        <Loader size="sm" type="dots" role="status" aria-label={t('page.loading')} />
       </Center>
     );
   return (
