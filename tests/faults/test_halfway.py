@@ -34,6 +34,14 @@ def _cut_off(place: Site, table: str, path: str, body: dict[str, Any]) -> None:
 # --- requests: all or nothing -----------------------------------------------------------------
 
 
+_NO_PERIODIC_RUNS = """
+INSERT INTO schedule_runs (name, due_at)
+SELECT :name, to_timestamp((floor(extract(epoch FROM now()) / 60) + minutes) * 60)
+FROM generate_series(0, 9) AS minutes ON CONFLICT DO NOTHING
+"""
+"""The next runs of a job of every minute, as if they had been started."""
+
+
 @pytest.mark.parametrize("table", ["tag_set_revisions", "outbox_events"])
 @pytest.mark.parametrize("verdict", ["accept", "reject"])
 def test_a_bulk_verdict_is_whole_or_nothing(place: Site, verdict: str, table: str) -> None:
@@ -133,6 +141,7 @@ def _assigned(place: Site) -> Counter[tuple[str, ...]]:
 
 
 def test_reindexing_goes_on_where_its_worker_was_killed(place: Site) -> None:
+    place.sql(_NO_PERIODIC_RUNS, name="artifacts.index")
     place.documents(500)
     place.texts()
     place.sql("DELETE FROM artifact_search WHERE organization_id = :org")
