@@ -29,14 +29,10 @@ from devserver.postgres import EmbeddedPostgres
 from devserver.valkey import EmbeddedValkey
 from tests.factories import Org, drain, make_org
 from tests.factories.processes import SHARED
+from tests.factories.work import DISCARD_PENDING_WORK
 
 ROOT = Path(__file__).parents[1]
 _MAX_ID_BYTES = 16
-# Periodic jobs stay: there is one of each.
-_PENDING = {
-    "jobs": "due_at IS NOT NULL AND coalesce(unique_key, '') NOT LIKE 'periodic:%'",
-    "webhook_deliveries": "next_attempt_at IS NOT NULL",
-}
 _databases: list[str] = []
 _service_hasher = secrets._hasher
 
@@ -218,8 +214,8 @@ def _discard_pending_work() -> Iterator[None]:
     for url in _databases:
         with closing(psycopg2.connect(url)) as connection, connection, connection.cursor() as sql:
             sql.execute("SET LOCAL lock_timeout = '10s'; SET LOCAL app.all_organizations = 'on'")
-            for table, pending in _PENDING.items():
-                sql.execute(f"DELETE FROM {table} WHERE {pending}")
+            for statement in DISCARD_PENDING_WORK:
+                sql.execute(statement)
 
 
 @pytest.fixture

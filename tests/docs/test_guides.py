@@ -24,7 +24,7 @@ pytestmark = pytest.mark.xdist_group("services")
 
 @pytest.fixture(scope="module")
 def service() -> Iterator[Service]:
-    """Run one service for all walks: readers, too, go through one guide after the other."""
+    """Run one service for all guides, as for a reader who follows one after the other."""
     with running(RATE_LIMITS="off", REGISTRATION="open") as found:
         yield found
 

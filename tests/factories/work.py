@@ -22,6 +22,11 @@ from tests.factories.orgs import Org
 _ROUNDS = 500
 """Enough for the jobs that other tests left: a round sends only four jobs of some queues."""
 _SETTLE_SECONDS = 30.0
+DISCARD_PENDING_WORK = (
+    "DELETE FROM webhook_deliveries WHERE next_attempt_at IS NOT NULL",
+    "DELETE FROM jobs WHERE due_at IS NOT NULL AND coalesce(unique_key, '') NOT LIKE 'periodic:%'",
+)
+"""Statements that delete due deliveries and jobs. Periodic jobs stay: there is one of each."""
 
 
 def run_jobs_of(org: Org, *queues: str) -> int:

@@ -28,6 +28,7 @@ from devserver.process import free_port
 from tests.factories.processes import SHARED
 from tests.factories.servers import serving
 from tests.factories.waiting import wait_until
+from tests.factories.work import DISCARD_PENDING_WORK
 
 if TYPE_CHECKING:
     from tests.faults.sites import Site
@@ -206,25 +207,17 @@ def service() -> Iterator[Service]:
 
 @pytest.fixture(scope="session")
 def lasting() -> Iterator[Service]:
-    """Start a service for all tests that need no other; each has its own organization (`place`)."""
+    """Start the service that tests share; each test has its own organization (`place`)."""
     with running(RATE_LIMITS="off") as service:
         yield service
 
 
 @pytest.fixture
 def demo(lasting: Service) -> Service:
-    """Return `lasting`, used in the demo organization."""
+    """Return the shared service, with requests sent to the demo organization."""
     wait_until(lasting.is_ready, "the service to be ready after the last test")
     lasting.headers["X-Org-Slug"] = "demo"
     return lasting
-
-
-# What a test leaves must not delay the next one. Periodic jobs stay: there is one of each.
-_END_WORK = (
-    "UPDATE webhooks SET active = false",
-    "DELETE FROM webhook_deliveries WHERE next_attempt_at IS NOT NULL",
-    "DELETE FROM jobs WHERE due_at IS NOT NULL AND coalesce(unique_key, '') NOT LIKE 'periodic:%'",
-)
 
 
 @pytest.fixture
@@ -236,7 +229,8 @@ def place(lasting: Service, request: pytest.FixtureRequest) -> Iterator["Site"]:
     with site(lasting, request.node.name) as place:
         yield place
         wait_until(place.is_database_ready, "the database to be ready")
-        for statement in _END_WORK:
+        # What a test leaves must not delay the next one.
+        for statement in ("UPDATE webhooks SET active = false", *DISCARD_PENDING_WORK):
             place.sql(statement)
 
 

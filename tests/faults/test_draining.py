@@ -32,7 +32,6 @@ SEED = "draining"
 DOCUMENTS, LABELERS, REVIEWERS, KILLS = 120, 16, 4, 5
 DEADLINE = 600.0
 """In seconds; it takes less than a tenth of that where nothing else runs."""
-_FIELDS = [{"key": "number", "type": "text", "required": True}]
 
 
 @dataclass
@@ -65,13 +64,12 @@ def backlog(place: Site) -> Iterator[Backlog]:
         place.engine.url, json_serializer=lambda value: json.dumps(value, default=str)
     )
     found = Backlog(place.service, engine, place.slug, UUID(place.org))
-    _plant(found)
+    _plant(found, place.schema())
     yield found
     engine.dispose()
 
 
-def _plant(backlog: Backlog) -> None:
-    schema_id = _schema(backlog.service)
+def _plant(backlog: Backlog, schema_id: UUID) -> None:
     hashed = backlog.sql("SELECT password_hash FROM users WHERE email = 'admin@demo.example'")
     roles = {f"labeler{n}": "labeler" for n in range(LABELERS)}
     roles |= {f"reviewer{n}": "reviewer" for n in range(REVIEWERS)}
@@ -101,20 +99,6 @@ def _plant(backlog: Backlog) -> None:
     with ThreadPoolExecutor(4) as pool:
         list(pool.map(lambda person: person.login(backlog.service.password), people))
     backlog.labelers, backlog.reviewers = people[:LABELERS], people[LABELERS:]
-
-
-def _schema(service: Service) -> UUID:
-    body = {
-        "name": "Invoices",
-        "document_type": "invoice",
-        "fields": _FIELDS,
-        "review_policy": {"labels_per_artifact": 1, "sample_rate": 1.0, "max_rejections": None},
-    }
-    schema = service.call("POST", "/schemas", json=body).json()["data"]
-    for act in ("publish", "activate"):
-        answer = service.call("POST", f"/schemas/{schema['id']}/{act}", json={})
-        assert answer.ok, answer.text
-    return UUID(schema["id"])
 
 
 def _document(number: int, schema_id: UUID) -> dict[str, Any]:

@@ -39,7 +39,7 @@ INSERT INTO schedule_runs (name, due_at)
 SELECT :name, to_timestamp((floor(extract(epoch FROM now()) / 60) + minutes) * 60)
 FROM generate_series(0, 9) AS minutes ON CONFLICT DO NOTHING
 """
-"""The next runs of a job of every minute, as if they had been started."""
+"""Records the next ten runs of a job that is due every minute, so that the schedule skips them."""
 
 
 @pytest.mark.parametrize("table", ["tag_set_revisions", "outbox_events"])
