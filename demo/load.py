@@ -19,7 +19,7 @@ from app.factory import create_app
 from app.identity.organizations.models import Membership, Organization
 from app.identity.users.models import User
 from app.kit import db, secrets, tenancy
-from app.kit.jobs import schedule, worker
+from app.kit.jobs import worker
 from app.kit.jobs.queues import QUEUES
 from demo.documents import DOCUMENTS, DemoDocument
 from demo.people import PEOPLE, build_address
@@ -61,7 +61,9 @@ class _User:
 def load(progress: Progress) -> None:
     """Create the organization `demo` with its users, schemas, documents and tag sets.
 
-    DATABASE_URL, the keys and DEMO_PASSWORD are read from the environment.
+    DATABASE_URL, the keys and DEMO_PASSWORD are read from the environment. Text recognition and
+    the other jobs that the load enqueues are left to the workers, so that the service is ready
+    earlier.
     """
     # Logging in five times within a second is no attack here.
     app = create_app({**os.environ, **_SETTINGS})
@@ -84,7 +86,6 @@ def load(progress: Progress) -> None:
         session.execute(
             update(Organization).where(Organization.id == organization_id).values(slug=SLUG)
         )
-    _run_background_jobs(app)
 
 
 def _make_organization(app: Flask, password: str) -> UUID:
@@ -153,21 +154,6 @@ def _parse(app: Flask, advance: Callable[[int], None]) -> None:
         while count := sum(pool.map(run_next, range(2))):
             done += count
             advance(min(done, len(DOCUMENTS)))
-
-
-def _run_background_jobs(app: Flask) -> None:
-    """Run the jobs that the load caused and the periodic ones, so that none is due afterwards."""
-    everything = tenancy.across_organizations(reason="the demo starts periodic jobs, as the relay")
-    with app.app_context():
-        _run_until_none_is_due(app)
-        with everything, db.transaction():
-            schedule.tick()
-        _run_until_none_is_due(app)
-
-
-def _run_until_none_is_due(app: Flask) -> None:
-    while any(worker.run_next(app, queue) for queue in QUEUES.values()):
-        pass
 
 
 def _label(people: dict[str, _User], document: DemoDocument, artifact_id: str) -> None:

@@ -13,14 +13,15 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, partial
 from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import psutil
+import psycopg2
 import pytest
 import requests
 
@@ -283,10 +284,20 @@ def _first_data() -> Path:
         if not made.exists():
             folder.mkdir(exist_ok=True)
             folder.chmod(0o755)
-            with _started(folder, None, (), {}):
-                pass
+            with _started(folder, None, (), {}) as service:
+                wait_until(partial(_has_no_due_job, service), "the first jobs to end")
             made.touch()
     return folder / "data"
+
+
+def _has_no_due_job(service: Service) -> bool:
+    options = "-c app.all_organizations=on"
+    with (
+        closing(psycopg2.connect(service.environment()["DATABASE_URL"], options=options)) as found,
+        found.cursor() as cursor,
+    ):
+        cursor.execute("SELECT count(*) FROM jobs WHERE due_at <= now()")
+        return cursor.fetchone() == (0,)
 
 
 @contextmanager
