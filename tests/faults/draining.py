@@ -16,7 +16,7 @@ import requests
 
 RETRY_SECONDS = 60.0
 """For how long a client repeats a request without a response."""
-_REJECTED = 0.15
+_REJECTED = 0.25
 """The share of tag sets that are rejected in their first review."""
 
 

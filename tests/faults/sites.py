@@ -7,7 +7,7 @@ from typing import Any
 from uuid import UUID, uuid4
 
 import requests
-from sqlalchemy import Engine, NullPool, create_engine, insert, make_url, text
+from sqlalchemy import Engine, create_engine, insert, make_url, text
 
 from app.identity.organizations.models import Membership
 from app.identity.users.models import User
@@ -165,9 +165,10 @@ class Site:
 def site(service: Service, name: str) -> Iterator[Site]:
     """Create an organization in the service."""
     url = make_url(service.environment()["DATABASE_URL"]).set(drivername="postgresql+psycopg2")
-    # There is no pool, because PostgreSQL may be killed.
+    # PostgreSQL may be killed, so a connection is tested before it is used again. New ones for each
+    # of the many questions of a test cost as much as the rest of it.
     engine = create_engine(
-        url, poolclass=NullPool, json_serializer=lambda value: json.dumps(value, default=str)
+        url, pool_pre_ping=True, json_serializer=lambda value: json.dumps(value, default=str)
     )
     service.headers.pop("X-Org-Slug", None)
     answer = _call_with_retries(service, "POST", "/organizations", json={"name": name})

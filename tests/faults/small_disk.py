@@ -10,15 +10,16 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from tests.faults.conftest import Service, running
+from tests.faults.conftest import Service, first_data, running
 
 MIB = 1024 * 1024
 _SIZE = 448 * MIB
 _RESERVE = 96 * MIB
-# Mounts a file system on a folder, visible to no other process, and then executes the program.
+# Mounts a file system on a folder, visible to no other process, copies `source` into it, if that is
+# not empty, and then executes the program.
 MOUNT = """
-import ctypes, os, sys
-size, folder, *program = sys.argv[1:]
+import ctypes, os, subprocess, sys
+size, source, folder, *program = sys.argv[1:]
 libc = ctypes.CDLL(None, use_errno=True)
 os.makedirs(folder, mode=0o700, exist_ok=True)
 def check(result):
@@ -26,6 +27,7 @@ def check(result):
 check(libc.unshare(0x20000))  # CLONE_NEWNS
 check(libc.mount(b"none", b"/", None, 0x44000, None))  # MS_REC | MS_PRIVATE
 check(libc.mount(b"none", os.fsencode(folder), b"tmpfs", 0, f"size={size},mode=0700".encode()))
+if source: subprocess.run(["cp", "-a", f"{source}/.", folder], check=True)
 os.execv(program[0], program)
 """
 
@@ -85,7 +87,7 @@ def small_disk() -> Iterator[SmallDisk]:
     /dev/shm, and nearly all free space there is the reserve.
     """
     if _may_mount():
-        starter = (sys.executable, "-c", MOUNT, str(_SIZE))
+        starter = (sys.executable, "-c", MOUNT, str(_SIZE), str(first_data()))
         with running(through=starter, STORAGE_RESERVE_BYTES=str(_RESERVE)) as service:
             yield SmallDisk(service, service.data_dir, _RESERVE, own=True)
         return
@@ -106,5 +108,5 @@ def _may_mount() -> bool:
     PostgreSQL does not run as the root of a user namespace.
     """
     with tempfile.TemporaryDirectory() as folder:
-        words = [sys.executable, "-c", MOUNT, "1m", folder, "/bin/true"]
+        words = [sys.executable, "-c", MOUNT, "1m", "", folder, "/bin/true"]
         return subprocess.run(words, capture_output=True, check=False).returncode == 0

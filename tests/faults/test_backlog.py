@@ -20,7 +20,7 @@ from tests.faults.sites import Site
 pytestmark = pytest.mark.xdist_group("faults")
 
 BACKLOG = 10_000
-STOPPED = 2_000
+STOPPED = 500
 ROUNDS = 5
 SLACK_SECONDS = 1.0
 """What the machine may take for itself: the tests run on cores that others use too."""

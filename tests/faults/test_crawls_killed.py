@@ -13,7 +13,7 @@ from tests.intake.connectors.servers import SERVERS, Place
 pytestmark = pytest.mark.xdist_group("faults")
 
 BATCH = 16
-DOCUMENTS = 2 * BATCH + 1
+DOCUMENTS = BATCH + 2
 
 
 class _LocalFolder:

@@ -1,5 +1,6 @@
 """PostgreSQL stands still, or vanishes: everybody is refused soon, and all goes on afterwards."""
 
+import subprocess
 import tempfile
 from collections.abc import Iterator
 from contextlib import ExitStack, suppress
@@ -12,7 +13,7 @@ from sqlalchemy import make_url
 from devserver.postgres import EmbeddedPostgres
 from tests.factories.proxy import Proxy
 from tests.factories.waiting import wait_until
-from tests.faults.conftest import Receiver, Service, running
+from tests.faults.conftest import Receiver, Service, first_data, running
 from tests.faults.outages import Clients, check_health, outage
 
 pytestmark = pytest.mark.xdist_group("faults")
@@ -51,6 +52,9 @@ def database() -> Iterator[Database]:
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="labeling-hangs-")))
         folder.chmod(0o755)
+        # To migrate an empty database and load the demo takes longer than the tests.
+        copy = ["cp", "-a", first_data() / "postgres", folder / "postgres"]
+        subprocess.run(copy, check=True)
         server = stack.enter_context(EmbeddedPostgres(folder / "postgres", fast=True))
         proxy = stack.enter_context(Proxy(("127.0.0.1", server.port)))
         yield Database(server, proxy)

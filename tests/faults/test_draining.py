@@ -29,7 +29,7 @@ from tests.faults.sites import Site
 pytestmark = pytest.mark.xdist_group("faults")
 
 SEED = "draining"
-DOCUMENTS, LABELERS, REVIEWERS, KILLS = 120, 16, 4, 5
+DOCUMENTS, LABELERS, REVIEWERS, KILLS = 60, 16, 4, 4
 DEADLINE = 600.0
 """In seconds; it takes less than a tenth of that where nothing else runs."""
 
@@ -122,7 +122,7 @@ class Killer:
     def __init__(self, service: Service) -> None:
         self._service = service
         self._random = random.Random(SEED)
-        self._points = sorted(self._random.sample(range(20, DOCUMENTS - 20), KILLS))
+        self._points = sorted(self._random.sample(range(10, DOCUMENTS - 10), KILLS))
         self.kills = 0
 
     def look(self, done: int) -> None:

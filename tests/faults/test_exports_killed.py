@@ -21,8 +21,8 @@ from tests.faults.sites import Site
 
 pytestmark = pytest.mark.xdist_group("faults")
 
-DOCUMENTS = 4_000
-KILLS = 20
+DOCUMENTS = 2_500
+KILLS = 10
 ACCEPT = """
 UPDATE tag_sets SET status = 'accepted', decided_at = now() WHERE organization_id = :org
 """

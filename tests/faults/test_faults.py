@@ -36,7 +36,7 @@ class Writers:
             found = self.service.write(f"writer {number} document {count} {time.time_ns()}")
             if found is not None:
                 self.written.add(found)
-            self._stop.wait(0.05)
+            self._stop.wait(0.1)
 
     def more_than(self, count: int) -> Callable[[], bool]:
         goal = len(self.written) + count
@@ -53,7 +53,7 @@ def test_a_worker_is_killed_in_the_middle_of_a_delivery(place: Site, receiver: R
     service = place.service
     webhook = service.hook(receiver)
     receiver.hold.set()
-    written = {service.write(f"document {n}") for n in range(30)}
+    written = {service.write(f"document {n}") for n in range(12)}
     assert None not in written
     wait_until(lambda: receiver.waiting > 0, "a delivery under way")
     workers = service.processes("worker.py")
@@ -68,7 +68,7 @@ def test_the_api_is_killed_under_load(place: Site, receiver: Receiver) -> None:
     service = place.service
     webhook = service.hook(receiver)
     writers = Writers(service)
-    for _ in range(3):
+    for _ in range(2):
         wait_until(writers.more_than(20), "writes")
         for process in service.processes("gunicorn"):
             send_signal(process, signal.SIGKILL)

@@ -17,7 +17,7 @@ from tests.factories import make_org
 pytestmark = pytest.mark.xdist_group("faults")
 
 ROOT = Path(__file__).parents[2]
-ORGANIZATIONS, KILLS, STATEMENTS = 25, 20, 40
+ORGANIZATIONS, KILLS, STATEMENTS = 12, 10, 40
 _CLOSE = """
 import os, signal, sys
 from uuid import UUID
@@ -31,7 +31,7 @@ from app.kit.jobs import claims, runs
 period, points = sys.argv[1], sys.argv[2].split(",")
 LAST = UUID(int=2**128 - 2)
 issuing.BATCH = 1
-app = create_app(os.environ)
+app = create_app(os.environ, with_api=False)
 
 def die_at(point):
     count = 0

@@ -54,37 +54,37 @@ class Visitors:
                     self.failures.append(problem)
                 else:
                     self.succeeded.append(time.monotonic())
+            # Without pauses they would take the processors from what they wait for.
+            self._stop.wait(0.1)
 
     def longest_pause(self) -> float:
         times = [*self.succeeded, time.monotonic()]
         return max(later - earlier for earlier, later in pairwise(times))
 
 
-def master(service: Service) -> psutil.Process | None:
-    """gunicorn's master: the one whose parent is the supervisor and whose children it has."""
-    for process in service.processes("gunicorn"):
+def find_api(service: Service) -> tuple[psutil.Process | None, set[int]]:
+    """Return gunicorn's master, if there is one, and the ids of the workers of any master.
+
+    The master is the process whose parent is the supervisor and who has children.
+    """
+    found = {process.pid: process for process in service.processes("gunicorn")}
+    parents = {}
+    for process in found.values():
         with suppress(psutil.Error):
-            if process.ppid() == service.process.pid and process.children():
-                return process
-    return None
-
-
-def workers(service: Service) -> set[int]:
-    """The API's worker processes, whoever their parent is."""
-    found = master(service)
-    masters = {found.pid} if found else set()
-    return {process.pid for process in service.processes("gunicorn")} - masters
+            parents[process.pid] = process.ppid()
+    supervised = (pid for pid, parent in parents.items() if parent == service.process.pid)
+    master = next((pid for pid in supervised if pid in parents.values()), None)
+    return (found[master] if master else None), found.keys() - {master}
 
 
 @contextmanager
 def without_master(service: Service) -> Iterator[set[int]]:
     """Kill the master and give the workers that it leaves."""
-    left = workers(service)
-    found = master(service)
-    assert found is not None
+    master, left = find_api(service)
+    assert master is not None
     assert len(left) == 2
-    found.send_signal(signal.SIGKILL)
-    found.wait(30)
+    master.send_signal(signal.SIGKILL)
+    master.wait(30)
     yield left
 
 
@@ -92,8 +92,8 @@ def next_master(service: Service, before: set[int]) -> None:
     """Wait until there is a master with two workers, none of them of `before`, and no others."""
 
     def handed_over() -> bool:
-        now = workers(service)
-        return master(service) is not None and len(now) == 2 and not now & before
+        master, workers = find_api(service)
+        return master is not None and len(workers) == 2 and not workers & before
 
     wait_until(handed_over, "a master with its workers")
 

@@ -70,7 +70,7 @@ def _told(place: Site) -> list[tuple[UUID, int]]:
 
 def test_applying_a_rule_outlives_its_worker_postgresql_and_valkey(place: Site) -> None:
     people = place.labelers(4)
-    place.documents(20 * BATCH)
+    place.documents(8 * BATCH)
     with place.turnstile("artifact_routings") as gate:
         _rule(place, people, apply=True)
         for _ in range(4):
@@ -92,7 +92,7 @@ def test_applying_a_rule_outlives_its_worker_postgresql_and_valkey(place: Site) 
     place.expire_lease(job)
     place.wait_for_job(job)
     assert place.find_job("routing_rules.apply").attempts == 0, "kills are no errors of the job"
-    _check(place, people, 20 * BATCH, batches=20)
+    _check(place, people, 8 * BATCH, batches=8)
 
 
 @contextmanager
@@ -115,22 +115,22 @@ def _command(place: Site, *arguments: str) -> Iterator[subprocess.Popen[str]]:
 
 def test_a_command_that_was_killed_goes_on_with_what_is_left(place: Site) -> None:
     people = place.labelers(4)
-    place.documents(8 * BATCH)
+    place.documents(4 * BATCH)
     _rule(place, people, apply=False)
     arguments = ("routing", "apply", place.slug, "--json")
     with _command(place, *arguments) as command:
         ours = psutil.Process(command.pid)
         with Turnstile(lambda *_: [ours], place.engine, "artifact_routings") as gate:
-            for _ in range(3):
+            for _ in range(2):
                 gate.step()
             gate.kill(ours)
         assert command.wait() == -signal.SIGKILL
-    assert _routed(place) == 3 * BATCH
+    assert _routed(place) == 2 * BATCH
     with _command(place, *arguments) as command:
         answer, log = command.communicate()
-    assert (command.returncode, json.loads(answer)) == (0, {"matched": 5 * BATCH})
+    assert (command.returncode, json.loads(answer)) == (0, {"matched": 2 * BATCH})
     told = [json.loads(line) for line in log.splitlines()]
     looked_at = [one["looked_at"] for one in told if one["event"] == "routing.progress"]
-    assert looked_at == [number * BATCH for number in range(1, 6)]
-    assert {one["total"] for one in told if one["event"] == "routing.progress"} == {5 * BATCH}
-    _check(place, people, 8 * BATCH, batches=8)
+    assert looked_at == [number * BATCH for number in range(1, 3)]
+    assert {one["total"] for one in told if one["event"] == "routing.progress"} == {2 * BATCH}
+    _check(place, people, 4 * BATCH, batches=4)

@@ -6,6 +6,7 @@ PostgreSQL's locks tell where a process is, so the tests need not sleep or rely 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
@@ -91,7 +92,10 @@ class Turnstile:
 
         def look() -> bool:
             ports = {row.client_port for row in self._waiting()}
-            waiting[:] = [p for p in self._processes(*words) if _ports(p) & ports]
+            # Looking at all processes is expensive.
+            found = self._processes(*words) if ports else []
+            sockets = _list_sockets(ports)
+            waiting[:] = [process for process in found if _has_socket(process, sockets)]
             return bool(waiting)
 
         wait_until(look, f"a process that waits to write to {self._table}")
@@ -119,7 +123,11 @@ class Turnstile:
 
     def kill(self, process: psutil.Process) -> None:
         """Kill a process that waits here, open the turnstile, and wait for the rollback."""
-        pids = [row.pid for row in self._waiting() if row.client_port in _ports(process)]
+        pids = [
+            row.pid
+            for row in self._waiting()
+            if _has_socket(process, _list_sockets({row.client_port}))
+        ]
         assert pids, "it does not wait here any more"
         process.kill()
         self.open()
@@ -131,10 +139,25 @@ class Turnstile:
         wait_until(gone, "PostgreSQL to close the connections")
 
 
-def _ports(process: psutil.Process) -> set[int]:
-    """Return the local ports of a process's connections."""
-    try:
-        connections = process.net_connections("tcp")
-        return {connection.laddr.port for connection in connections if connection.raddr}
-    except psutil.Error:
-        return set()
+def _list_sockets(ports: set[int]) -> set[str]:
+    """Return the sockets of TCP with these local ports, as the links in /proc/PID/fd name them.
+
+    The table is long, because it has all connections of the last minute. psutil reads it once for
+    each process.
+    """
+    sockets = set()
+    for line in Path("/proc/net/tcp").read_text(encoding="ascii").splitlines()[1:] if ports else ():
+        fields = line.split()
+        if int(fields[1].rpartition(":")[2], 16) in ports:
+            sockets.add(f"socket:[{fields[9]}]")
+    return sockets
+
+
+def _has_socket(process: psutil.Process, sockets: set[str]) -> bool:
+    """Return whether a process has one of the sockets open."""
+    with suppress(OSError):
+        for descriptor in Path(f"/proc/{process.pid}/fd").iterdir():
+            with suppress(OSError):  # closed meanwhile
+                if str(descriptor.readlink()) in sockets:
+                    return True
+    return False

@@ -1,25 +1,56 @@
-"""An application in its own process that sends requests to itself.
+"""Applications in their own processes that send requests to themselves.
 
-Reads [{path, address, headers}] from standard input, and writes [[status, seconds]].
+Reads lines with JSON [{settings, requests: [{path, address, headers}]}]. Each item is answered by a
+process of its own, all of a line at the same time, as [[status, seconds]]; the line is answered by
+a line with the list of these. The processes are forked, because loading the modules takes most of
+the time of a start.
 """
 
 import json
 import os
 import sys
 import time
+from typing import Any
 
 from app.factory import create_app
 
-app = create_app(os.environ)
-client = app.test_client()
-answers = []
-for item in json.load(sys.stdin):
-    began = time.perf_counter()
-    answer = client.post(
-        f"/api/v1{item['path']}",
-        json={},
-        headers=item["headers"],
-        environ_base={"REMOTE_ADDR": item["address"]},
-    )
-    answers.append([answer.status_code, time.perf_counter() - began])
-json.dump(answers, sys.stdout)
+
+def answer(item: dict[str, Any]) -> list[tuple[int, float]]:
+    client = create_app({**os.environ, **item["settings"]}).test_client()
+    answers = []
+    for request in item["requests"]:
+        began = time.perf_counter()
+        response = client.post(
+            f"/api/v1{request['path']}",
+            json={},
+            headers=request["headers"],
+            environ_base={"REMOTE_ADDR": request["address"]},
+        )
+        answers.append((response.status_code, time.perf_counter() - began))
+    return answers
+
+
+def start(item: dict[str, Any]) -> int:
+    """Answer an item in a child, and return the descriptor from which the result is read."""
+    reading, writing = os.pipe()
+    if os.fork() == 0:
+        try:
+            os.environ.update(item["settings"])
+            os.write(writing, json.dumps(answer(item)).encode())
+        finally:
+            sys.stderr.flush()
+            os._exit(0)
+    os.close(writing)
+    return reading
+
+
+def read(descriptor: int) -> Any:
+    with os.fdopen(descriptor) as file:
+        return json.load(file)
+
+
+if __name__ == "__main__":
+    for line in sys.stdin:
+        descriptors = [start(item) for item in json.loads(line)]
+        sys.stdout.write(json.dumps([read(descriptor) for descriptor in descriptors]) + "\n")
+        sys.stdout.flush()

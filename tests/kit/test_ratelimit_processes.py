@@ -6,7 +6,6 @@ import socket
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -27,12 +26,29 @@ def address() -> str:
     return next(_addresses)
 
 
+@pytest.fixture(scope="module")
+def program(app: Flask, environ: dict[str, str]) -> Iterator[subprocess.Popen[str]]:
+    """Start the program that forks applications."""
+    process = subprocess.Popen(
+        [sys.executable, str(Path(__file__).parent / "limited_app.py")],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+        cwd=ROOT,
+        env={**os.environ, **environ, "PYTHONPATH": str(ROOT), "RATE_LIMITS": "on"},
+    )
+    with process:
+        yield process
+
+
 @pytest.fixture
-def send(app: Flask, environ: dict[str, str]) -> Iterator[Send]:
-    """Let an application of its own answer logins without a body's members."""
+def send(program: subprocess.Popen[str]) -> Iterator[Send]:
+    """Let applications of their own answer logins without a body's members."""
     container.current().redis(timeout=5).flushall()
 
-    def run(address: str, forwarded: list[str | None], **settings: str) -> list[tuple[int, float]]:
+    def run(
+        address: str, forwarded: list[str | None], *, processes: int = 1, **settings: str
+    ) -> list[tuple[int, float]]:
         wanted = [
             {
                 "path": "/auth/login",
@@ -41,25 +57,12 @@ def send(app: Flask, environ: dict[str, str]) -> Iterator[Send]:
             }
             for by in forwarded
         ]
-        done = subprocess.run(
-            [sys.executable, str(Path(__file__).parent / "limited_app.py")],
-            input=json.dumps(wanted),
-            capture_output=True,
-            text=True,
-            timeout=120,
-            check=False,
-            cwd=ROOT,
-            env={
-                **os.environ,
-                **environ,
-                "PYTHONPATH": str(ROOT),
-                "RATE_LIMITS": "on",
-                **settings,
-            },
-        )
-        assert done.returncode == 0, done.stderr
-        found: list[tuple[int, float]] = json.loads(done.stdout)
-        return found
+        assert program.stdin is not None
+        assert program.stdout is not None
+        program.stdin.write(json.dumps([{"settings": settings, "requests": wanted}] * processes))
+        program.stdin.write("\n")
+        program.stdin.flush()
+        return [tuple(answer) for one in json.loads(program.stdout.readline()) for answer in one]
 
     yield run
     container.current().redis(timeout=5).flushall()
@@ -70,9 +73,7 @@ def _statuses(answers: Any) -> list[int]:
 
 
 def test_two_processes_share_one_count(send: Send, address: str) -> None:
-    with ThreadPoolExecutor(2) as both:
-        running = [both.submit(send, address, [None] * 8) for _ in range(2)]
-        answers = [answer for one in running for answer in one.result()]
+    answers = send(address, [None] * 8, processes=2)
     assert _statuses(answers) == [422] * 10 + [429] * 6
 
 

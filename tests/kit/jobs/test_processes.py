@@ -5,7 +5,8 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import psutil
@@ -21,6 +22,8 @@ from app.kit.jobs.queues import GROUPS, QUEUES, count_local_slots
 from devserver.valkey import EmbeddedValkey
 from tests.factories.processes import has_ended, send_signal
 from tests.factories.sandboxes import belongs_to_fork_server
+from tests.factories.waiting import wait_until
+from tests.factories.work import drain
 
 ROOT = Path(__file__).parents[3]
 JOB_WORKERS = 2
@@ -46,25 +49,19 @@ _WAITING = {"jobs": "due_at", "webhook_deliveries": "next_attempt_at"}
 _DROP_PERIODIC = "DELETE FROM jobs WHERE unique_key LIKE 'periodic:%'"
 
 
-def _wait_until(done: Callable[[], bool]) -> None:
-    until = time.monotonic() + 90.0
-    while not done():
-        assert time.monotonic() < until, "it did not happen in time"
-        time.sleep(0.02)
-
-
 class Workers:
     """worker.py, with a Valkey of its own."""
 
     def __init__(self, environ: dict[str, str], valkey: EmbeddedValkey, log: Path) -> None:
         self.valkey = valkey
         self.log = log
+        self._seen = 0
         own = {"REDIS_URL": valkey.url, "JOB_WORKERS": str(JOB_WORKERS), "LOG_LEVEL": "INFO"}
         with log.open("wb") as output:
             self.parent = subprocess.Popen(
                 [sys.executable, "worker.py"], cwd=ROOT, env={**environ, **own}, stderr=output
             )
-        _wait_until(lambda: len(self.children()) == CHILDREN)
+        wait_until(lambda: len(self.children()) == CHILDREN)
 
     def children(self) -> list[psutil.Process]:
         try:
@@ -75,15 +72,23 @@ class Workers:
             return []
 
     def lines(self, text: str) -> list[str]:
-        return [line for line in self.log.read_text(encoding="utf-8").splitlines() if text in line]
+        """Return the lines of the log since the start of the test that contain `text`."""
+        lines = self.log.read_text(encoding="utf-8")[self._seen :].splitlines()
+        return [line for line in lines if text in line]
+
+    def begin_test(self) -> None:
+        """Wait until all are there and connected, and leave out what they logged before."""
+        wait_until(lambda: len(self.children()) == CHILDREN, "the children")
+        wait_until(lambda: _clients(self) >= CHILDREN, "their connections")
+        self._seen = len(self.log.read_text(encoding="utf-8"))
 
 
-@pytest.fixture
-def workers(environ: dict[str, str], app: object, tmp_path: Path) -> Iterator[Workers]:
-    tmp_path.chmod(0o755)
-    with EmbeddedValkey(tmp_path / "valkey") as valkey:
+@contextmanager
+def _start_workers(environ: dict[str, str], folder: Path) -> Iterator[Workers]:
+    folder.chmod(0o755)
+    with EmbeddedValkey(folder / "valkey") as valkey:
         base = {name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ}
-        started = Workers({**base, **environ}, valkey, tmp_path / "log")
+        started = Workers({**base, **environ}, valkey, folder / "log")
         try:
             yield started
         finally:
@@ -94,7 +99,29 @@ def workers(environ: dict[str, str], app: object, tmp_path: Path) -> Iterator[Wo
 
 
 @pytest.fixture
-def quiet(app: Flask, work: Callable[[], None]) -> Iterator[None]:
+def workers(environ: dict[str, str], quiet: None, tmp_path: Path) -> Iterator[Workers]:
+    """Start workers that the test ends."""
+    with _start_workers(environ, tmp_path) as started:
+        yield started
+
+
+@pytest.fixture(scope="module")
+def _shared(
+    environ: dict[str, str], quiet: None, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Workers]:
+    with _start_workers(environ, tmp_path_factory.mktemp("workers")) as started:
+        yield started
+
+
+@pytest.fixture
+def lasting_workers(_shared: Workers) -> Workers:
+    """Return workers that tests share because none of them ends the parent."""
+    _shared.begin_test()
+    return _shared
+
+
+@pytest.fixture(scope="module")
+def quiet(app: Flask) -> Iterator[None]:
     """Nothing is due, nor becomes due for a while: no worker has a job in hand.
 
     One that ends its job while Redis hangs cannot tell it so, and is killed when its time is up.
@@ -103,7 +130,7 @@ def quiet(app: Flask, work: Callable[[], None]) -> Iterator[None]:
         for entry in handlers.SCHEDULE.values():
             with db.transaction() as session:
                 session.execute(_TAKE, {"name": entry.name, "every": entry.every})
-    work()
+    drain(app)
     everything = tenancy.across_organizations(reason="a test puts off what others left")
     with app.app_context(), everything, db.transaction() as session:
         session.execute(text(_DROP_PERIODIC))
@@ -118,18 +145,17 @@ def _gone(found: list[psutil.Process]) -> bool:
     return all(has_ended(child) for child in found)
 
 
-def test_the_parent_holds_no_connection(workers: Workers) -> None:
-    assert psutil.Process(workers.parent.pid).net_connections() == []
+def test_the_parent_holds_no_connection(lasting_workers: Workers) -> None:
+    assert psutil.Process(lasting_workers.parent.pid).net_connections() == []
 
 
-@pytest.mark.usefixtures("quiet")
 def test_sigterm_ends_all_in_good_time(workers: Workers) -> None:
     found = workers.children()
     started = time.monotonic()
     workers.parent.send_signal(signal.SIGTERM)
     assert workers.parent.wait(30) == 0
     assert time.monotonic() - started < STOP_SECONDS, workers.log.read_text()
-    _wait_until(lambda: _gone(found))
+    wait_until(lambda: _gone(found))
     assert workers.lines("workers.stopped")
 
 
@@ -137,50 +163,45 @@ def test_who_kills_the_parent_kills_all(workers: Workers) -> None:
     found = workers.children()
     workers.parent.kill()
     workers.parent.wait(30)
-    _wait_until(lambda: _gone(found))
+    wait_until(lambda: _gone(found))
 
 
-def test_a_child_that_dies_is_started_again(workers: Workers) -> None:
-    victims = workers.children()
+def test_a_child_that_dies_is_started_again(lasting_workers: Workers) -> None:
+    victims = lasting_workers.children()
     for victim in victims:
         send_signal(victim, signal.SIGKILL)
-    _wait_until(lambda: len(workers.children()) == CHILDREN and _gone(victims))
-    assert len(workers.lines("workers.child_ended")) == CHILDREN
-    assert workers.parent.poll() is None
+    wait_until(lambda: len(lasting_workers.children()) == CHILDREN and _gone(victims))
+    assert len(lasting_workers.lines("workers.child_ended")) == CHILDREN
+    assert lasting_workers.parent.poll() is None
 
 
-@pytest.mark.usefixtures("quiet")
-def test_children_outlive_an_outage_of_redis(workers: Workers) -> None:
-    before = {child.pid for child in workers.children()}
-    _wait_until(lambda: _clients(workers) >= CHILDREN)
-    workers.valkey.stop()
-    _wait_until(lambda: len(workers.lines("waiting")) > 0)
-    workers.valkey.start()
-    _wait_until(lambda: _clients(workers) >= CHILDREN)
-    assert {child.pid for child in workers.children()} == before
+def test_children_outlive_an_outage_of_redis(lasting_workers: Workers) -> None:
+    before = {child.pid for child in lasting_workers.children()}
+    lasting_workers.valkey.stop()
+    wait_until(lambda: len(lasting_workers.lines("waiting")) > 0)
+    lasting_workers.valkey.start()
+    wait_until(lambda: _clients(lasting_workers) >= CHILDREN)
+    assert {child.pid for child in lasting_workers.children()} == before
 
 
-@pytest.mark.usefixtures("quiet")
-def test_children_outlive_a_redis_that_hangs(workers: Workers) -> None:
-    before = {child.pid for child in workers.children()}
-    _wait_until(lambda: _clients(workers) >= CHILDREN)
-    assert workers.valkey.pid is not None
-    os.kill(workers.valkey.pid, signal.SIGSTOP)
+def test_children_outlive_a_redis_that_hangs(lasting_workers: Workers) -> None:
+    before = {child.pid for child in lasting_workers.children()}
+    assert lasting_workers.valkey.pid is not None
+    os.kill(lasting_workers.valkey.pid, signal.SIGSTOP)
     try:
-        _wait_until(lambda: len(workers.lines("relay.waiting")) >= 2)
-        used = sum(sum(child.cpu_times()[:2]) for child in workers.children())
-        _wait_until(lambda: len(workers.lines("relay.waiting")) >= 4)
-        busy = sum(sum(child.cpu_times()[:2]) for child in workers.children()) - used
+        wait_until(lambda: len(lasting_workers.lines("relay.waiting")) >= 2)
+        used = sum(sum(child.cpu_times()[:2]) for child in lasting_workers.children())
+        wait_until(lambda: len(lasting_workers.lines("relay.waiting")) >= 4)
+        busy = sum(sum(child.cpu_times()[:2]) for child in lasting_workers.children()) - used
         assert busy < 1.0, "they wait, and do not spin"
     finally:
-        os.kill(workers.valkey.pid, signal.SIGCONT)
-    _wait_until(lambda: _clients(workers) >= CHILDREN)
-    assert {child.pid for child in workers.children()} == before
+        os.kill(lasting_workers.valkey.pid, signal.SIGCONT)
+    wait_until(lambda: _clients(lasting_workers) >= CHILDREN)
+    assert {child.pid for child in lasting_workers.children()} == before
 
 
-@pytest.mark.usefixtures("quiet")
 def test_sigterm_ends_all_while_redis_hangs(workers: Workers) -> None:
-    _wait_until(lambda: _clients(workers) >= CHILDREN)
+    wait_until(lambda: _clients(workers) >= CHILDREN)
     found = workers.children()
     assert workers.valkey.pid is not None
     os.kill(workers.valkey.pid, signal.SIGSTOP)
@@ -189,7 +210,7 @@ def test_sigterm_ends_all_while_redis_hangs(workers: Workers) -> None:
         workers.parent.send_signal(signal.SIGTERM)
         assert workers.parent.wait(30) == 0
         assert time.monotonic() - started < STOP_SECONDS, workers.log.read_text()
-        _wait_until(lambda: _gone(found))
+        wait_until(lambda: _gone(found))
     finally:
         os.kill(workers.valkey.pid, signal.SIGCONT)
 
