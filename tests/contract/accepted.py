@@ -19,9 +19,8 @@ from werkzeug.test import TestResponse
 
 from app.kit.api.operation import Operation
 from tests.contract.fuzzing import Request, fill_path, generate_examples
+from tests.contract.groups import get_caller
 from tests.contract.seeds import Seeds
-from tests.factories import operator
-from tests.factories.orgs import Api
 
 UNPROCESSABLE = 422
 SIGNED = {
@@ -65,7 +64,7 @@ def send_valid_requests(
     op: Operation, description: Any, seeds: Seeds, tally: Tally, *, examples: int
 ) -> None:
     """Send requests of `op` that match the description, and count the responses."""
-    api = _caller(op, seeds)
+    api = get_caller(op, seeds)
     operation = description[f"/api/v1{op.path}"][op.method]
 
     @generate_examples(examples)
@@ -86,16 +85,6 @@ def send_valid_requests(
         tally.count(op.name, answer)
 
     send()
-
-
-def _caller(op: Operation, seeds: Seeds) -> Api:
-    if op.access == "control-plane":
-        return operator(seeds.org.app)
-    if op.access == "public":
-        api = seeds.org.api("viewer")
-        api.token = None
-        return api
-    return seeds.org.api("owner")
 
 
 if __name__ == "__main__":

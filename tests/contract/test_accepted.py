@@ -11,8 +11,8 @@ from flask import Flask
 from app.kit.api.operation import Operation
 from tests.contract.accepted import Tally, send_valid_requests
 from tests.contract.conftest import OPERATIONS
+from tests.contract.groups import name_group
 from tests.contract.seeds import Seeds, plant
-from tests.contract.test_fuzz import name_seeds
 from tests.factories import make_org
 
 pytestmark = pytest.mark.xdist_group("accepted")
@@ -40,7 +40,7 @@ def test_few_requests_that_fit_the_description_are_refused(
     tally = Tally()
     op: Operation
     for op in OPERATIONS:
-        planted = seeds(name_seeds(op))
+        planted = seeds(name_group(op))
         send_valid_requests(op, description, planted, tally, examples=EXAMPLES)
     with capsys.disabled():
         print(f"\n{tally.report()}")  # noqa: T201 - the figures are what it is for

@@ -4,13 +4,14 @@ import re
 from typing import Any
 
 import pytest
+from flask import Flask
 from marshmallow import fields
 
 from app.kit.api.operation import Operation
 from app.kit.ids import uuid7
 from app.kit.permissions import Role
 from tests.contract.conftest import OPERATIONS
-from tests.factories import Org, operator
+from tests.factories import Org, make_org, operator
 from tests.factories.orgs import Api
 
 PROTECTED = [op for op in OPERATIONS if op.access != "public"]
@@ -48,6 +49,23 @@ def _send(api: Api, op: Operation, path: str, json: Any = None, **kwargs: Any) -
     return api.request(op.method, path, **kwargs)
 
 
+@pytest.fixture(scope="module")
+def org(app: Flask) -> Org:
+    """Create an organization for requests that are refused, and therefore leave it as it is."""
+    return make_org(app)
+
+
+@pytest.fixture(scope="module")
+def other_org(app: Flask) -> Org:
+    return make_org(app)
+
+
+@pytest.fixture
+def own_org(app: Flask) -> Org:
+    """Create an organization for requests that may succeed."""
+    return make_org(app)
+
+
 @pytest.mark.parametrize("op", PROTECTED, ids=_id)
 def test_anonymous_is_refused(op: Operation, org: Org) -> None:
     answer = _send(org.anonymous(), op, _path(op, org))
@@ -57,9 +75,9 @@ def test_anonymous_is_refused(op: Operation, org: Org) -> None:
 
 
 @pytest.mark.parametrize("op", SCOPED, ids=_id)
-def test_every_lower_role_is_refused_and_told_so(op: Operation, org: Org) -> None:
+def test_every_lower_role_is_refused_and_told_so(op: Operation, own_org: Org) -> None:
     for role in Role:
-        answer = _send(org.api(role.name), op, _path(op, org))
+        answer = _send(own_org.api(role.name), op, _path(op, own_org))
         if role < Role[op.access]:
             assert answer.status_code == 403
             assert answer.json["error"]["code"] == "insufficient_role"
@@ -179,10 +197,12 @@ def test_members_that_nobody_asked_for_are_named(op: Operation, org: Org) -> Non
 
 
 @pytest.mark.parametrize("op", NOT_NEEDING_BODY, ids=_id)
-def test_where_no_body_is_needed_an_empty_one_does(op: Operation, org: Org) -> None:
+def test_where_no_body_is_needed_an_empty_one_does(op: Operation, own_org: Org) -> None:
     told = set()
     for body in ({}, {"json": {}}, {"data": b"", "headers": {"Content-Type": "text/plain"}}):
-        answer = _caller(op, org).request(op.method, _path(op, org, str(org.id)), **body)
+        answer = _caller(op, own_org).request(
+            op.method, _path(op, own_org, str(own_org.id)), **body
+        )
         told.add((answer.status_code, None if answer.status_code < 400 else str(answer.json)))
         if op.method == "POST" and answer.status_code < 400:
             return  # Done once, it need not be possible again.

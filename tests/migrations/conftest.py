@@ -93,9 +93,59 @@ class Migrating:
         return [row[0] for row in names]
 
 
+class Databases:
+    """Creates databases of old releases; what several tests begin with is migrated once."""
+
+    def __init__(self, postgres: EmbeddedPostgres, environ: dict[str, str]) -> None:
+        self._postgres = postgres
+        self._environ = environ
+        self._names: list[str] = []
+        self._releases: dict[str, Migrating] = {}
+
+    def create(self, template: Migrating | None = None) -> Migrating:
+        """Create a database, empty or a copy of one that nobody is connected to."""
+        name = f"migrated_{uuid7().hex}"
+        source = template and template.url.rpartition("/")[2]
+        self._names.append(name)
+        return Migrating(self._postgres.create_database(name, source), self._environ)
+
+    def create_at(self, revision: str) -> Migrating:
+        """Create a database with the empty tables of a revision."""
+        if revision not in self._releases:
+            earlier = [known for known in self._releases if known < revision]
+            template = self.create(self._releases[max(earlier)] if earlier else None)
+            template.run("upgrade", revision)
+            self._releases[revision] = template
+        return self.create(self._releases[revision])
+
+    def drop(self, migrating: Migrating) -> None:
+        """Drop a database."""
+        name = migrating.url.rpartition("/")[2]
+        self._postgres.drop_database(name)
+        self._names.remove(name)
+
+    def drop_all(self) -> None:
+        """Drop what is left."""
+        for name in self._names:
+            self._postgres.drop_database(name)
+
+
+@pytest.fixture(scope="session")
+def databases(postgres: EmbeddedPostgres, environ: dict[str, str]) -> Iterator[Databases]:
+    created = Databases(postgres, environ)
+    yield created
+    created.drop_all()
+
+
 @pytest.fixture
-def migrating(postgres: EmbeddedPostgres, environ: dict[str, str]) -> Iterator[Migrating]:
-    """Create a database, and drop it after the test."""
-    name = f"migrated_{uuid7().hex}"
-    yield Migrating(postgres.create_database(name), environ)
-    postgres.drop_database(name)
+def revision() -> str | None:
+    """Return the revision at which a test begins; modules override it."""
+    return None
+
+
+@pytest.fixture
+def migrating(databases: Databases, revision: str | None) -> Iterator[Migrating]:
+    """Create a database, empty or at a revision, and drop it after the test."""
+    created = databases.create_at(revision) if revision else databases.create()
+    yield created
+    databases.drop(created)

@@ -52,8 +52,12 @@ class Rows:
 
 
 @pytest.fixture
+def revision() -> str:
+    return RELEASE_BEFORE
+
+
+@pytest.fixture
 def rows(migrating: Migrating) -> Rows:
-    migrating.run("upgrade", RELEASE_BEFORE)
     return Rows(migrating)
 
 

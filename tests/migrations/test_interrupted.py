@@ -7,9 +7,12 @@ from contextlib import closing, contextmanager
 import pytest
 
 from tests.factories.waiting import wait_until
-from tests.migrations.conftest import BEFORE, Migrating
+from tests.migrations.conftest import BEFORE, Databases, Migrating
 from tests.migrations.old_release import Organization
 
+DOCUMENTS = 5_000
+TABLES, BACKFILLED = "202611212320", "202611212340"
+"""Before the backfills, and before the indexes."""
 WAITS = """
 SELECT index_relid::regclass::text FROM pg_stat_progress_create_index
 WHERE datname = current_database() AND phase LIKE 'waiting%'
@@ -17,13 +20,28 @@ WHERE datname = current_database() AND phase LIKE 'waiting%'
 FILLED = "SELECT count(*) FROM artifacts WHERE labeled_by <> '{}' OR reserved_for <> '{}'"
 
 
+@pytest.fixture(scope="module")
+def filled(databases: Databases) -> dict[str, Migrating]:
+    """Fill a database, and copy it at each revision that a test begins with."""
+    database = databases.create_at(BEFORE)
+    with closing(database.connect()) as connection:
+        Organization().fill(connection, DOCUMENTS)
+    found = {BEFORE: database}
+    for revision in (TABLES, BACKFILLED):
+        database = databases.create(database)
+        database.run("upgrade", revision)
+        found[revision] = database
+    return found
+
+
 @pytest.fixture
-def organization(migrating: Migrating) -> Organization:
-    migrating.run("upgrade", BEFORE)
-    made = Organization()
-    with closing(migrating.connect()) as connection:
-        made.fill(connection, 5_000)
-    return made
+def migrating(
+    request: pytest.FixtureRequest, databases: Databases, filled: dict[str, Migrating]
+) -> Iterator[Migrating]:
+    """Copy the database at the revision that is the test's parameter."""
+    copy = databases.create(filled[request.param])
+    yield copy
+    databases.drop(copy)
 
 
 @contextmanager
@@ -41,10 +59,8 @@ def said(process: subprocess.Popen[str], words: str) -> bool:
     return any(words in line for line in process.stderr)
 
 
-def test_an_index_is_built_again_where_its_build_was_killed(
-    migrating: Migrating, organization: Organization
-) -> None:
-    migrating.run("upgrade", "202611212340")
+@pytest.mark.parametrize("migrating", [BACKFILLED], indirect=True)
+def test_an_index_is_built_again_where_its_build_was_killed(migrating: Migrating) -> None:
     with held(migrating, "UPDATE tag_set_revisions SET note = 'x' WHERE number = 1"):
         process = migrating.start("upgrade", "head")
         wait_until(lambda: bool(migrating.rows(WAITS)), "a build that waits")
@@ -55,10 +71,8 @@ def test_an_index_is_built_again_where_its_build_was_killed(
     assert migrating.invalid() == []
 
 
-def test_a_backfill_goes_on_where_it_was_killed(
-    migrating: Migrating, organization: Organization
-) -> None:
-    migrating.run("upgrade", "202611212320")
+@pytest.mark.parametrize("migrating", [TABLES], indirect=True)
+def test_a_backfill_goes_on_where_it_was_killed(migrating: Migrating) -> None:
     ((last,),) = migrating.rows(
         "SELECT artifact_id FROM tag_sets ORDER BY organization_id, artifact_id DESC LIMIT 1"
     )
@@ -68,17 +82,15 @@ def test_a_backfill_goes_on_where_it_was_killed(
         migrating.kill(process)
     ((filled,),) = migrating.rows(FILLED)
     before = dict(migrating.rows("SELECT id, xmin::text FROM artifacts WHERE labeled_by <> '{}'"))
-    assert 1000 < filled < 15 * 5_000 // 8
+    assert 1000 < filled < 15 * DOCUMENTS // 8
     migrating.run("upgrade", "head")
     after = dict(migrating.rows("SELECT id, xmin::text FROM artifacts WHERE labeled_by <> '{}'"))
     assert {key: after[key] for key in before} == before
     assert migrating.rows(FILLED) == migrating.rows("SELECT count(*) FROM tag_sets")
 
 
-def test_two_that_start_at_once_do_not_wait_for_each_other(
-    migrating: Migrating, organization: Organization
-) -> None:
-    migrating.run("upgrade", "202611212340")
+@pytest.mark.parametrize("migrating", [BACKFILLED], indirect=True)
+def test_two_that_start_at_once_do_not_wait_for_each_other(migrating: Migrating) -> None:
     with held(migrating, "UPDATE tag_set_revisions SET note = 'x' WHERE number = 1"):
         first = migrating.start("upgrade", "head")
         wait_until(lambda: bool(migrating.rows(WAITS)), "a build that waits")
@@ -89,9 +101,8 @@ def test_two_that_start_at_once_do_not_wait_for_each_other(
     assert migrating.invalid() == []
 
 
-def test_a_table_that_somebody_holds_is_asked_for_again(
-    migrating: Migrating, organization: Organization
-) -> None:
+@pytest.mark.parametrize("migrating", [BEFORE], indirect=True)
+def test_a_table_that_somebody_holds_is_asked_for_again(migrating: Migrating) -> None:
     with held(migrating, "LOCK TABLE schemas IN ACCESS EXCLUSIVE MODE"):
         process = migrating.start("upgrade", "202611212300")
         assert said(process, "retrying in")

@@ -1,5 +1,7 @@
 """What organizations had before they were metered counts from the migration on, and once."""
 
+import pytest
+
 from app.kit.ids import uuid7
 from tests.migrations.conftest import Migrating
 
@@ -27,13 +29,17 @@ SELECT CAST(day AS text), CAST(sum(added) AS int), CAST(sum(removed) AS int) FRO
 """
 
 
+@pytest.fixture
+def revision() -> str:
+    return BEFORE
+
+
 def test_rows_of_before_count_on_the_days_of_their_creation(migrating: Migrating) -> None:
     organization = uuid7()
 
     def insert(number: int, at: str) -> None:
         migrating.rows(DOCUMENTS.format(id=organization, number=number, at=at))
 
-    migrating.run("upgrade", BEFORE)
     migrating.rows(ORGANIZATION.format(id=organization))
     insert(3, "2026-02-27T23:59:59Z")
     insert(2, "2026-02-28T00:00:00Z")

@@ -1,5 +1,7 @@
 """The usage of predictions that were completed before usage was recorded."""
 
+import pytest
+
 from app.kit.ids import uuid7
 from tests.migrations.conftest import Migrating
 
@@ -19,8 +21,12 @@ FROM unnest(ARRAY['completed', 'completed', 'queued', 'failed']) AS status;
 """
 
 
+@pytest.fixture
+def revision() -> str:
+    return BEFORE
+
+
 def test_the_usage_of_earlier_predictions_is_recorded(migrating: Migrating) -> None:
-    migrating.run("upgrade", BEFORE)
     migrating.rows(PREDICTIONS.format(organization=uuid7()))
     migrating.run("upgrade", "202612030501")
     # The usage references the organization, which these predictions do without.

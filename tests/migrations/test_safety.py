@@ -126,10 +126,14 @@ def config() -> Config:
     return made
 
 
+@pytest.fixture
+def revision() -> str:
+    return BEFORE
+
+
 def test_migrations_keep_nobody_out_for_long(
     migrating: Migrating, config: Config, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    migrating.run("upgrade", BEFORE)
     script = ScriptDirectory.from_config(config)
     heard = listen(config, migrating.url, monkeypatch)
     assert [one.revision for one in heard][-1] == script.get_current_head()

@@ -2,15 +2,17 @@
 
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
+from dataclasses import dataclass
 
 import pytest
 from sqlalchemy import create_engine
 
 from tests.factories.waiting import wait_until
-from tests.migrations.conftest import BEFORE, Migrating
+from tests.migrations.conftest import BEFORE, Databases, Migrating
 from tests.migrations.old_release import CREATE, OPTIONS, SEARCH, Instance, Organization
 
-DOCUMENTS = 15_000
+DOCUMENTS = 6_000
+"""Of each organization: several batches of every backfill."""
 
 # What follows from documents and label sets, worked out by other means than triggers and backfills.
 ASSIGNED = """
@@ -52,15 +54,14 @@ CROSS JOIN LATERAL count_differences(o.id, s.source) AS d
 """
 
 
-@pytest.fixture
-def organizations(migrating: Migrating) -> list[Organization]:
-    """Two, with many documents, at the revision that had shipped."""
-    migrating.run("upgrade", BEFORE)
-    made = [Organization(), Organization()]
-    with closing(migrating.connect()) as connection:
-        for organization in made:
-            organization.fill(connection, DOCUMENTS)
-    return made
+@dataclass(frozen=True)
+class Upgraded:
+    """A database that was upgraded while two instances were at work, and their rounds."""
+
+    database: Migrating
+    organizations: list[Organization]
+    before: list[int]
+    during: list[int]
 
 
 @contextmanager
@@ -92,12 +93,17 @@ def check(migrating: Migrating) -> None:
     assert migrating.invalid() == []
 
 
-def test_nobody_who_works_meanwhile_fails(
-    migrating: Migrating, organizations: list[Organization]
-) -> None:
-    with at_work(migrating, organizations) as instances:
+@pytest.fixture(scope="module")
+def upgraded(databases: Databases) -> Upgraded:
+    """Fill a database of the release before, and upgrade it while its instances are at work."""
+    database = databases.create_at(BEFORE)
+    organizations = [Organization(), Organization()]
+    with closing(database.connect()) as connection:
+        for organization in organizations:
+            organization.fill(connection, DOCUMENTS)
+    with at_work(database, organizations) as instances:
         before = [one.rounds for one in instances]
-        migrating.run("upgrade", "head")
+        database.run("upgrade", "head")
         during = [one.rounds for one in instances]
         # They go on with the schema of the release after.
         wait_until(
@@ -107,7 +113,25 @@ def test_nobody_who_works_meanwhile_fails(
             ),
             "more rounds of each instance",
         )
-    assert all(after > rounds for after, rounds in zip(during, before, strict=True))
+    return Upgraded(database, organizations, before, during)
+
+
+@pytest.fixture
+def migrating(databases: Databases, upgraded: Upgraded) -> Iterator[Migrating]:
+    """Copy the upgraded database."""
+    copy = databases.create(upgraded.database)
+    yield copy
+    databases.drop(copy)
+
+
+@pytest.fixture
+def organizations(upgraded: Upgraded) -> list[Organization]:
+    return upgraded.organizations
+
+
+def test_nobody_who_works_meanwhile_fails(migrating: Migrating, upgraded: Upgraded) -> None:
+    rounds = zip(upgraded.during, upgraded.before, strict=True)
+    assert all(after > before for after, before in rounds)
     check(migrating)
     assert differences(migrating) == []
     assert migrating.rows("SELECT count(*) FROM artifact_assignees WHERE priority = 90")[0][0] > 0
@@ -132,7 +156,6 @@ def differences(migrating: Migrating) -> list[object]:
 def test_back_and_forth_again_loses_nothing(
     migrating: Migrating, organizations: list[Organization]
 ) -> None:
-    migrating.run("upgrade", "head")
     _take_in(migrating, organizations[0])
     migrating.run("downgrade", BEFORE)
     assert migrating.rows("SELECT count(*) FROM artifact_texts WHERE search = ''") == [(0,)]
@@ -144,7 +167,6 @@ def test_back_and_forth_again_loses_nothing(
 def test_old_instances_find_what_new_ones_take_in(
     migrating: Migrating, organizations: list[Organization]
 ) -> None:
-    migrating.run("upgrade", "head")
     taken_in = _take_in(migrating, organizations[0])
     found = [_search(migrating, organization, "parrot") for organization in organizations]
     assert found == [[taken_in], []]

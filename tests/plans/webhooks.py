@@ -29,7 +29,8 @@ FILL = {
         INSERT INTO webhook_deliveries (organization_id, id, webhook_id, event_id, event, body,
             status, test, generation, round, attempts_in_round, attempt_count, attempted_at,
             next_attempt_at, delivered_at, created_at, updated_at)
-        SELECT w.organization_id, md5('delivery' || n)::uuid, w.id, md5('event' || n)::uuid,
+        SELECT w.organization_id, lpad(to_hex(n), 32, '0')::uuid, w.id,
+               lpad(to_hex(n), 32, '0')::uuid,
                'artifact.ingested', '{}', 'delivered', false, 0, 1, 1, 1, now(), NULL, now(),
                now() - n * interval '1 millisecond', now() - n * interval '1 millisecond'
         FROM generate_series(1, %(rows)s) AS n

@@ -1,0 +1,54 @@
+"""Decide which operations are sent to the same organization, and who sends them.
+
+An organization with its seeds takes more CPU time than all requests of an operation, so operations
+share one unless one of them takes away what another needs.
+"""
+
+from app.kit.api.operation import Operation
+from tests.contract.seeds import Seeds
+from tests.factories import operator
+from tests.factories.orgs import Api
+
+_SHARED = {
+    "users": "auth",
+    "notifications": "auth",
+    "export-formats": "exports",
+    "schema-versions": "schemas",
+    "schema-templates": "schemas",
+    "feedback": "quality",
+    "ingestion-jobs": "connectors",
+    "routing-rules": "teams",
+}
+"""First parts of paths whose operations use the organization of another part."""
+_CONTAINERS = {"delete_schema", "delete_artifact", "delete_team", "remove_member"}
+"""Operations that delete what other records belong to, but nothing that one of them needs."""
+_CALLERS = {
+    *("logout", "revoke_all_sessions", "change_password"),
+    *("update_member", "transfer_ownership"),
+}
+"""Operations that end sessions or a role of their caller, who is a user of their own."""
+
+
+def name_group(op: Operation) -> str:
+    """Return the name of the organization that `op` is sent to."""
+    if op.name == "close_organization":
+        return op.name
+    if op.name in _CONTAINERS:
+        return "containers"
+    if op.method == "DELETE" or op.name in _CALLERS:
+        return "records"
+    part = op.path.split("/")[1]
+    return _SHARED.get(part, part)
+
+
+def get_caller(op: Operation, seeds: Seeds) -> Api:
+    """Return a client that may call `op`."""
+    if op.access == "control-plane":
+        return operator(seeds.org.app)
+    if op.access == "public":
+        return seeds.org.anonymous()
+    if op.name not in _CALLERS:
+        return seeds.org.api("owner")
+    if op.name not in seeds.org.users:
+        seeds.org.add_user(op.name, "owner")
+    return seeds.org.api(op.name)
