@@ -24,7 +24,7 @@ from app.billing.periods.service import get_bounds
 from app.factory import create_app
 from app.kit import db, tenancy
 
-app = create_app(os.environ)
+app = create_app(os.environ, with_api=False)
 print("ready", flush=True)
 sys.stdin.readline()
 for organization_id in map(UUID, sys.argv[1:]):
