@@ -34,6 +34,11 @@ from tests.factories.work import DISCARD_PENDING_WORK
 ROOT = Path(__file__).parents[1]
 _MAX_ID_BYTES = 16
 _databases: list[str] = []
+# Appending an organization's entries to its chain takes 10 ms. The chain of what belongs to no
+# organization goes on.
+_DISCARD_PENDING_ENTRIES = """
+DELETE FROM audit_unsealed WHERE organization_id IN (SELECT id FROM organizations)
+"""
 _service_hasher = secrets._hasher
 
 INSIDE = "127.0.0.2/32"
@@ -214,7 +219,7 @@ def _discard_pending_work() -> Iterator[None]:
     for url in _databases:
         with closing(psycopg2.connect(url)) as connection, connection, connection.cursor() as sql:
             sql.execute("SET LOCAL lock_timeout = '10s'; SET LOCAL app.all_organizations = 'on'")
-            for statement in DISCARD_PENDING_WORK:
+            for statement in (*DISCARD_PENDING_WORK, _DISCARD_PENDING_ENTRIES):
                 sql.execute(statement)
 
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import redis
 from redis.backoff import NoBackoff
+from redis.driver_info import DriverInfo
 from redis.retry import Retry
 
 from app.kit.egress import Egress, Policy
@@ -86,9 +87,12 @@ class Container:
             socket_connect_timeout=REDIS_TIMEOUT_SECONDS,
             retry=Retry(NoBackoff(), 0),
             health_check_interval=0,
+            driver_info=_DRIVER_INFO,
         )
 
 
+# Otherwise, each connection reads the version of the library from the package's metadata.
+_DRIVER_INFO = DriverInfo()
 _current: Container | None = None
 
 

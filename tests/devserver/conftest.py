@@ -92,7 +92,12 @@ def running() -> Iterator[Callable[..., Running]]:
         return started[-1]
 
     yield start
-    for program in started:
+    kill_all(started)
+
+
+def kill_all(programs: list[Running]) -> None:
+    """Kill what is left of the programs and their descendants."""
+    for program in programs:
         for pid in {program.pid, *program.descendants()}:
             if processes.is_running(pid):
                 os.kill(pid, signal.SIGKILL)

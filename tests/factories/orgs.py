@@ -75,6 +75,25 @@ class Api:
         return self.request("DELETE", path, **kwargs)
 
 
+class Tokens(dict[str, str]):
+    """The access tokens by the users' names; each is issued when a test first asks for it."""
+
+    def __init__(self, app: Flask) -> None:
+        super().__init__()
+        self._app = app
+        self._sessions: dict[str, tuple[UUID, str, UUID]] = {}
+
+    def add(self, name: str, user_id: UUID, email: str, session_id: UUID) -> None:
+        self.pop(name, None)
+        self._sessions[name] = (user_id, email, session_id)
+
+    def __missing__(self, name: str) -> str:
+        user_id, email, session_id = self._sessions[name]
+        with self._app.app_context():
+            self[name] = tokens.issue(user_id, email=email, session_id=session_id, token_version=1)
+        return self[name]
+
+
 @dataclass
 class Org:
     """An organization of a test."""
@@ -83,7 +102,10 @@ class Org:
     id: UUID
     slug: str
     users: dict[str, UUID] = field(default_factory=dict)
-    tokens: dict[str, str] = field(default_factory=dict)
+    tokens: Tokens = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.tokens = Tokens(self.app)
 
     def api(self, role: str = "owner", *, slug: str | None = None) -> Api:
         """Return a new client of the user with `role`; threads must not share one."""
@@ -140,12 +162,10 @@ class Org:
             for n, (user, role) in enumerate(zip(users, roles.values(), strict=True))
         ]
         for model, rows in (User, users), (Membership, members), (Session, sessions):
-            db.session().execute(insert(model), rows)
+            db.session().execute(insert(model.__table__), rows)
         for name, user, login in zip(roles, users, sessions, strict=True):
             self.users[name] = user["id"]
-            self.tokens[name] = tokens.issue(
-                user["id"], email=user["email"], session_id=login["id"], token_version=1
-            )
+            self.tokens.add(name, user["id"], user["email"], login["id"])
 
 
 def _new_user(name: str) -> dict[str, Any]:
@@ -169,7 +189,7 @@ def make_org(app: Flask, **members: Any) -> Org:
     """Create an organization with a user for each role, named after the role."""
     org = Org(app, uuid7(), f"org-{uuid7().hex[-20:]}")
     with app.app_context(), tenancy.organization(org.id), db.transaction() as session:
-        session.add(Organization(id=org.id, slug=org.slug, name="Test", **members))
-        session.flush()
+        values = {"id": org.id, "slug": org.slug, "name": "Test", **members}
+        session.execute(insert(Organization.__table__), values)
         org._insert_users({role.name: role.name for role in Role})
     return org

@@ -15,19 +15,24 @@ _SETS = """
 INSERT INTO tag_sets (organization_id, id, artifact_id, schema_id, schema_version_id, labeler_id,
     source, tags, status, submitted_at, seconds_spent, comment_count, rejections, review_rank,
     escalated, flags, created_at, updated_at, revision)
-SELECT :org, gen_random_uuid(), document.id, :schema, version.id,
+SELECT :org, uuidv7(document.age), document.id, :schema, version.id,
     (CAST(:labelers AS uuid[]))[1 + document.place % cardinality(CAST(:labelers AS uuid[]))],
-    'human', '[]', 'submitted', now(), 0, 0, 0, 0, false, '[]', now(), now(), 1
-FROM unnest(CAST(:artifacts AS uuid[])) WITH ORDINALITY AS document (id, place)
+    'human', '[]', 'submitted', now() + document.age, 0, 0, 0, 0,
+    false, '[]', now(), now(), 1
+FROM (
+    SELECT id, place, (place - cardinality(CAST(:artifacts AS uuid[]))) * interval '1 ms' AS age
+    FROM unnest(CAST(:artifacts AS uuid[])) WITH ORDINALITY AS listed (id, place)
+) AS document
 JOIN schema_versions version ON version.organization_id = :org AND version.schema_id = :schema
-RETURNING id
+RETURNING id, submitted_at
 """
 
 
 def make_submitted(workspace: Workspace, count: int, *names: str) -> list[str]:
     """Create `count` documents with a submitted tag set each, and return the tag sets' ids.
 
-    The named users are the labelers, in turn.
+    The ids are ascending, in the order of the queue. The named users are the labelers, in turn.
+    There are no tags, no revisions and no events.
     """
     org, schema = workspace.org.id, workspace.schema()
     documents = workspace.sql(_DOCUMENTS, org=org, schema=schema, count=count)
@@ -35,4 +40,5 @@ def make_submitted(workspace: Workspace, count: int, *names: str) -> list[str]:
         "artifacts": [str(row.id) for row in documents],
         "labelers": [str(workspace.org.users[name]) for name in names],
     }
-    return [str(row.id) for row in workspace.sql(_SETS, org=org, schema=schema, **values)]
+    rows = workspace.sql(_SETS, org=org, schema=schema, **values)
+    return [str(row.id) for row in sorted(rows, key=lambda row: row.submitted_at)]

@@ -1,10 +1,12 @@
 """Run due jobs inside a test with the real relay, queues and worker function."""
 
+from functools import cache
 from threading import Event
 from typing import Any
 from uuid import UUID
 
 from flask import Flask
+from redis import Redis
 from rq import Queue
 from rq.serializers import JSONSerializer
 from sqlalchemy import text
@@ -80,14 +82,14 @@ def make_due(app: Flask, *names: str) -> None:
 
 def drain(app: Flask) -> None:
     """Run the relay and the workers in turn until nothing is left to do, deliveries included."""
-    connection = container.current().redis(timeout=5)
+    connection = _connect(container.settings().redis_url)
     relay = Relay(app, lambda: connection)
     names = [*GROUPS, *(source.queue for source in handlers.SOURCES)]
     queues = [Queue(name, connection=connection, serializer=JSONSerializer) for name in names]
     functions = frozenset({DRAIN, *(source.function for source in handlers.SOURCES)})
     for _ in range(_ROUNDS):
         sent = relay.round()
-        if not sent and not any(queue.count for queue in queues):
+        if not sent and not _count_messages(connection, queues):
             return
         worker = build_worker(InProcess, app, names, functions, connection, Event())
         # RQ's upkeep of the queues is due every 30 s only; it took a fifth of the time.
@@ -95,3 +97,16 @@ def drain(app: Flask) -> None:
         worker.work(burst=True, logging_level="WARNING")
         assert all(source.settle(_SETTLE_SECONDS) for source in handlers.SOURCES)
     raise AssertionError("the jobs did not come to an end")
+
+
+@cache
+def _connect(_url: str) -> Redis:
+    """Return the client for all tests of a process; each new one would connect again."""
+    return container.current().redis(timeout=5)
+
+
+def _count_messages(connection: Redis, queues: list[Queue]) -> int:
+    with connection.pipeline(transaction=False) as pipeline:
+        for queue in queues:
+            pipeline.llen(queue.key)
+        return sum(pipeline.execute())

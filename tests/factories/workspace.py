@@ -4,7 +4,7 @@ import json
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import text
+from sqlalchemy import insert, text
 
 from app.documents.artifacts.models import Artifact, ArtifactText
 from app.identity.control_plane import accounts
@@ -66,31 +66,33 @@ class Workspace:
         """Create a schema with one version; `policy` overrides members of POLICY. Return its id."""
         schema_id, version_id = uuid7(), uuid7()
         review_policy = {**POLICY, **policy}
-        with self.org.app.app_context(), tenancy.organization(self.org.id), db.transaction() as s:
-            s.add(
-                ArtifactSchema(
-                    id=schema_id,
-                    name="Invoices",
-                    document_type="invoice",
-                    review_policy=review_policy,
-                    fields=FIELDS if fields is None else fields,
-                    status=status,
-                    current_version_id=version_id,
-                    current_version_number=1,
-                    current_version_published_at=db.utc_now(),
-                )
-            )
-            s.flush()
-            s.add(
-                SchemaVersion(
-                    id=version_id,
-                    schema_id=schema_id,
-                    number=1,
-                    fields=FIELDS if fields is None else fields,
-                    review_policy=review_policy,
-                )
-            )
+        schema = {
+            "id": schema_id,
+            "name": "Invoices",
+            "document_type": "invoice",
+            "review_policy": review_policy,
+            "fields": FIELDS if fields is None else fields,
+            "status": status,
+            "current_version_id": version_id,
+            "current_version_number": 1,
+            "current_version_published_at": db.utc_now(),
+        }
+        version = {
+            "id": version_id,
+            "schema_id": schema_id,
+            "number": 1,
+            "fields": schema["fields"],
+            "review_policy": review_policy,
+        }
+        self._insert((ArtifactSchema, schema), (SchemaVersion, version))
         return schema_id
+
+    def _insert(self, *records: tuple[type[db.Base], dict[str, Any]]) -> None:
+        """Insert records of the organization; thousands of tests begin with some."""
+        with self.org.app.app_context(), tenancy.organization(self.org.id), db.transaction() as s:
+            for model, values in records:
+                columns = {model.__mapper__.columns[name].name: v for name, v in values.items()}
+                s.execute(insert(model.__table__), columns)
 
     def artifact(
         self, schema_id: UUID | None = None, *, text: str | None = None, **members: Any
@@ -112,11 +114,10 @@ class Workspace:
             "status": "ready",
             **members,
         }
-        with self.org.app.app_context(), tenancy.organization(self.org.id), db.transaction() as s:
-            s.add(Artifact(**values))
-            s.flush()
-            body = "x" * length if text is None else text
-            s.add(ArtifactText(artifact_id=values["id"], text=body))
+        body = "x" * length if text is None else text
+        self._insert(
+            (Artifact, values), (ArtifactText, {"artifact_id": values["id"], "text": body})
+        )
         artifact_id: UUID = values["id"]
         return artifact_id
 

@@ -440,7 +440,7 @@ def test_no_order_of_outcomes_sends_past_the_tenth_failure(
 _ORGANIZATIONS = st.lists(
     st.tuples(st.integers(1, 70), st.sampled_from([QUICK_MS, 1900, 2100, 9900])),
     min_size=1,
-    max_size=12,
+    max_size=6,
 )
 
 
@@ -485,7 +485,7 @@ def _check_shares(deliverer: Deliverer) -> None:
 
 @settings(max_examples=40, deadline=None)
 @given(
-    backlog=st.lists(st.integers(1, 300), min_size=1, max_size=8),
+    backlog=st.lists(st.integers(1, 60), min_size=1, max_size=8),
     threads=st.integers(1, 64),
     fails=st.floats(0, 0.5),
     seed=st.randoms(use_true_random=False),

@@ -1,28 +1,19 @@
 """Migrations of audited tables, down and up again, on a separate database."""
 
-import os
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from alembic import command
+from alembic.config import Config
 from sqlalchemy import create_engine, text
 
 from app.kit.ids import uuid7
 from devserver.postgres import EmbeddedPostgres
 
-ROOT = Path(__file__).parents[3]
+MIGRATIONS = Path(__file__).parents[3] / "migrations"
 LOWEST = "202611211020"
 """The lowest revision to downgrade to: below it, members and invitations do not fit."""
-_RUN = """
-import sys
-from alembic import command
-from alembic.config import Config
-config = Config("migrations/alembic.ini")
-config.set_main_option("script_location", "migrations")
-getattr(command, sys.argv[1])(config, sys.argv[2])
-"""
 _WATCHED = text("SELECT table_name FROM audit_watches ORDER BY 1")
 _FUNCTIONS = text(
     "SELECT substr(proname, 7) FROM pg_proc WHERE prorettype = 'trigger'::regtype"
@@ -37,16 +28,18 @@ def url(postgres: EmbeddedPostgres) -> Iterator[str]:
     postgres.drop_database(name)
 
 
-def test_down_and_up_again(url: str, environ: dict[str, str]) -> None:
-    env = {**os.environ, **environ, "DATABASE_URL": url, "PYTHONPATH": str(ROOT)}
+def test_down_and_up_again(
+    url: str, environ: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for variable, value in {**environ, "DATABASE_URL": url}.items():
+        monkeypatch.setenv(variable, value)
+    config = Config(str(MIGRATIONS / "alembic.ini"))
+    config.set_main_option("script_location", str(MIGRATIONS))
     engine = create_engine(url.replace("postgresql://", "postgresql+psycopg2://", 1))
     found = []
-    for step in (("upgrade", "head"), ("downgrade", LOWEST), ("upgrade", "head")):
-        command = [sys.executable, "-c", _RUN, *step]
-        done = subprocess.run(
-            command, cwd=ROOT, env=env, check=False, timeout=120, capture_output=True, text=True
-        )
-        assert done.returncode == 0, done.stderr[-2000:]
+    steps = ((command.upgrade, "head"), (command.downgrade, LOWEST), (command.upgrade, "head"))
+    for migrate, revision in steps:
+        migrate(config, revision)
         with engine.connect() as connection:
             found.append(connection.scalars(_WATCHED).all())
             assert connection.scalars(_FUNCTIONS).all() == found[-1]

@@ -12,6 +12,7 @@ from app.identity.organizations.models import Organization
 from app.kit import container, db, tenancy
 from tests.contract.seeds import plant
 from tests.factories import Org, run_jobs_of
+from tests.factories.workspace import Workspace
 
 
 class Killed(BaseException):
@@ -125,6 +126,27 @@ def make_due_org(fill: Callable[[Org], None]) -> Callable[[Org], DueOrg]:
         return DueOrg(org, rows_of(org), files_of(org))
 
     return due_org
+
+
+@pytest.fixture
+def add_document(work: Callable[[], None]) -> Callable[[Org], None]:
+    """Create one document with its file, which costs a fraction of `fill`."""
+
+    def add(org: Org) -> None:
+        body = {"name": "a.txt", "text": "Words", "schema_id": str(Workspace(org).schema())}
+        assert org.api().post("/artifacts", json=body).status_code == 201
+        work()
+
+    return add
+
+
+@pytest.fixture
+def small_due_org(org: Org, add_document: Callable[[Org], None]) -> DueOrg:
+    """Return a closed organization with one document that is due to be erased."""
+    add_document(org)
+    close(org)
+    run_jobs_of(org)
+    return DueOrg(org, rows_of(org), files_of(org))
 
 
 @pytest.fixture

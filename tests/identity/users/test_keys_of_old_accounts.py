@@ -1,10 +1,6 @@
 """The migration that gives every account its key, on a database that has accounts already."""
 
-import os
-import subprocess
-import sys
-from collections.abc import Callable
-from pathlib import Path
+from collections.abc import Callable, Iterator
 
 import pytest
 from sqlalchemy import create_engine, text
@@ -15,19 +11,20 @@ from app.kit.ids import uuid7
 from devserver.postgres import EmbeddedPostgres
 from tests.factories import Org
 
-ROOT = Path(__file__).parents[3]
 BEFORE, AFTER = "202611211000", "202611211010"
 
 
 @pytest.fixture
-def migrate(postgres: EmbeddedPostgres, environ: dict[str, str]):
+def migrate(
+    postgres: EmbeddedPostgres, environ: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> Iterator[Callable[[str], str]]:
     name = f"old_{uuid7().hex}"
     url = postgres.create_database(name)
+    for variable, value in {**environ, "DATABASE_URL": url}.items():
+        monkeypatch.setenv(variable, value)
 
     def to(revision: str) -> str:
-        code = f"from app.kit.db import upgrade; upgrade('{revision}')"
-        env = {**os.environ, **environ, "DATABASE_URL": url}
-        subprocess.run([sys.executable, "-c", code], cwd=ROOT, env=env, check=True, timeout=120)
+        db.upgrade(revision)
         return url.replace("postgresql://", "postgresql+psycopg2://", 1)
 
     yield to

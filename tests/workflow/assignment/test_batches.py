@@ -17,7 +17,7 @@ from tests.factories.workspace import Workspace, tag
 from tests.workflow.assignment.conftest import Draw, to
 
 Work = Callable[[], None]
-_MANY = 1500
+_MANY = 600
 _FILL = """
 INSERT INTO artifacts (organization_id, id, name, schema_id, metadata, priority, gold, archived,
     media_type, size_bytes, sha256, text_length, status, assignees, label_counts, created_at,

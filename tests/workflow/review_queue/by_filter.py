@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from app.kit import bulk
+from tests.factories.submitted import make_submitted
 from tests.factories.workspace import Workspace
 
 ACTIONS = ("accept", "reject", "assign")
@@ -16,7 +17,12 @@ _ENDS = {"accept": "accepted", "reject": "rejected", "assign": "submitted"}
 def make_items(
     workspace: Workspace, number: int, *, by: str = "labeler", **members: Any
 ) -> list[str]:
-    """Create items, and return their ids in the order of the queue."""
+    """Create items, and return their ids in the order of the queue.
+
+    `members` are those of their documents.
+    """
+    if not members:
+        return make_submitted(workspace, number, by)
     schema_id = workspace.schema()
     return [
         workspace.submitted(workspace.artifact(schema_id, **members), by=by)["id"]
