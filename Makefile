@@ -7,7 +7,7 @@ PYTHON ?= $(shell for p in python3.11 python3 python3.12 python3.13 python3.14; 
 	&& { echo $$p; break; }; done)
 PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check --no-input
 CONSTRAINTS := $(wildcard constraints.txt)
-PYTEST_PROCESSES ?= 3
+PYTEST_PROCESSES ?= 4
 LABEL_STUDIO := 1.23.2
 # The web application; WORKBENCH=off neither builds nor serves it.
 WORKBENCH_BUILD := $(if $(filter off false no 0,$(WORKBENCH)),,web/dist/index.html)

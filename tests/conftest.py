@@ -86,11 +86,26 @@ def _flush_log() -> Iterator[None]:
     logging.flush(10)
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark the tests that need a server, so that `make check` can exclude them."""
+    """Mark the tests that need a server, so that `make check` can exclude them.
+
+    Tests with a fixture of their module run in one process: each would set it up again.
+    """
     for item in items:
         if {"postgres", "valkey"} & set(getattr(item, "fixturenames", ())):
             item.add_marker("service")
+        if _has_module_fixture(item) and item.get_closest_marker("xdist_group") is None:
+            item.add_marker(pytest.mark.xdist_group(item.path.relative_to(ROOT).as_posix()))
+
+
+def _has_module_fixture(item: pytest.Item) -> bool:
+    info = getattr(item, "_fixtureinfo", None)
+    module = item.nodeid.partition("::")[0]
+    return info is not None and any(
+        fixture[-1].scope == "module" and fixture[-1].baseid == module
+        for fixture in info.name2fixturedefs.values()
+    )
 
 
 @pytest.hookimpl(tryfirst=True)
