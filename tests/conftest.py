@@ -29,7 +29,7 @@ from devserver.postgres import EmbeddedPostgres
 from devserver.valkey import EmbeddedValkey
 from tests.factories import Org, drain, make_org
 from tests.factories.processes import SHARED
-from tests.factories.work import DISCARD_PENDING_WORK
+from tests.factories.work import DISCARD_PENDING_WORK, postpone_periodic_jobs
 
 ROOT = Path(__file__).parents[1]
 _MAX_ID_BYTES = 16
@@ -221,6 +221,7 @@ def app(environ: dict[str, str]) -> Iterator[Flask]:
     # In a new database all periodic jobs are due. Later, the first test that runs jobs would run
     # the daily ones for the organizations of all tests before it.
     drain(app)
+    postpone_periodic_jobs(app)
     yield app
     # An encryption key can only be removed if the columns of all tokens are known.
     with app.app_context():

@@ -16,14 +16,14 @@ from flask import Flask
 from sqlalchemy import text
 
 from app.kit import db, tenancy
-from app.kit.jobs import handlers, processes
+from app.kit.jobs import processes
 from app.kit.jobs.processes import STOP_SECONDS
 from app.kit.jobs.queues import GROUPS, QUEUES, count_local_slots
 from devserver.valkey import EmbeddedValkey
 from tests.factories.processes import has_ended, send_signal
 from tests.factories.sandboxes import belongs_to_fork_server
 from tests.factories.waiting import wait_until
-from tests.factories.work import drain
+from tests.factories.work import drain, postpone_periodic_jobs
 
 ROOT = Path(__file__).parents[3]
 JOB_WORKERS = 2
@@ -31,13 +31,6 @@ FORKING = [queue for queue in QUEUES.values() if queue.group.forking]
 # The relay and the deliverer; a process for each group, and one for each slot of those that fork.
 CHILDREN = (
     2 + len(GROUPS) - len(FORKING) + sum(count_local_slots(one, JOB_WORKERS) for one in FORKING)
-)
-_TAKE = text(
-    """
-    INSERT INTO schedule_runs (name, due_at)
-    SELECT :name, to_timestamp((floor(extract(epoch FROM now()) / :every) + n) * :every)
-    FROM generate_series(0, 3600 / :every) AS n ON CONFLICT DO NOTHING
-    """
 )
 # What other tests left to be tried again, or to whoever had it, comes no sooner than that.
 _PUT_OFF = """
@@ -126,10 +119,7 @@ def quiet(app: Flask) -> Iterator[None]:
 
     One that ends its job while Redis hangs cannot tell it so, and is killed when its time is up.
     """
-    with app.app_context():
-        for entry in handlers.SCHEDULE.values():
-            with db.transaction() as session:
-                session.execute(_TAKE, {"name": entry.name, "every": entry.every})
+    postpone_periodic_jobs(app, shortest=0)
     drain(app)
     everything = tenancy.across_organizations(reason="a test puts off what others left")
     with app.app_context(), everything, db.transaction() as session:
@@ -139,6 +129,7 @@ def quiet(app: Flask) -> Iterator[None]:
     yield
     with app.app_context(), db.transaction() as session:
         session.execute(text("DELETE FROM schedule_runs WHERE due_at > now()"))
+    postpone_periodic_jobs(app)
 
 
 def _gone(found: list[psutil.Process]) -> bool:
