@@ -7,13 +7,16 @@ PYTHON ?= $(shell for p in python3.11 python3 python3.12 python3.13 python3.14; 
 	&& { echo $$p; break; }; done)
 PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check --no-input
 CONSTRAINTS := $(wildcard constraints.txt)
-PYTEST_PROCESSES ?= 4
+PYTEST_PROCESSES ?= 3
 LABEL_STUDIO := 1.23.2
 # The web application; WORKBENCH=off neither builds nor serves it.
 WORKBENCH_BUILD := $(if $(filter off false no 0,$(WORKBENCH)),,web/dist/index.html)
 WEB_SOURCES := $(wildcard web/*.json web/*.ts web/*.html) \
 	$(shell find web/src web/public -type f ! -name '*.d.ts' ! -name '*.test.*')
 NPM := $(BIN)/python tools/npm.py
+TEST_STAMPS := web/dist/index.html $(VENV)/openapi.stamp $(VENV)/providers.stamp \
+	$(VENV)/typescript.stamp $(VENV)/browser.stamp $(VENV)/azurite.stamp $(VENV)/label-studio.stamp \
+	$(VENV)/label-studio-sdk.stamp $(VENV)/docile.stamp $(VENV)/references.stamp $(VENV)/sample-documents.stamp
 # What needs no server, starts no process under test, and asks for no long series of examples.
 UNIT_TESTS := tests/engines tests/kit tests/test_architecture.py tests/tools/test_contributor_kit.py
 NO_UNIT_TESTS := tests/engines/sandbox tests/engines/documents/test_entries.py \
@@ -46,10 +49,9 @@ check: lint
 		$(UNIT_TESTS) $(NO_UNIT_TESTS:%=--ignore=%)
 
 test: ## everything: lint and the whole test suite on real servers (minutes)
-test: $(VENV)/dev.stamp web/node_modules/dev.stamp web/dist/index.html $(VENV)/openapi.stamp $(VENV)/providers.stamp $(VENV)/typescript.stamp \
-		$(VENV)/browser.stamp $(VENV)/azurite.stamp $(VENV)/label-studio.stamp \
-		$(VENV)/label-studio-sdk.stamp $(VENV)/docile.stamp $(VENV)/references.stamp \
-		$(VENV)/sample-documents.stamp
+test: $(VENV)/dev.stamp web/node_modules/dev.stamp
+	@# What the tests need besides is fetched by two at a time.
+	@$(MAKE) --no-print-directory -j2 $(TEST_STAMPS)
 	$(BIN)/ruff check .
 	@# The types take a minute of one core: beside the tests, which often wait.
 	@$(MAKE) --no-print-directory lint > $(VENV)/lint.log 2>&1 & lint=$$!; \
