@@ -14,9 +14,6 @@ WORKBENCH_BUILD := $(if $(filter off false no 0,$(WORKBENCH)),,web/dist/index.ht
 WEB_SOURCES := $(wildcard web/*.json web/*.ts web/*.html) \
 	$(shell find web/src web/public -type f ! -name '*.d.ts' ! -name '*.test.*')
 NPM := $(BIN)/python tools/npm.py
-TEST_STAMPS := web/dist/index.html $(VENV)/openapi.stamp $(VENV)/providers.stamp \
-	$(VENV)/typescript.stamp $(VENV)/browser.stamp $(VENV)/azurite.stamp $(VENV)/label-studio.stamp \
-	$(VENV)/label-studio-sdk.stamp $(VENV)/docile.stamp $(VENV)/references.stamp $(VENV)/sample-documents.stamp
 # What needs no server, starts no process under test, and asks for no long series of examples.
 UNIT_TESTS := tests/engines tests/kit tests/test_architecture.py tests/tools/test_contributor_kit.py
 NO_UNIT_TESTS := tests/engines/sandbox tests/engines/documents/test_entries.py \
@@ -49,9 +46,10 @@ check: lint
 		$(UNIT_TESTS) $(NO_UNIT_TESTS:%=--ignore=%)
 
 test: ## everything: lint and the whole test suite on real servers (minutes)
-test: $(VENV)/dev.stamp web/node_modules/dev.stamp
-	@# What the tests need besides is fetched by two at a time.
-	@$(MAKE) --no-print-directory -j2 $(TEST_STAMPS)
+test: $(VENV)/dev.stamp web/node_modules/dev.stamp web/dist/index.html $(VENV)/openapi.stamp $(VENV)/providers.stamp $(VENV)/typescript.stamp \
+		$(VENV)/browser.stamp $(VENV)/azurite.stamp $(VENV)/label-studio.stamp \
+		$(VENV)/label-studio-sdk.stamp $(VENV)/docile.stamp $(VENV)/references.stamp \
+		$(VENV)/sample-documents.stamp
 	$(BIN)/ruff check .
 	@# The types take a minute of one core: beside the tests, which often wait.
 	@$(MAKE) --no-print-directory lint > $(VENV)/lint.log 2>&1 & lint=$$!; \
