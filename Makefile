@@ -7,6 +7,8 @@ PYTHON ?= $(shell for p in python3.11 python3 python3.12 python3.13 python3.14; 
 	&& { echo $$p; break; }; done)
 PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check --no-input
 CONSTRAINTS := $(wildcard constraints.txt)
+# Not by pip, which uses one process and a third of its time for it. Some files are not meant for this Python.
+COMPILE := $(BIN)/python -m compileall -qq -j 2 $(VENV)/lib || true
 PYTEST_PROCESSES ?= 3
 LABEL_STUDIO := 1.23.2
 # The web application; WORKBENCH=off neither builds nor serves it.
@@ -108,15 +110,14 @@ $(VENV)/runtime.stamp: requirements.txt $(CONSTRAINTS) $(VENV)/created.stamp | $
 	@$(PIP) install --no-compile -r requirements.txt $(CONSTRAINTS:%=-c %)
 	@touch $@
 
-# Two processes compile faster than pip, which is a third of its time; some files are not meant for this Python.
 $(VENV)/compiled.stamp: $(VENV)/runtime.stamp
-	@$(BIN)/python -m compileall -qq -j 2 $(VENV)/lib || true
+	@$(COMPILE)
 	@touch $@
 
 $(VENV)/dev.stamp: requirements-dev.txt requirements-build.txt $(CONSTRAINTS) $(VENV)/runtime.stamp
 	@echo "Installing the packages of requirements-dev.txt ..."
 	@$(PIP) install --no-compile -r requirements-dev.txt $(CONSTRAINTS:%=-c %)
-	@$(BIN)/python -m compileall -qq -j 2 $(VENV)/lib || true
+	@$(COMPILE)
 	@touch $@ $(VENV)/compiled.stamp
 
 # Node.js comes out of a wheel: the machine needs none.

@@ -19,18 +19,18 @@ _SHARED = {
     "ingestion-jobs": "connectors",
     "routing-rules": "teams",
 }
-"""First parts of paths whose operations use the organization of another part."""
+"""Groups by the first part of a path. Other parts are the name of their group."""
 _CONTAINERS = {"delete_schema", "delete_artifact", "delete_team", "remove_member"}
-"""Operations that delete what other records belong to, but nothing that one of them needs."""
+"""Operations that delete a parent record; no two of them use the same parent."""
 _CALLERS = {
     *("logout", "revoke_all_sessions", "change_password"),
     *("update_member", "transfer_ownership"),
 }
-"""Operations that end sessions or a role of their caller, who is a user of their own."""
+"""Operations that end sessions or the role of their caller. Each has a caller of its own."""
 
 
 def name_group(op: Operation) -> str:
-    """Return the name of the organization that `op` is sent to."""
+    """Return the name of the group of `op`. Each group is sent to one organization."""
     if op.name == "close_organization":
         return op.name
     if op.name in _CONTAINERS:

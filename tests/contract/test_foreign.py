@@ -157,7 +157,7 @@ def _contents(org: Org) -> dict[str, Any]:
 
 @pytest.fixture(scope="module")
 def org(app: Flask) -> Org:
-    """Create the organization that asks, and cannot change anything."""
+    """Create the organization whose requests are all refused."""
     return make_org(app)
 
 
@@ -185,7 +185,6 @@ def test_a_foreign_record_answers_like_none(
     foreign: dict[str, UUID],
     contents: dict[str, Any],
 ) -> None:
-
     def send(records: dict[str, UUID]) -> Any:
         path = op.path.replace("{org_slug}", org.slug)
         own = {**records, "job_id": records["ingestion_job_id"]}

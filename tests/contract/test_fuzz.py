@@ -26,7 +26,7 @@ from tests.factories.work import drain
 
 
 def count_examples(op: Operation) -> int:
-    """Return how many requests are sent: fewer where little of a request can vary."""
+    """Return the number of requests for `op`; a request with few parameters needs fewer."""
     if op.body is not None or op.revision:
         return 10
     return 6 if op.query is not None else 4

@@ -1,4 +1,4 @@
-"""Ask a service that was started from stand_in_service.py about itself."""
+"""Read the processes and the environment of a service that stand_in_service.py started."""
 
 import json
 import urllib.request

@@ -1,4 +1,4 @@
-"""What one running service shows and survives; all tests of the module use the same one."""
+"""Tests of a running service that need no start of their own: all share one."""
 
 import os
 import signal

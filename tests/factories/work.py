@@ -25,20 +25,19 @@ _ROUNDS = 500
 """Enough for the jobs that other tests left: a round sends only four jobs of some queues."""
 _SETTLE_SECONDS = 30.0
 _RUN_SECONDS = 4 * 3600
-_POSTPONE = text(
-    """
-    INSERT INTO schedule_runs (name, due_at)
-    SELECT name, to_timestamp((floor(extract(epoch FROM now()) / every) + period) * every)
-    FROM unnest(CAST(:names AS text[]), CAST(:every AS integer[])) AS entry (name, every),
-        generate_series(0, CAST(:seconds AS integer) / every + 1) AS period
-    ON CONFLICT DO NOTHING
-    """
-)
+POSTPONE_PERIODIC_JOBS = """
+INSERT INTO schedule_runs (name, due_at)
+SELECT name, to_timestamp((floor(extract(epoch FROM now()) / every) + period) * every)
+FROM unnest(CAST(:names AS text[]), CAST(:every AS integer[])) AS entry (name, every),
+    generate_series(0, CAST(:seconds AS integer) / every + 1) AS period
+ON CONFLICT DO NOTHING
+"""
+"""Statement that records the runs of the next `seconds`, so that the schedule skips them."""
 DISCARD_PENDING_WORK = (
     "DELETE FROM webhook_deliveries WHERE next_attempt_at IS NOT NULL",
     "DELETE FROM jobs WHERE due_at IS NOT NULL AND coalesce(unique_key, '') NOT LIKE 'periodic:%'",
 )
-"""Statements that delete due deliveries and jobs. Periodic jobs stay: there is one of each."""
+"""Statements that delete pending deliveries and jobs, except periodic jobs."""
 
 
 def run_jobs_of(org: Org, *queues: str) -> int:
@@ -104,7 +103,7 @@ def postpone_periodic_jobs(app: Flask, *, shortest: int = 60) -> None:
     }
     everything = tenancy.across_organizations(reason="a test is the clock")
     with app.app_context(), everything, db.transaction() as session:
-        session.execute(_POSTPONE, values)
+        session.execute(text(POSTPONE_PERIODIC_JOBS), values)
 
 
 def drain(app: Flask) -> None:

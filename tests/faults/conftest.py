@@ -218,7 +218,7 @@ _until_last_test = ExitStack()
 
 @pytest.fixture(scope="session")
 def _stop_shared() -> Iterator[None]:
-    """Stop the shared service at the latest when the run ends, however it ends."""
+    """Stop the shared service when the run ends, if it still runs."""
     with _until_last_test:
         yield
 

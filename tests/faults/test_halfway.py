@@ -13,6 +13,7 @@ from tests.engines.documents.samples import pdf
 from tests.factories.processes import has_ended
 from tests.factories.sandboxes import sandboxed
 from tests.factories.waiting import wait_until
+from tests.factories.work import POSTPONE_PERIODIC_JOBS
 from tests.faults.sites import Site
 
 pytestmark = pytest.mark.xdist_group("faults")
@@ -32,14 +33,6 @@ def _cut_off(place: Site, table: str, path: str, body: dict[str, Any]) -> None:
 
 
 # --- requests: all or nothing -----------------------------------------------------------------
-
-
-_NO_PERIODIC_RUNS = """
-INSERT INTO schedule_runs (name, due_at)
-SELECT :name, to_timestamp((floor(extract(epoch FROM now()) / 60) + minutes) * 60)
-FROM generate_series(0, 9) AS minutes ON CONFLICT DO NOTHING
-"""
-"""Records the next ten runs of a job that is due every minute, so that the schedule skips them."""
 
 
 @pytest.mark.parametrize("table", ["tag_set_revisions", "outbox_events"])
@@ -141,7 +134,7 @@ def _assigned(place: Site) -> Counter[tuple[str, ...]]:
 
 
 def test_reindexing_goes_on_where_its_worker_was_killed(place: Site) -> None:
-    place.sql(_NO_PERIODIC_RUNS, name="artifacts.index")
+    place.sql(POSTPONE_PERIODIC_JOBS, names=["artifacts.index"], every=[60], seconds=600)
     place.documents(500)
     place.texts()
     place.sql("DELETE FROM artifact_search WHERE organization_id = :org")

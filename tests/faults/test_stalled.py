@@ -63,7 +63,7 @@ def memory_of(service: Service) -> int:
 
 @pytest.mark.parametrize("kind", ["head", "body", "reader"])
 def test_clients_that_stall_slow_nobody_down(demo: Service, download: str, kind: str) -> None:
-    """Nor do they take memory without bound."""
+    """Check the response times and the memory of the API while clients stall."""
     usual = {path: slowest(demo, path) for path in PATHS}
     before = memory_of(demo)
     options = options_of(demo, kind, download)

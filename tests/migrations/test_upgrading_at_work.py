@@ -95,7 +95,7 @@ def check(migrating: Migrating) -> None:
 
 @pytest.fixture(scope="module")
 def upgraded(databases: Databases) -> Upgraded:
-    """Fill a database of the release before, and upgrade it while its instances are at work."""
+    """Upgrade a filled database of the previous release while instances of that release run."""
     database = databases.create_at(BEFORE)
     organizations = [Organization(), Organization()]
     with closing(database.connect()) as connection:
