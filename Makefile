@@ -201,5 +201,5 @@ $(VENV)/references.stamp: tools/references/requirements.txt $(VENV)/dev.stamp
 $(VENV)/sample-documents.stamp: tools/sample_documents/fetch.py \
 		tools/sample_documents/requirements.txt $(VENV)/dev.stamp
 	@echo "Fetching sample documents, which the tests read ..."
-	@$(BIN)/python tools/sample_documents/fetch.py $(VENV)/sample-documents
+	@$(BIN)/python -m tools.sample_documents.fetch $(VENV)/sample-documents
 	@touch $@

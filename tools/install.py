@@ -13,6 +13,7 @@ import subprocess
 import sys
 from collections.abc import Iterable, Mapping
 from importlib.util import find_spec
+from pathlib import Path
 
 _UV = "uv==0.13.9"
 _PIP = (sys.executable, "-m", "pip", "--disable-pip-version-check", "--no-input")
@@ -30,6 +31,7 @@ _VARIABLES = {
     "timeout": ("UV_HTTP_TIMEOUT", " "),
     "default-timeout": ("UV_HTTP_TIMEOUT", " "),
 }
+_MAIN_REGISTRY = "https://pypi.org/simple"
 _SECTIONS = ("global", "site", "user", "install", ":env:")
 """The sections of pip's configuration that `pip install` reads; a later one takes precedence."""
 
@@ -47,24 +49,32 @@ def read_uv_environment(configuration: Iterable[str]) -> dict[str, str]:
     for (_, option), value in sorted(found.items()):
         variable, separator = _VARIABLES[option]
         variables[variable] = separator.join(value.split())
+    if "UV_INDEX" in variables:
+        # uv asks the default registry last. What another has may lack the source package.
+        main = variables.get("UV_DEFAULT_INDEX", _MAIN_REGISTRY)
+        variables["UV_INDEX"] = f"{main} {variables['UV_INDEX']}"
     return variables
+
+
+def build_uv_environment(environ: Mapping[str, str]) -> dict[str, str]:
+    """Return the environment for uv: the caller's, with pip's configuration."""
+    command = [*_PIP, "config", "list"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, env=environ)
+    return {
+        **read_uv_environment(done.stdout.splitlines()),
+        # Beside the packages, so that their files are linked instead of copied.
+        "UV_CACHE_DIR": str(Path(sys.prefix) / "uv-cache"),
+        **environ,
+    }
 
 
 def install(arguments: list[str], environ: Mapping[str, str]) -> int:
     """Install what the arguments name into this environment, and return the exit status."""
-    done = subprocess.run(
-        [*_PIP, "config", "list"], capture_output=True, text=True, check=False, env=environ
-    )
-    variables = {
-        **read_uv_environment(done.stdout.splitlines()),
-        # In the environment, so that files are linked instead of copied.
-        "UV_CACHE_DIR": os.path.join(sys.prefix, "uv-cache"),  # noqa: PTH118 - a string
-        **environ,
-    }
     pip = [*_PIP, "install", "--quiet", "--no-compile"]
     if find_spec("uv") is None:
         subprocess.run([*pip, _UV], check=False, env=environ)
     uv = [sys.executable, "-m", "uv", "pip", "install", "--quiet", "--python", sys.executable]
+    variables = build_uv_environment(environ)
     if subprocess.run([*uv, *arguments], check=False, env=variables).returncode == 0:
         return 0
     sys.stderr.write("uv could not install the packages. pip tries, which takes minutes.\n")

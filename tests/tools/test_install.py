@@ -57,13 +57,19 @@ def test_a_package_that_is_nowhere_is_an_error(registry: Path, tmp_path: Path) -
     ("line", "variable", "value"),
     [
         ("global.index-url='https://a.example/simple'", "UV_DEFAULT_INDEX", "https://a.example/simple"),
-        ("global.extra-index-url='file:///a file:///b'", "UV_INDEX", "file:///a file:///b"),
         ("global.find-links='\\n/a\\n/b'", "UV_FIND_LINKS", "/a,/b"),
         ("install.trusted-host='a.example'", "UV_INSECURE_HOST", "a.example"),
     ],
 )  # fmt: skip
 def test_options_of_pip_become_variables_of_uv(line: str, variable: str, value: str) -> None:
     assert read_uv_environment([line])[variable] == value
+
+
+def test_the_main_registry_comes_before_others() -> None:
+    lines = ["global.extra-index-url='file:///a file:///b'"]
+    assert read_uv_environment(lines)["UV_INDEX"] == "https://pypi.org/simple file:///a file:///b"
+    lines.append("global.index-url='https://a.example'")
+    assert read_uv_environment(lines)["UV_INDEX"] == "https://a.example file:///a file:///b"
 
 
 def test_the_environment_comes_before_files_and_other_commands_do_not_count() -> None:
