@@ -30,6 +30,7 @@ from devserver.valkey import EmbeddedValkey
 from tests.factories import Org, drain, make_org
 from tests.factories.processes import SHARED
 from tests.factories.work import DISCARD_PENDING_WORK, postpone_periodic_jobs
+from tests.scheduling import Scheduling
 
 ROOT = Path(__file__).parents[1]
 _MAX_ID_BYTES = 16
@@ -97,6 +98,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker("service")
         if _has_module_fixture(item) and item.get_closest_marker("xdist_group") is None:
             item.add_marker(pytest.mark.xdist_group(item.path.relative_to(ROOT).as_posix()))
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Scheduling | None:
+    """Distribute the tests in linear time."""
+    return Scheduling(config, log) if config.getoption("dist") == "loadgroup" else None
 
 
 def _has_module_fixture(item: pytest.Item) -> bool:
