@@ -4,11 +4,13 @@ from collections.abc import Iterator
 from datetime import timedelta
 
 import pytest
+from flask import Flask
 from sqlalchemy import text
 
 from app.insight.quality.queries import sums
 from app.kit import db, tenancy
 from migrations.policies import ROLE
+from tests.factories import make_org
 from tests.factories.quality import QualityWorkspace
 from tests.factories.statements import Call, record_prepared, record_statements
 from tests.plans.explaining import explain_prepared
@@ -40,7 +42,13 @@ CROSS JOIN LATERAL (SELECT md5(subject || n)::uuid::text AS name FROM generate_s
 """
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
+def quality(app: Flask) -> QualityWorkspace:
+    """Return the workspace of an organization for all tests of this module."""
+    return QualityWorkspace(make_org(app))
+
+
+@pytest.fixture(scope="module")
 def filled(quality: QualityWorkspace) -> Iterator[dict[str, str]]:
     schemas = [quality.schema() for _ in range(3)]
     quality.sql(_OTHERS, org=quality.org.id, schemas=[str(schema) for schema in schemas])
