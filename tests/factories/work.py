@@ -33,6 +33,8 @@ FROM unnest(CAST(:names AS text[]), CAST(:every AS integer[])) AS entry (name, e
 ON CONFLICT DO NOTHING
 """
 """Statement that records the runs of the next `seconds`, so that the schedule skips them."""
+# Those to come stay: afterwards the jobs would be due again every minute.
+_DELETE_CURRENT_RUNS = "DELETE FROM schedule_runs WHERE name = ANY(:names) AND due_at <= now()"
 DISCARD_PENDING_WORK = (
     "DELETE FROM webhook_deliveries WHERE next_attempt_at IS NOT NULL",
     "DELETE FROM jobs WHERE due_at IS NOT NULL AND coalesce(unique_key, '') NOT LIKE 'periodic:%'",
@@ -81,12 +83,12 @@ def make_job(organization_id: UUID | None, args: dict[str, Any], **members: Any)
 
 
 def make_due(app: Flask, *names: str) -> None:
-    """Make periodic jobs due again, and delete the jobs of their last round."""
+    """Make periodic jobs due once, and delete the jobs of their last round."""
     everything = tenancy.across_organizations(reason="a test is the clock")
     values = {"names": list(names), "keys": [f"periodic:{name}" for name in names]}
     with app.app_context(), everything, db.transaction() as session:
         session.execute(text("DELETE FROM jobs WHERE unique_key = ANY(:keys)"), values)
-        session.execute(text("DELETE FROM schedule_runs WHERE name = ANY(:names)"), values)
+        session.execute(text(_DELETE_CURRENT_RUNS), values)
 
 
 def postpone_periodic_jobs(app: Flask, *, shortest: int = 60) -> None:
