@@ -3,11 +3,13 @@
 import contextlib
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
@@ -25,6 +27,18 @@ def blocks(page: str, kind: str) -> str:
     return "".join(found)
 
 
+@cache
+def _reader_python() -> Path:
+    """Return the interpreter that `python3` starts.
+
+    The `python3` of a version manager is a script, which looks for it five times as long as it
+    takes to start. The walks start it hundreds of times.
+    """
+    found = shutil.which("python3") or sys.executable
+    command = [found, "-c", "import sys; print(sys.executable)"]
+    return Path(subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip())
+
+
 @contextlib.contextmanager
 def _checkout() -> Iterator[Path]:
     """Yield a folder that looks like the repository to a script; its new files are deleted."""
@@ -38,7 +52,7 @@ def paste(script: str, **environ: str) -> subprocess.CompletedProcess[str]:
     """Run a script in bash's strict mode; kill its remaining processes and delete its files."""
     command = ["bash", "-euo", "pipefail", "-c", script]
     # The reader's Python comes first; this one is used if the machine has no other.
-    path = f"{os.environ['PATH']}:{Path(sys.executable).parent}"
+    path = f"{_reader_python().parent}:{os.environ['PATH']}:{Path(sys.executable).parent}"
     with (
         _checkout() as folder,
         tempfile.TemporaryFile("w+") as output,
