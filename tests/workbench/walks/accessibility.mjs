@@ -37,12 +37,21 @@ function isAtRest(scheme) {
   return !isLoading && document.getAnimations().every(isEndless);
 }
 
+// Runs in the page: opens another page without loading the application again, as links do.
+function followLink(href) {
+  return globalThis.__TSR_ROUTER__.navigate({ href });
+}
+
 // Opens the pages one after the other, and checks each three times: all sizes, and both colors.
 async function check(walk, session, paths, ids = {}) {
   const page = await walk.page('/workbench/licences.json', { as: session, language: 'de' });
   const prefix = session ? `/o/${session.organizations[0].slug}` : '';
   for (const [number, path] of paths.entries()) {
-    await page.goto(`${walk.base}${prefix}${path.replace(/\$\w+/, (name) => ids[name.slice(1)])}`);
+    const href = `${prefix}${path.replace(/\$\w+/, (name) => ids[name.slice(1)])}`;
+    const before = page.url();
+    if (number === 0) await page.goto(`${walk.base}${href}`);
+    else await page.evaluate(followLink, href);
+    walk.assert.notEqual(page.url(), before);
     await page.locator('h1').first().waitFor();
     for (const [step, [width, height]] of Object.values(SIZES).entries()) {
       const scheme = SCHEMES[(number + step) % 2];
