@@ -14,6 +14,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 SECONDS = 300
+_PYTHON = ".reader-python"
 _NEEDED = (
     *(".venv", "Makefile", "constraints.txt", "requirements.txt", "requirements-dev.txt"),
     *("requirements-build.txt", "examples", "tools", "web"),
@@ -28,8 +29,8 @@ def blocks(page: str, kind: str) -> str:
 
 
 @cache
-def _reader_python() -> Path:
-    """Return the interpreter that `python3` starts.
+def _find_reader_python() -> Path:
+    """Return the interpreter that the reader's `python3` starts, or this one if there is none.
 
     The `python3` of a version manager is a script, which looks for it five times as long as it
     takes to start. The walks start it hundreds of times.
@@ -45,20 +46,21 @@ def _checkout() -> Iterator[Path]:
     with tempfile.TemporaryDirectory(prefix="labeling-docs-") as name:
         for needed in _NEEDED:
             (Path(name) / needed).symlink_to(ROOT / needed)
+        (Path(name) / _PYTHON).mkdir()
+        (Path(name) / _PYTHON / "python3").symlink_to(_find_reader_python())
         yield Path(name)
 
 
 def paste(script: str, **environ: str) -> subprocess.CompletedProcess[str]:
     """Run a script in bash's strict mode; kill its remaining processes and delete its files."""
     command = ["bash", "-euo", "pipefail", "-c", script]
-    # The reader's Python comes first; this one is used if the machine has no other.
-    path = f"{_reader_python().parent}:{os.environ['PATH']}:{Path(sys.executable).parent}"
+    path = f"{os.environ['PATH']}:{Path(sys.executable).parent}"
     with (
         _checkout() as folder,
         tempfile.TemporaryFile("w+") as output,
         subprocess.Popen(
             command,
-            env={"PATH": path, "HOME": str(folder), **environ},
+            env={"PATH": f"{folder / _PYTHON}:{path}", "HOME": str(folder), **environ},
             cwd=folder,
             stdout=output,
             stderr=subprocess.STDOUT,
