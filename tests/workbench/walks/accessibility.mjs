@@ -29,8 +29,10 @@ const DELIVERY = [
   '/review/merge/$artifactId',
 ];
 
-// Runs in the page: everything has been read, and no color is on its way to another.
+// Runs in the page: it is shown, everything has been read, and no color is on its way to another.
 function isAtRest(scheme) {
+  const { status, location, resolvedLocation } = globalThis.__TSR_ROUTER__.state;
+  if (status !== 'idle' || location.href !== resolvedLocation?.href) return false;
   if (document.documentElement.dataset.mantineColorScheme !== scheme) return false;
   const isEndless = (one) => one.effect.getComputedTiming().endTime === Infinity;
   const isLoading = document.querySelector('[role=status][aria-label="Wird geladen"]') !== null;
