@@ -58,9 +58,20 @@ def server(folder):
         yield running
 
 
+@pytest.fixture(scope="module")
+def stopped(tmp_path_factory):
+    """The data of a server that was started and stopped once, which takes longer than a copy."""
+    data = tmp_path_factory.mktemp("stopped") / "data"
+    with EmbeddedPostgres(data, fast=True) as instance:
+        log = instance.log
+    log.unlink()
+    return data
+
+
 @pytest.fixture
-def own(tmp_path):
-    """A server for a test that harms it."""
+def own(stopped, tmp_path):
+    """A server for a test that harms it, on its own copy of that data."""
+    subprocess.run(["cp", "-a", stopped, tmp_path / "data"], check=True)
     instance = EmbeddedPostgres(tmp_path / "data", fast=True)
     yield instance
     instance.stop()
@@ -199,13 +210,13 @@ def test_a_lock_file_of_a_process_that_is_something_else_is_no_obstacle(own):
             other.kill()
 
 
-def test_half_a_cluster_left_by_a_crash_is_made_anew(own):
-    draft = own.log.parent / "cluster.new"
+def test_half_a_cluster_left_by_a_crash_is_made_anew(tmp_path):
+    draft = tmp_path / "data" / "cluster.new"
     draft.mkdir(parents=True)
     (draft / "PG_VERSION").write_text("18\n")
-    own.start()
-    assert query(own.url, "SELECT 1") == [(1,)]
-    assert not draft.exists()
+    with EmbeddedPostgres(tmp_path / "data", fast=True) as made:
+        assert query(made.url, "SELECT 1") == [(1,)]
+        assert not draft.exists()
 
 
 def test_the_role_is_made_when_a_crash_came_before_it(own):

@@ -3,15 +3,18 @@
 import contextlib
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 SECONDS = 300
+_PYTHON = ".reader-python"
 _NEEDED = (
     *(".venv", "Makefile", "constraints.txt", "requirements.txt", "requirements-dev.txt"),
     *("requirements-build.txt", "examples", "tools", "web"),
@@ -25,26 +28,39 @@ def blocks(page: str, kind: str) -> str:
     return "".join(found)
 
 
+@cache
+def _find_reader_python() -> Path:
+    """Return the interpreter that the reader's `python3` starts, or this one if there is none.
+
+    The `python3` of a version manager is a script, which looks for it five times as long as it
+    takes to start. The walks start it hundreds of times.
+    """
+    found = shutil.which("python3") or sys.executable
+    command = [found, "-c", "import sys; print(sys.executable)"]
+    return Path(subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip())
+
+
 @contextlib.contextmanager
 def _checkout() -> Iterator[Path]:
     """Yield a folder that looks like the repository to a script; its new files are deleted."""
     with tempfile.TemporaryDirectory(prefix="labeling-docs-") as name:
         for needed in _NEEDED:
             (Path(name) / needed).symlink_to(ROOT / needed)
+        (Path(name) / _PYTHON).mkdir()
+        (Path(name) / _PYTHON / "python3").symlink_to(_find_reader_python())
         yield Path(name)
 
 
 def paste(script: str, **environ: str) -> subprocess.CompletedProcess[str]:
     """Run a script in bash's strict mode; kill its remaining processes and delete its files."""
     command = ["bash", "-euo", "pipefail", "-c", script]
-    # The reader's Python comes first; this one is used if the machine has no other.
     path = f"{os.environ['PATH']}:{Path(sys.executable).parent}"
     with (
         _checkout() as folder,
         tempfile.TemporaryFile("w+") as output,
         subprocess.Popen(
             command,
-            env={"PATH": path, "HOME": str(folder), **environ},
+            env={"PATH": f"{folder / _PYTHON}:{path}", "HOME": str(folder), **environ},
             cwd=folder,
             stdout=output,
             stderr=subprocess.STDOUT,

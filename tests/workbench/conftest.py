@@ -10,13 +10,14 @@ from tests.faults.conftest import Service, running
 from tests.workbench.driver import Walker
 
 ROOT = Path(__file__).parents[2]
+CONTROL_PLANE_TOKEN = os.environ.get("CONTROL_PLANE_TOKEN", "control-plane-token-of-the-walks")
 BASE = "WORKBENCH_BASE"
 """The address of a running service, to develop with; its variables are those of `make run`.
 
 It needs RATE_LIMITS=off and REGISTRATION=open, and DATA_DIR and DEMO_PASSWORD have to be set.
 For webhooks and single sign-on: EGRESS_ALLOWED_NETWORKS=127.0.0.2/32 and WEBHOOK_ALLOW_HTTP=on.
 For connectors: CONNECTOR_ALLOWED_NETWORKS=127.0.0.0/8 and CONNECTOR_ALLOW_UNENCRYPTED=true.
-For invoices: BILLING_FILE=examples/billing.toml, as a whole path.
+For invoices: BILLING_FILE=examples/billing.toml, as a whole path, and CONTROL_PLANE_TOKEN.
 """
 
 
@@ -36,6 +37,7 @@ def workbench(build: Path) -> Iterator[Service]:
         "REGISTRATION": "open",
         "WORKBENCH": "on",
         "BILLING_FILE": str(ROOT / "examples" / "billing.toml"),
+        "CONTROL_PLANE_TOKEN": CONTROL_PLANE_TOKEN,
     }
     with running(**settings) as service:
         yield service

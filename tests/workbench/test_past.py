@@ -1,18 +1,16 @@
 """People use the workbench in an organization with a past, which SQL gives it."""
 
 import json
-import os
 import random
-import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+import requests
 from sqlalchemy import NullPool, create_engine, make_url, text
 
-from tests.workbench.conftest import ROOT
+from tests.workbench.conftest import CONTROL_PLANE_TOKEN
 from tests.workbench.driver import Walker
 
 pytestmark = pytest.mark.xdist_group("workbench")
@@ -60,15 +58,9 @@ SELECT org, tag_set_id, 2, '[]', person, 'accept', schema, at FROM given, place
 
 
 @pytest.fixture(scope="module")
-def environment(data_dir: Path) -> dict[str, str]:
-    """Return the environment of the service's processes."""
-    record = json.loads((data_dir / "running.json").read_text())
-    return dict(record["environment"])
-
-
-@pytest.fixture(scope="module")
-def sql(environment: dict[str, str]) -> Iterator[Sql]:
+def sql(data_dir: Path) -> Iterator[Sql]:
     """Return a function that runs a statement in the database of the service."""
+    environment = json.loads((data_dir / "running.json").read_text())["environment"]
     url = make_url(environment["DATABASE_URL"]).set(drivername="postgresql+psycopg2")
     engine = create_engine(url, poolclass=NullPool)
 
@@ -81,17 +73,18 @@ def sql(environment: dict[str, str]) -> Iterator[Sql]:
     engine.dispose()
 
 
-def test_an_owner_downloads_the_invoice_of_a_closed_month(
-    walker: Walker, sql: Sql, environment: dict[str, str]
-) -> None:
+def test_an_owner_downloads_the_invoice_of_a_closed_month(walker: Walker, sql: Sql) -> None:
     owner = walker.walk(WALK, "begin_to_pay")
     slug = owner["organizations"][0]["slug"]
     # No other organization is that old, and no other run closes the same month.
     month = f"{random.randint(1600, 1999)}-{random.randint(1, 12):02}"
     sql(_ALWAYS_THIS_PLAN, slug=slug)
     sql(_OLD, slug=slug, since=f"{month}-01T00:00:00Z")
-    command = [sys.executable, "-m", "flask", "--app", "wsgi", "billing", "close-period", month]
-    subprocess.run(command, cwd=ROOT, env={**os.environ, **environment}, check=True)
+    url = f"{walker.base}/api/v1/internal/billing/close-period"
+    headers = {"Authorization": f"Bearer {CONTROL_PLANE_TOKEN}"}
+    closed = requests.post(url, json={"period": month}, headers=headers, timeout=60)
+    assert closed.ok, closed.text
+    walker.walk(WALK, "wait_for_an_invoice", owner=owner)
     sql(_OLD, slug=slug, since="2026-11-01T00:00:00Z")
     walker.walk(WALK, "an_invoice_is_downloaded", owner=owner)
 

@@ -123,15 +123,15 @@ export class Walk {
     assert.deepEqual(this.#blocked, []);
   }
 
-  // Repeats an assertion until it holds.
+  // Repeats an assertion until it holds, more and more rarely: asking keeps the service from its work.
   async until(check) {
     const end = Date.now() + SECONDS * 1000;
-    for (;;) {
+    for (let pause = 30; ; pause = Math.min(pause * 1.5, 300)) {
       try {
         return await check();
       } catch (error) {
         if (Date.now() > end) throw error;
-        await new Promise((resolve) => setTimeout(resolve, 30));
+        await new Promise((resolve) => setTimeout(resolve, pause));
       }
     }
   }

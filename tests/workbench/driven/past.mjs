@@ -18,11 +18,14 @@ export async function begin_to_pay(walk) {
   return owner;
 }
 
-export async function an_invoice_is_downloaded(walk, { owner }) {
+export async function wait_for_an_invoice(walk, { owner }) {
   await walk.until(async () => {
     const [invoice] = await walk.call(owner, 'GET', '/billing/invoices');
     walk.assert.ok(invoice?.pdf);
   });
+}
+
+export async function an_invoice_is_downloaded(walk, { owner }) {
   const page = await walk.page('/billing/invoices', { as: owner });
   const row = page.getByRole('row', { name: /Issued/ });
   await row.getByText('overdue').waitFor({ state: 'detached' });
@@ -75,10 +78,8 @@ export async function drift_is_found_and_acknowledged(walk, { owner }) {
   walk.assert.equal(reports.length, 1);
   // The notification of the drift leads to its reports.
   const bell = page.getByRole('button', { name: /^Notifications: / });
-  await walk.until(async () => {
-    await page.reload();
-    await bell.waitFor({ timeout: 1_000 });
-  });
+  await walk.until(async () => walk.assert.notEqual((await walk.call(owner, 'GET', '/notifications')).length, 0));
+  await page.reload();
   await bell.click();
   await page.getByRole('dialog', { name: 'Notifications' }).getByRole('button', { name: /drift|Mail/i }).first().click();
   await page.waitForURL(/\/drift\?detection_id=/);

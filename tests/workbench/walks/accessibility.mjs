@@ -29,12 +29,19 @@ const DELIVERY = [
   '/review/merge/$artifactId',
 ];
 
-// Runs in the page: everything has been read, and no color is on its way to another.
+// Runs in the page: it is shown, everything has been read, and no color is on its way to another.
 function isAtRest(scheme) {
+  const { status, location, resolvedLocation } = globalThis.__TSR_ROUTER__.state;
+  if (status !== 'idle' || location.href !== resolvedLocation?.href) return false;
   if (document.documentElement.dataset.mantineColorScheme !== scheme) return false;
   const isEndless = (one) => one.effect.getComputedTiming().endTime === Infinity;
   const isLoading = document.querySelector('[role=status][aria-label="Wird geladen"]') !== null;
   return !isLoading && document.getAnimations().every(isEndless);
+}
+
+// Runs in the page: opens another page without loading the application again, as links do.
+function followLink(href) {
+  return globalThis.__TSR_ROUTER__.navigate({ href });
 }
 
 // Opens the pages one after the other, and checks each three times: all sizes, and both colors.
@@ -42,7 +49,11 @@ async function check(walk, session, paths, ids = {}) {
   const page = await walk.page('/workbench/licences.json', { as: session, language: 'de' });
   const prefix = session ? `/o/${session.organizations[0].slug}` : '';
   for (const [number, path] of paths.entries()) {
-    await page.goto(`${walk.base}${prefix}${path.replace(/\$\w+/, (name) => ids[name.slice(1)])}`);
+    const href = `${prefix}${path.replace(/\$\w+/, (name) => ids[name.slice(1)])}`;
+    const before = page.url();
+    if (number === 0) await page.goto(`${walk.base}${href}`);
+    else await page.evaluate(followLink, href);
+    walk.assert.notEqual(page.url(), before);
     await page.locator('h1').first().waitFor();
     for (const [step, [width, height]] of Object.values(SIZES).entries()) {
       const scheme = SCHEMES[(number + step) % 2];
