@@ -11,7 +11,9 @@ from app.kit.logging import log_uncaught_exceptions  # noqa: E402
 
 log_uncaught_exceptions()
 # The `flask` command loads this module, too; the operator's commands need no API.
-app = create_app(with_api=os.environ.get("FLASK_RUN_FROM_CLI") != "true")
-# Otherwise the end of a command, which looks through all of it, takes a second of processor time.
-gc.freeze()
+_is_command = os.environ.get("FLASK_RUN_FROM_CLI") == "true"
+app = create_app(with_api=not _is_command)
+if _is_command:
+    # Otherwise its end, which looks through all objects, takes a second of processor time.
+    gc.freeze()
 gc.enable()
