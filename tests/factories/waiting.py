@@ -6,7 +6,7 @@ from typing import TypeVar
 
 T = TypeVar("T")
 PAUSE_SECONDS = 0.02
-LONGEST_PAUSE_SECONDS = 0.1
+LONGEST_PAUSE_SECONDS = 0.5
 
 
 def wait_until(

@@ -205,13 +205,6 @@ class Service:
         assert written <= receiver.artifacts
 
 
-@pytest.fixture
-def service() -> Iterator[Service]:
-    """Start a service with the demo organization."""
-    with running() as service:
-        yield service
-
-
 _shared: list[Service] = []
 _until_last_test = ExitStack()
 

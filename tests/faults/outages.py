@@ -81,7 +81,8 @@ class Clients:
                 self.answers.append(answer)
                 if answer.status < 300:
                     self.latest[number] = answer
-            self._stop.wait(0.2 if answer.status == 503 else 0.05)
+            # More would take the processors from what they wait for.
+            self._stop.wait(0.2)
 
     def _ask(self, session: requests.Session, method: str, **kwargs: Any) -> Answered:
         began = time.monotonic()

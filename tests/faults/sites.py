@@ -87,6 +87,8 @@ class Site:
 
     def is_database_ready(self) -> bool:
         """Return whether PostgreSQL accepts connections."""
+        # After a kill, a connection from before it may still answer once.
+        self.engine.dispose()
         with suppress(Exception):
             return bool(self.one("SELECT true"))
         return False

@@ -29,7 +29,7 @@ from tests.faults.sites import Site
 pytestmark = pytest.mark.xdist_group("faults")
 
 SEED = "draining"
-DOCUMENTS, LABELERS, REVIEWERS, KILLS = 60, 16, 4, 4
+DOCUMENTS, LABELERS, REVIEWERS, KILLS = 40, 16, 4, 4
 DEADLINE = 600.0
 """In seconds; it takes less than a tenth of that where nothing else runs."""
 

@@ -21,7 +21,7 @@ from tests.faults.sites import Site
 
 pytestmark = pytest.mark.xdist_group("faults")
 
-DOCUMENTS = 2_500
+DOCUMENTS = 1_500
 KILLS = 10
 ACCEPT = """
 UPDATE tag_sets SET status = 'accepted', decided_at = now() WHERE organization_id = :org
@@ -183,7 +183,7 @@ def _flush_valkey(place: Site) -> None:
 
 def test_two_relays_start_one_run(labeled: Site) -> None:
     body = {"name": "Hourly", "format": "csv", "cron": "0 * * * *"}
-    ids = [labeled.call("POST", "/exports/scheduled", json=body)["id"] for _ in range(5)]
+    ids = [labeled.call("POST", "/exports/scheduled", json=body)["id"] for _ in range(3)]
     labeled.sql(
         "UPDATE scheduled_exports SET next_run_at = now() - interval '3 hours'"
         " WHERE organization_id = :org"

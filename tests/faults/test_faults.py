@@ -7,9 +7,7 @@ import time
 from collections.abc import Callable
 
 import pytest
-import requests
 
-from app.kit.container import REDIS_TIMEOUT_SECONDS
 from tests.factories.processes import send_signal
 from tests.factories.waiting import wait_until
 from tests.faults.conftest import Receiver, Service
@@ -107,33 +105,3 @@ def test_postgresql_stops_and_starts_under_load(place: Site, receiver: Receiver)
             send_signal(process, number)
         wait_until(writers.more_than(20), "writes after the restart")
     service.settle(webhook, writers.stop(), receiver)
-
-
-def test_requests_go_on_while_valkey_hangs(service: Service, receiver: Receiver) -> None:
-    webhook = service.hook(receiver)
-    (valkey,) = service.processes("valkey-server")
-    valkey.suspend()
-    try:
-        written, times = set(), []
-        for number in range(40):
-            began = time.perf_counter()
-            found = service.write(f"hung {number}")
-            times.append(time.perf_counter() - began)
-            assert found is not None
-            written.add(found)
-        # A limited operation asks the hung store once, and then leaves it alone.
-        limited = [_timed_login(service) for _ in range(5)]
-        # The quickest: whoever asks the hung store waits for it, however idle the machine is.
-        assert min(times) < REDIS_TIMEOUT_SECONDS
-        assert min(limited) < 1.5
-    finally:
-        valkey.resume()
-    service.settle(webhook, written, receiver)
-
-
-def _timed_login(service: Service) -> float:
-    began = time.perf_counter()
-    body = {"email": "admin@demo.example", "password": service.password}
-    answer = requests.post(f"{service.base}/api/v1/auth/login", json=body, timeout=30)
-    assert answer.status_code == 200, answer.text
-    return time.perf_counter() - began

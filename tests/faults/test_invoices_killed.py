@@ -17,9 +17,9 @@ from tests.factories import make_org
 pytestmark = pytest.mark.xdist_group("faults")
 
 ROOT = Path(__file__).parents[2]
-ORGANIZATIONS, KILLS, STATEMENTS = 12, 10, 40
+ORGANIZATIONS, KILLS, STATEMENTS = 8, 6, 40
 _CLOSE = """
-import os, signal, sys
+import gc, os, signal, sys
 from uuid import UUID
 from sqlalchemy import event, text
 from app.billing.periods import service
@@ -32,6 +32,7 @@ period, points = sys.argv[1], sys.argv[2].split(",")
 LAST = UUID(int=2**128 - 2)
 issuing.BATCH = 1
 app = create_app(os.environ, with_api=False)
+gc.freeze()  # for the children
 
 def die_at(point):
     count = 0

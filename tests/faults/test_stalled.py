@@ -15,7 +15,7 @@ from tests.faults.stalling import stalling
 
 pytestmark = pytest.mark.xdist_group("faults")
 STALLED = 500
-REQUESTS = 300
+REQUESTS = 150
 DOWNLOAD_BYTES = 8 * 1024 * 1024
 SLACK_SECONDS = 0.1
 """What a machine whose cores are both busy may add to one request in a hundred."""
@@ -47,11 +47,10 @@ def port_of(service: Service) -> int:
     return int(service.base.rpartition(":")[2])
 
 
-def options_of(service: Service, kind: str, download: str) -> list[str]:
-    if kind != "reader":
-        return []
+def list_options(service: Service, request: pytest.FixtureRequest) -> list[str]:
+    """Return path and headers of a download."""
     lines = (f"{name}: {value}" for name, value in service.headers.items())
-    return [f"/api/v1{download}", *lines]
+    return [f"/api/v1{request.getfixturevalue('download')}", *lines]
 
 
 PATHS = ("/health/live", "/api/v1/artifacts?page_size=100")
@@ -62,11 +61,13 @@ def memory_of(service: Service) -> int:
 
 
 @pytest.mark.parametrize("kind", ["head", "body", "reader"])
-def test_clients_that_stall_slow_nobody_down(demo: Service, download: str, kind: str) -> None:
+def test_clients_that_stall_slow_nobody_down(
+    demo: Service, kind: str, request: pytest.FixtureRequest
+) -> None:
     """Check the response times and the memory of the API while clients stall."""
+    options = list_options(demo, request) if kind == "reader" else []
     usual = {path: slowest(demo, path) for path in PATHS}
     before = memory_of(demo)
-    options = options_of(demo, kind, download)
     with stalling(port_of(demo), kind, STALLED, *options):
         for path in PATHS:
             stalled = slowest(demo, path)

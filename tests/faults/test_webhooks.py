@@ -46,7 +46,7 @@ _DELIVERER = """
 from threading import Event
 from app.factory import create_app
 from app.kit.jobs import handlers, processes
-processes._run_source(create_app(), Event(), source=handlers.SOURCES[0])
+processes._run_source(create_app(with_api=False), Event(), source=handlers.SOURCES[0])
 """
 
 

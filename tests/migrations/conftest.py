@@ -1,9 +1,6 @@
 """Fixtures that give each test its own database and run Alembic in a process, as operators do."""
 
 import os
-import signal
-import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import dataclass
@@ -17,19 +14,12 @@ from app.kit.ids import uuid7
 from devserver.postgres import EmbeddedPostgres
 from migrations import waiting
 from tests.factories.waiting import wait_until
+from tests.migrations.commands import Command, Commands
 
 ROOT = Path(__file__).parents[2]
 DEADLINE = 120.0
 BEFORE = "202611211100"
 """The last revision before migrations had to work while the service is running."""
-_RUN = """
-import sys
-from alembic import command
-from alembic.config import Config
-config = Config("migrations/alembic.ini")
-config.set_main_option("script_location", "migrations")
-getattr(command, sys.argv[1])(config, sys.argv[2])
-"""
 
 
 @dataclass
@@ -38,30 +28,26 @@ class Migrating:
 
     url: str
     environ: dict[str, str]
+    commands: Commands
 
-    def start(self, command: str, revision: str) -> subprocess.Popen[str]:
+    def start(self, command: str, revision: str) -> Command:
         """Start an Alembic command in a process."""
-        return subprocess.Popen(
-            [sys.executable, "-c", _RUN, command, revision],
-            cwd=ROOT,
-            env={**os.environ, **self.environ, "DATABASE_URL": self.url, "PYTHONPATH": str(ROOT)},
-            stderr=subprocess.PIPE,
-            text=True,
-        )
+        environ = {**os.environ, **self.environ, "DATABASE_URL": self.url}
+        return self.commands.start(command, revision, environ)
 
     def run(self, command: str, revision: str) -> None:
         """Run an Alembic command, and check that it succeeds."""
         self.check_success(self.start(command, revision))
 
-    def check_success(self, process: subprocess.Popen[str]) -> None:
+    def check_success(self, process: Command) -> None:
         """Wait for a command, and check that it succeeds."""
-        _, errors = process.communicate(timeout=DEADLINE)
+        errors = process.wait(DEADLINE)
         assert process.returncode == 0, errors[-3000:]
 
-    def kill(self, process: subprocess.Popen[str]) -> None:
+    def kill(self, process: Command) -> None:
         """Kill a command, and wait until PostgreSQL has closed its connections."""
-        process.send_signal(signal.SIGKILL)
-        process.communicate(timeout=DEADLINE)
+        process.kill()
+        process.wait(DEADLINE)
         wait_until(lambda: not self.migrating(), "the end of the killed process's connections")
 
     def migrating(self) -> list[str]:
@@ -96,9 +82,12 @@ class Migrating:
 class Databases:
     """Creates databases of old releases; what several tests begin with is migrated once."""
 
-    def __init__(self, postgres: EmbeddedPostgres, environ: dict[str, str]) -> None:
+    def __init__(
+        self, postgres: EmbeddedPostgres, environ: dict[str, str], commands: Commands
+    ) -> None:
         self._postgres = postgres
         self._environ = environ
+        self._commands = commands
         self._names: list[str] = []
         self._releases: dict[str, Migrating] = {}
 
@@ -107,7 +96,8 @@ class Databases:
         name = f"migrated_{uuid7().hex}"
         source = template and template.url.rpartition("/")[2]
         self._names.append(name)
-        return Migrating(self._postgres.create_database(name, source), self._environ)
+        url = self._postgres.create_database(name, source)
+        return Migrating(url, self._environ, self._commands)
 
     def create_at(self, revision: str) -> Migrating:
         """Create a database with the empty tables of a revision."""
@@ -131,8 +121,16 @@ class Databases:
 
 
 @pytest.fixture(scope="session")
-def databases(postgres: EmbeddedPostgres, environ: dict[str, str]) -> Iterator[Databases]:
-    created = Databases(postgres, environ)
+def commands() -> Iterator[Commands]:
+    with Commands() as found:
+        yield found
+
+
+@pytest.fixture(scope="session")
+def databases(
+    postgres: EmbeddedPostgres, environ: dict[str, str], commands: Commands
+) -> Iterator[Databases]:
+    created = Databases(postgres, environ, commands)
     yield created
     created.drop_all()
 

@@ -203,6 +203,11 @@ class Organization:
         return {"org": self.id, "schema": self.schema, "person": self.people[0], **more}
 
 
+PAUSE_SECONDS = 0.05
+"""Between two rounds, each of which takes as long: more would take the processors from what runs
+beside them."""
+
+
 class Instance(threading.Thread):
     """An instance of that release that works on documents until it is stopped.
 
@@ -224,6 +229,7 @@ class Instance(threading.Thread):
             while not self._stopped.is_set():
                 self._round(connection)
                 self.rounds += 1
+                self._stopped.wait(PAUSE_SECONDS)
         except psycopg2.Error as failure:
             self.failure = failure
         finally:
@@ -243,7 +249,7 @@ class Instance(threading.Thread):
     def _round(self, connection: Any) -> None:
         """Create a document, label it, change its priority, assign it, and read lists."""
         values = self._organization.values(
-            document=str(uuid4()), tag_set=str(uuid4()), tags=Json([]), words="letters"
+            document=str(uuid4()), tag_set=str(uuid4()), tags=Json([]), words='"month 17"'
         )
         values["assignees"] = Json([{"user_id": values["person"]}])
         transactions = (

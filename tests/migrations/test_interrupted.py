@@ -1,12 +1,12 @@
 """Migrations that are killed in their middle, or meet another one."""
 
-import subprocess
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 
 import pytest
 
 from tests.factories.waiting import wait_until
+from tests.migrations.commands import Command
 from tests.migrations.conftest import BEFORE, Databases, Migrating
 from tests.migrations.old_release import Organization
 
@@ -53,9 +53,8 @@ def held(migrating: Migrating, statement: str) -> Iterator[None]:
         connection.rollback()
 
 
-def said(process: subprocess.Popen[str], words: str) -> bool:
+def said(process: Command, words: str) -> bool:
     """Whether a command says so before its end."""
-    assert process.stderr is not None
     return any(words in line for line in process.stderr)
 
 

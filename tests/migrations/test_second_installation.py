@@ -14,13 +14,14 @@ from sqlalchemy import make_url
 from app.kit.ids import uuid7
 from devserver import databases
 from devserver.postgres import EmbeddedPostgres
+from tests.migrations.commands import Commands
 from tests.migrations.conftest import ROOT, Migrating
 
 _WORK = """
 from app.factory import create_app
 from app.kit import db, tenancy
 from sqlalchemy import text
-with create_app().app_context():
+with create_app(with_api=False).app_context():
     print(db.session().scalar(text("SELECT current_user")))
     with tenancy.across_organizations(reason="a test"):
         print(db.session().scalar(text("SELECT count(*) FROM organizations")))
@@ -28,14 +29,16 @@ with create_app().app_context():
 
 
 @pytest.fixture
-def second(postgres: EmbeddedPostgres, environ: dict[str, str]) -> Iterator[Migrating]:
+def second(
+    postgres: EmbeddedPostgres, environ: dict[str, str], commands: Commands
+) -> Iterator[Migrating]:
     """A database of an owner who knows nothing of the first installation's roles."""
     name = f"second_{uuid7().hex[:12]}"
     databases.ensure_owner(postgres.admin_url, name, "password")
     databases.create_database(postgres.admin_url, name, name)
     url = make_url(postgres.admin_url).set(username=name, password="password", database=name)
     text = url.render_as_string(hide_password=False)
-    yield Migrating(text, {**environ, "DATABASE_ROLE": f"{name}_app"})
+    yield Migrating(text, {**environ, "DATABASE_ROLE": f"{name}_app"}, commands)
     databases.drop_database(postgres.admin_url, name)
     with (
         closing(psycopg2.connect(postgres.admin_url)) as connection,

@@ -11,7 +11,7 @@ from tests.factories.waiting import wait_until
 from tests.migrations.conftest import BEFORE, Databases, Migrating
 from tests.migrations.old_release import CREATE, OPTIONS, SEARCH, Instance, Organization
 
-DOCUMENTS = 6_000
+DOCUMENTS = 4_000
 """Of each organization: several batches of every backfill."""
 
 # What follows from documents and label sets, worked out by other means than triggers and backfills.

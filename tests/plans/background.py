@@ -76,9 +76,8 @@ _CHANGE = text(
     " 'text/plain', '', left(CAST(now() - n * interval '1 hour' AS text), 13), ''], 1, 0"
     " FROM generate_series(1, 2) AS n"
 )
-_INDEXES = """
-SELECT indexname, indexdef FROM pg_indexes
-WHERE tablename = %s AND indexname NOT LIKE 'pk%%' AND indexname NOT LIKE 'uq%%'
+_STOP_INDEXING = """
+UPDATE pg_index SET indisvalid = false, indisready = false WHERE indrelid = %s::regclass
 """
 
 
@@ -95,27 +94,17 @@ def fill(values: dict[str, Any]) -> None:
         cursor = connection.cursor()
         for table, statement in {"organizations": _ORGANIZATIONS, **_FILL}.items():
             cursor.execute("BEGIN")
-            indexes = _empty(cursor, table) if table in _FILL else []
+            if table in _FILL:
+                # What is written to a table that its transaction has truncated is not logged. All
+                # indexes of a filled table are built in a third of the time that each row takes.
+                cursor.execute(f"TRUNCATE {table} CASCADE")
+                cursor.execute(_STOP_INDEXING, (table,))
             cursor.execute(statement, values)
-            for _, definition in indexes:
-                cursor.execute(definition)
+            cursor.execute(f"REINDEX TABLE {table}")
             cursor.execute("COMMIT")
             cursor.execute(f"VACUUM ANALYZE {table}")
         for statement in (*backlog.FILL, *newcomer.FILL):
             cursor.execute(statement)
-
-
-def _empty(cursor: Any, table: str) -> list[tuple[str, str]]:
-    """Drop the indexes of a table in the transaction that fills it, and return them.
-
-    What is written to a table that its transaction has truncated is not written to the log.
-    """
-    cursor.execute(f"TRUNCATE {table} CASCADE")
-    cursor.execute(_INDEXES, (table,))
-    indexes: list[tuple[str, str]] = cursor.fetchall()
-    for index, _ in indexes:
-        cursor.execute(f"DROP INDEX {index}")
-    return indexes
 
 
 def act(app: Flask) -> None:

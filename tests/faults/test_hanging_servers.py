@@ -1,15 +1,21 @@
-"""PostgreSQL stands still, or vanishes: everybody is refused soon, and all goes on afterwards."""
+"""PostgreSQL or Valkey stands still, or vanishes.
+
+Without PostgreSQL everybody is refused soon, without Valkey nobody; all goes on afterwards.
+"""
 
 import subprocess
 import tempfile
+import time
 from collections.abc import Iterator
 from contextlib import ExitStack, suppress
 from pathlib import Path
 
 import psutil
 import pytest
+import requests
 from sqlalchemy import make_url
 
+from app.kit.container import REDIS_TIMEOUT_SECONDS
 from devserver.postgres import EmbeddedPostgres
 from tests.factories.proxy import Proxy
 from tests.factories.waiting import wait_until
@@ -62,8 +68,8 @@ def database() -> Iterator[Database]:
 
 @pytest.fixture(scope="module")
 def guarded(database: Database) -> Iterator[Service]:
-    """A service on that database."""
-    with running(RATE_LIMITS="off", DATABASE_URL=database.url) as found:
+    """A service on that database, with rate limits."""
+    with running(DATABASE_URL=database.url) as found:
         yield found
 
 
@@ -102,3 +108,34 @@ def test_a_database_that_vanishes(guarded: Service, database: Database) -> None:
         return answer.status_code == 200 and answer.json()["meta"]["total"] == 0
 
     wait_until(parsed, "the documents to be parsed")
+
+
+def test_requests_go_on_while_valkey_hangs(guarded: Service, receiver: Receiver) -> None:
+    webhook = guarded.hook(receiver)
+    (valkey,) = guarded.processes("valkey-server")
+    valkey.suspend()
+    try:
+        written, times = set(), []
+        for number in range(40):
+            began = time.perf_counter()
+            found = guarded.write(f"hung {number}")
+            times.append(time.perf_counter() - began)
+            assert found is not None
+            written.add(found)
+        # A limited operation asks the hung store once, and then leaves it alone.
+        limited = [_timed_login(guarded) for _ in range(5)]
+        # The quickest: whoever asks the hung store waits for it, however idle the machine is.
+        assert min(times) < REDIS_TIMEOUT_SECONDS
+        assert min(limited) < 1.5
+    finally:
+        valkey.resume()
+    guarded.settle(webhook, written, receiver)
+    assert guarded.call("DELETE", f"/webhooks/{webhook}").status_code == 204
+
+
+def _timed_login(service: Service) -> float:
+    began = time.perf_counter()
+    body = {"email": "admin@demo.example", "password": service.password}
+    answer = requests.post(f"{service.base}/api/v1/auth/login", json=body, timeout=30)
+    assert answer.status_code == 200, answer.text
+    return time.perf_counter() - began
