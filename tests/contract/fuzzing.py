@@ -5,6 +5,7 @@ import re
 from collections.abc import Iterator
 from copy import deepcopy
 from dataclasses import dataclass, field
+from functools import cached_property
 from io import BytesIO
 from typing import Any
 from urllib.parse import quote
@@ -30,6 +31,8 @@ NASTY: list[Any] = [
 _TEXTS = [value for value in NASTY if isinstance(value, str) and len(value) < 5000]
 _FORM = "application/x-www-form-urlencoded"
 _REVISIONS = [None, None, None, '"1"', '"2"', 'W/"2"', "*", "x", '"99999999999"']
+IGNORED_HEADERS = dict.fromkeys(("Authorization", "X-API-Key", "X-Org-Slug"), "-")
+"""Headers with which the client replaces whatever is generated. Generating them takes time."""
 _RANGES = ["bytes=0-4", "bytes=-3", "bytes=5-1", "bytes=9999999-", "bytes=0-1,3-4", "bytes=x", "0"]
 
 
@@ -92,17 +95,19 @@ def _parts(form: dict[str, Any]) -> Iterator[tuple[str, Any]]:
             yield name, text.encode("utf-8", "replace").decode()
 
 
-def fill_path(path: str, seeds: Seeds, data: st.DataObject, generated: dict[str, Any]) -> str:
-    """Insert values into a path: mostly ids of existing records, otherwise generated values."""
+def draw_ids(path: str, seeds: Seeds, data: st.DataObject) -> dict[str, str]:
+    """Return ids of existing records for most parameters of a path. Others must be generated."""
+    known = {name: seeds.find_ids(path, name) for name in re.findall(r"{(\w+)}", path)}
+    return {
+        name: str(data.draw(st.sampled_from(ids)))
+        for name, ids in known.items()
+        if ids and data.draw(st.integers(0, 5)) < 5
+    }
 
-    def value(name: str) -> str:
-        known = seeds.find_ids(path, name)
-        if known and data.draw(st.integers(0, 5)) < 5:
-            return str(data.draw(st.sampled_from(known)))
-        # The values of schemathesis are already quoted.
-        return str(generated.get(name, "-")) or "-"
 
-    return re.sub(r"{(\w+)}", lambda match: value(match[1]), path)
+def fill_path(path: str, parameters: dict[str, Any]) -> str:
+    """Insert values, which schemathesis has already quoted, into a path."""
+    return re.sub(r"{(\w+)}", lambda match: str(parameters.get(match[1], "-")) or "-", path)
 
 
 class Requests:
@@ -112,14 +117,16 @@ class Requests:
         self.op = op
         self.seeds = seeds
         operation = description[f"/api/v1{op.path}"][op.method]
-        self._cases = st.one_of(
-            operation.as_strategy(GenerationMode.POSITIVE),
-            operation.as_strategy(GenerationMode.NEGATIVE),
-        )
-        content = operation.definition.raw.get("requestBody", {}).get("content", {})
-        schema = {**content.get("application/json", {}).get("schema", {})}
-        schema["components"] = description.raw_schema["components"]
-        self._body = jsonschema_rs.Draft202012Validator(schema)
+        self._operation = operation
+        self._headers_set = IGNORED_HEADERS | ({"If-Match": "-"} if op.revision else {})
+        self._can_negate = bool(operation.query) or "Idempotency-Key" in _names(operation.headers)
+        self._components = description.raw_schema["components"]
+
+    @cached_property
+    def _body(self) -> Any:
+        content = self._operation.definition.raw.get("requestBody", {}).get("content", {})
+        schema = content.get("application/json", {}).get("schema", {})
+        return jsonschema_rs.Draft202012Validator({**schema, "components": self._components})
 
     def fits(self, request: Request) -> bool:
         """Return whether a JSON body matches the description."""
@@ -146,29 +153,39 @@ class Requests:
         return Request(request.path, request.query, headers, body, request.media_type)
 
     def draw(self, data: st.DataObject) -> Request:
-        case = data.draw(self._cases)
-        query = dict(case.query or {})
+        # What is replaced must not be generated: this was most of the time.
+        ids = draw_ids(self.op.path, self.seeds, data)
+        known = self.seeds.bodies.get(self.op.name)
+        if known and data.draw(st.integers(0, 3)) < 3:
+            body: Any = self._mutate(data, known)
+            media_type = _FORM if self.op.form else "application/json"
+            case = data.draw(self._cases(ids, body={}, media_type=media_type))
+        else:
+            case = data.draw(self._cases(ids))
+            body = None if isinstance(case.body, NotSet) else case.body
+            media_type = case.media_type if self.op.body is not None else None
+        query = self._query(data, dict(case.query or {}))
+        headers = self._headers(data, case.headers or {})
+        path = fill_path(self.op.path, case.path_parameters or {})
+        return Request(path, query, headers, body, media_type)
+
+    def _cases(self, ids: dict[str, str], **body: Any) -> st.SearchStrategy[Any]:
+        """Return a strategy for the parts of a request except ids and, if given, the body."""
+        generates_path = self.op.path.count("{") > len(ids)
+        generates_body = self.op.body is not None and not body
+        modes = [GenerationMode.POSITIVE]
+        if self._can_negate or generates_path or generates_body:
+            modes.append(GenerationMode.NEGATIVE)
+        parts = {"path_parameters": ids, "headers": self._headers_set, **body}
+        return st.one_of(*(self._operation.as_strategy(mode, **parts) for mode in modes))
+
+    def _query(self, data: st.DataObject, query: dict[str, Any]) -> dict[str, Any]:
         if "cursor" in query and data.draw(st.integers(0, 4)) < 4:
             del query["cursor"]  # An invalid cursor would hide all other errors.
         if self.op.query is not None and data.draw(st.integers(0, 2)) == 2:
             name = data.draw(st.sampled_from(sorted(self.op.query.load_fields)))
             query[name] = data.draw(st.sampled_from(_TEXTS))
-        body = None if isinstance(case.body, NotSet) else case.body
-        media_type = case.media_type if self.op.body is not None else None
-        known = self.seeds.bodies.get(self.op.name)
-        if known and media_type is not None and data.draw(st.integers(0, 3)) < 3:
-            body, media_type = (
-                self._mutate(data, known),
-                _FORM if self.op.form else "application/json",
-            )
-        headers = self._headers(data, case.headers or {})
-        return Request(
-            fill_path(self.op.path, self.seeds, data, case.path_parameters or {}),
-            query,
-            headers,
-            body,
-            media_type,
-        )
+        return query
 
     def _headers(self, data: st.DataObject, generated: Any) -> dict[str, str]:
         found = {}
@@ -193,6 +210,10 @@ class Requests:
             container, key = data.draw(st.sampled_from(places))
             container[key] = data.draw(st.sampled_from(NASTY))
         return body
+
+
+def _names(parameters: Any) -> list[str]:
+    return [parameter.name for parameter in parameters]
 
 
 def _places(value: Any) -> Iterator[tuple[Any, Any]]:

@@ -10,16 +10,20 @@ from tests.factories import operator
 from tests.factories.orgs import Api
 
 _SHARED = {
-    "users": "auth",
-    "notifications": "auth",
-    "export-formats": "exports",
-    "schema-versions": "schemas",
-    "schema-templates": "schemas",
-    "feedback": "quality",
-    "ingestion-jobs": "connectors",
-    "routing-rules": "teams",
+    "documents": {"artifacts", "connectors", "ingestion-jobs"},
+    "tag-sets": {"tag-sets", "exports", "export-formats", "teams", "routing-rules"},
+    "reviews": {"review-queue", "quality", "feedback"},
+    "schemas": {
+        *("schemas", "schema-versions", "schema-templates"),
+        *("webhooks", "auth", "users", "notifications"),
+    },
+    # In this order: settings, plans, and suspending the organization.
+    "organizations": {"organizations", "billing", "internal"},
 }
-"""Groups by the first part of a path. Other parts are the name of their group."""
+"""First parts of paths by groups. Documents, tag sets and reviews change each other's states.
+
+Other parts are the name of their group.
+"""
 _CONTAINERS = {"delete_schema", "delete_artifact", "delete_team", "remove_member"}
 """Operations that delete a parent record; no two of them use the same parent."""
 _CALLERS = {
@@ -38,7 +42,7 @@ def name_group(op: Operation) -> str:
     if op.method == "DELETE" or op.name in _CALLERS:
         return "records"
     part = op.path.split("/")[1]
-    return _SHARED.get(part, part)
+    return next((group for group, parts in _SHARED.items() if part in parts), part)
 
 
 def get_caller(op: Operation, seeds: Seeds) -> Api:

@@ -5,7 +5,7 @@ import json
 import shutil
 import subprocess
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -16,10 +16,12 @@ import pytest
 from tests.contract.generated import Endpoint, Package, Person
 from tests.factories.answers import declared
 from tests.factories.waiting import wait_until
-from tests.faults.conftest import Service, running
+from tests.faults.conftest import Service
+from tests.faults.conftest import _stop_shared as _stop_shared  # noqa: PLC0414 - a fixture
+from tests.faults.conftest import lasting as lasting  # noqa: PLC0414 - a fixture
 
-# With the other tests that use a running service and disturb nothing.
-pytestmark = pytest.mark.xdist_group("services")
+# Before tests/faults, in the same process: they use the same service.
+pytestmark = pytest.mark.xdist_group("faults")
 
 TYPESCRIPT = Path(__file__).parents[2] / "tools" / "typescript"
 SECONDS = 120
@@ -27,11 +29,10 @@ SECONDS = 120
 GENERATED = ("--output", "schema.d.ts", "--default-non-nullable", "false")
 
 
-@pytest.fixture(scope="module")
-def service() -> Iterator[Service]:
-    """A running service with the demo organization, and no limit in the walks' way."""
-    with running(RATE_LIMITS="off") as found:
-        yield found
+@pytest.fixture
+def service(lasting: Service) -> Service:
+    """Return the running service with the demo organization, without limits of rates."""
+    return lasting
 
 
 def _settled(read: Callable[[], Any], status: Any) -> Any:

@@ -4,6 +4,7 @@ import io
 import json
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from spacy.tokens import Doc, DocBin
 from spacy.training import Corpus
+from spacy.vocab import Vocab
 
 from app.engines.formats import FORMATS, spacy_bins
 from app.engines.formats.sample import SAMPLE_ROW
@@ -22,14 +24,19 @@ ROOT = Path(__file__).resolve().parents[3]
 TEXT = "Invoice A-1, total 119.00 EUR due 5 May"
 
 
+@cache
+def _vocab() -> Vocab:
+    """Return an empty vocabulary. One is enough, and takes 20 ms."""
+    return spacy.blank("xx").vocab
+
+
 def read(data: bytes, folder: Path) -> list[Doc]:
     """Return the documents of all parts, read from disk."""
-    vocab = spacy.blank("xx").vocab
     docs: list[Doc] = []
     for name, part in sorted(unpack(data).items()):
         path = folder / name
         path.write_bytes(part)
-        docs += DocBin().from_disk(path).get_docs(vocab)
+        docs += DocBin().from_disk(path).get_docs(_vocab())
     return docs
 
 
@@ -125,7 +132,7 @@ def test_a_text_longer_than_a_pipeline_takes(tmp_path: Path) -> None:
 def test_any_text_and_offsets(text: str, marks: list[tuple[int, int]]) -> None:
     tags = [mark("a", start, end) for start, end in marks]
     (part,) = unpack(write("spacy", [make_row(tags, text=text)])).values()
-    (doc,) = DocBin().from_bytes(part).get_docs(spacy.blank("xx").vocab)
+    (doc,) = DocBin().from_bytes(part).get_docs(_vocab())
     assert doc.text == text.encode("utf-8", "replace").decode()
     for span in doc.spans["labels"]:
         assert span.text.strip() == span.text != ""

@@ -1,12 +1,13 @@
 """A network that reaches loopback only and proves that no connection bypasses it."""
 
 import socket
-import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from ipaddress import ip_network
+from typing import Any
 
+import pytest
 import requests
 
 from app.engines.sources import SourceError, SourceErrorKind
@@ -21,7 +22,6 @@ class _Inside(threading.local):
 
 
 _inside = _Inside()
-_networks: list["LoopbackNetwork"] = []
 
 
 class LoopbackNetwork:
@@ -33,6 +33,7 @@ class LoopbackNetwork:
         self._older_threads = set(threading.enumerate()) - {threading.current_thread()}
         self.connections: list[tuple[str, int]] = []
         self.bypasses: list[object] = []
+        self._patches = pytest.MonkeyPatch()
 
     def connect(self, host: str, port: int, timeout: float) -> socket.socket:
         try:
@@ -48,10 +49,22 @@ class LoopbackNetwork:
         return self._egress.session(deadline=deadline, max_response_bytes=max_response_bytes)
 
     def watch(self) -> None:
-        _networks.append(self)
+        """Look at all connections of Python's sockets, until `unwatch`.
+
+        An audit hook would stay for the rest of the process, and be called for every `id`.
+        """
+        for name in ("connect", "connect_ex"):
+            self._patches.setattr(socket.socket, name, self._checked(getattr(socket.socket, name)))
 
     def unwatch(self) -> None:
-        _networks.remove(self)
+        self._patches.undo()
+
+    def _checked(self, method: Callable[[socket.socket, Any], Any]) -> Callable[..., Any]:
+        def connect(connection: socket.socket, address: object) -> Any:
+            self.check(connection, address)
+            return method(connection, address)
+
+        return connect
 
     def check(self, connection: object, address: object) -> None:
         # The threads of servers were there before, and connect where they want.
@@ -72,12 +85,3 @@ def connect_freely() -> Iterator[None]:
         yield
     finally:
         _inside.is_inside = False
-
-
-def _audit(event: str, args: tuple[object, ...]) -> None:
-    if event == "socket.connect":
-        for network in _networks:
-            network.check(*args)
-
-
-sys.addaudithook(_audit)
