@@ -1,14 +1,22 @@
 """The README's tour, pasted line by line, against the service that `make run` starts."""
 
+from collections.abc import Iterator
+
 import pytest
 
 from devserver.process import free_port
 from tests.docs.pasting import blocks, paste
-from tests.faults.conftest import Service
-from tests.faults.conftest import service as service  # noqa: PLC0414 - a fixture
+from tests.faults.conftest import Service, running
 
 # Beside tests/faults, and not after all of them.
 pytestmark = pytest.mark.xdist_group("services")
+
+
+@pytest.fixture
+def service() -> Iterator[Service]:
+    """Run a service with rate limits, as the reader's has."""
+    with running() as service:
+        yield service
 
 
 def test_the_tour_goes_through_when_pasted(service: Service) -> None:
