@@ -41,9 +41,9 @@ _DISCARD = text(
 _REPORT = text(
     """
     WITH reported AS (
-        UPDATE jobs SET reported_at = now() WHERE id IN (
+        UPDATE jobs SET reported_at = now() WHERE id = ANY (ARRAY(
             SELECT id FROM jobs WHERE status = 'failed' AND reported_at IS NULL
-            LIMIT :limit FOR UPDATE SKIP LOCKED)
+            LIMIT :limit FOR UPDATE SKIP LOCKED))
         RETURNING function, error
     )
     SELECT function, count(*) AS number, min(left(error, 200)) AS error FROM reported

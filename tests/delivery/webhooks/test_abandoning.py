@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from sqlalchemy import event
+from sqlalchemy import event, text
 
 from app.delivery.webhooks import abandoning, recorder, sending
 from app.delivery.webhooks.queries import backlog, due
@@ -211,3 +211,14 @@ def test_every_webhook_of_an_organization_with_many_is_found(
             for _ in range(due.MAX_SEARCHES):
                 seen |= {str(found.webhook_id) for found in finder.find() if found.due}
         assert last in seen
+
+
+def test_a_batch_is_no_larger_whatever_the_plan(hooks: Any) -> None:
+    """A nested loop would run a subquery again, and skip what it has locked before."""
+    created = hooks.create()
+    hooks.fill(created, 50)
+    with hooks.org.app.app_context(), tenancy.organization(hooks.org.id), db.transaction():
+        for plan in ("hashjoin", "mergejoin", "hashagg", "sort", "material", "memoize"):
+            db.session().execute(text(f"SET LOCAL enable_{plan} = off"))
+        assert backlog.delete_batch(hooks.org.id, created["id"], 10) == 10
+    assert hooks.count(created) == 40

@@ -60,12 +60,13 @@ _COUNT_OUTDATED = text(
 _BEGIN_GENERATION = text(
     "UPDATE webhooks SET generation = generation + 1 WHERE organization_id = :organization_id"
 )
+# An array is built once. A plan may run a subquery of IN again, and then delete more than a batch.
 _DELETE = text(
     """
-    DELETE FROM webhook_deliveries WHERE (organization_id, id) IN (
-        SELECT organization_id, id FROM webhook_deliveries
+    DELETE FROM webhook_deliveries WHERE ctid = ANY (ARRAY(
+        SELECT ctid FROM webhook_deliveries
         WHERE organization_id = :organization_id AND webhook_id = :webhook_id
-        LIMIT :batch FOR UPDATE SKIP LOCKED)
+        LIMIT :batch FOR UPDATE SKIP LOCKED))
     """
 )
 _DELETE_WEBHOOK = text(
