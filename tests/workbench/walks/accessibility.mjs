@@ -6,6 +6,8 @@ import { field, FIELDS, prepare, submit } from '../steps/labeling.mjs';
 // A window of 1280 by 800 px at 200 % zoom has half as many CSS pixels.
 const SIZES = { wide: [1280, 800], zoomed: [640, 400], narrow: [320, 700] };
 const SCHEMES = ['light', 'dark'];
+// Checks each size in both colors, which takes twice as long.
+const CHECKS_ALL = process.env.WALK_BOTH_COLORS === 'on';
 
 const OUTSIDE = [
   '/sign-in', '/sign-on', '/confirm-sign-on', '/organizations', '/forgot-password', '/reset-password',
@@ -44,6 +46,14 @@ function followLink(href) {
   return globalThis.__TSR_ROUTER__.navigate({ href });
 }
 
+// Checks an open page in a size and a color.
+async function checkAs(walk, page, [width, height], scheme) {
+  await page.emulateMedia({ colorScheme: scheme });
+  await page.setViewportSize({ width, height });
+  await page.waitForFunction(isAtRest, scheme);
+  await walk.checkAccessibility(page);
+}
+
 // Opens the pages one after the other, and checks each three times: all sizes, and both colors.
 async function check(walk, session, paths, ids = {}) {
   const page = await walk.page('/workbench/licences.json', { as: session, language: 'de' });
@@ -55,12 +65,9 @@ async function check(walk, session, paths, ids = {}) {
     else await page.evaluate(followLink, href);
     walk.assert.notEqual(page.url(), before);
     await page.locator('h1').first().waitFor();
-    for (const [step, [width, height]] of Object.values(SIZES).entries()) {
-      const scheme = SCHEMES[(number + step) % 2];
-      await page.emulateMedia({ colorScheme: scheme });
-      await page.setViewportSize({ width, height });
-      await page.waitForFunction(isAtRest, scheme);
-      await walk.checkAccessibility(page);
+    for (const [step, size] of Object.values(SIZES).entries()) {
+      await checkAs(walk, page, size, SCHEMES[(number + step) % 2]);
+      if (CHECKS_ALL) await checkAs(walk, page, size, SCHEMES[(number + step + 1) % 2]);
     }
   }
 }
