@@ -14,6 +14,6 @@ log_uncaught_exceptions()
 _is_command = os.environ.get("FLASK_RUN_FROM_CLI") == "true"
 app = create_app(with_api=not _is_command)
 if _is_command:
-    # Otherwise its end, which looks through all objects, takes a second of processor time.
+    # At exit, Python would otherwise search all objects for garbage, which takes a second.
     gc.freeze()
 gc.enable()

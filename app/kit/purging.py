@@ -23,15 +23,24 @@ def purge(
     because every batch looks up its rows again. `table` and `condition` must be constants in the
     code, never input; `values` are parameters of the condition.
     """
-    statement = text(
-        f"DELETE FROM {table} WHERE ctid = ANY(ARRAY("  # noqa: S608 - constants of the caller
-        f"SELECT ctid FROM {table} WHERE {condition} LIMIT :batch FOR UPDATE SKIP LOCKED))"
-    )
     deleted = 0
     while True:
-        result = db.session().execute(statement, {**(values or {}), "batch": BATCH})
-        count = int(result.rowcount)  # type: ignore[attr-defined]
+        count = delete_batch(table, condition, values or {}, BATCH)
         checkpoint()
         deleted += count
         if count < BATCH:
             return deleted
+
+
+def delete_batch(table: str, condition: str, values: Mapping[str, object], limit: int) -> int:
+    """Delete up to `limit` rows of `table` that match `condition`, and return their number.
+
+    Locked rows are skipped. `table` and `condition` must be constants in the code, as in `purge`.
+    """
+    # An array is built once. A plan may run a subquery of IN again, and then delete more rows.
+    statement = text(
+        f"DELETE FROM {table} WHERE ctid = ANY(ARRAY("  # noqa: S608 - constants of the caller
+        f"SELECT ctid FROM {table} WHERE {condition} LIMIT :batch FOR UPDATE SKIP LOCKED))"
+    )
+    result = db.session().execute(statement, {**values, "batch": limit})
+    return int(result.rowcount)  # type: ignore[attr-defined]

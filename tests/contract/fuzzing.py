@@ -106,7 +106,7 @@ def draw_ids(path: str, seeds: Seeds, data: st.DataObject) -> dict[str, str]:
 
 
 def fill_path(path: str, parameters: dict[str, Any]) -> str:
-    """Insert values, which schemathesis has already quoted, into a path."""
+    """Insert values into a path. schemathesis has quoted them already."""
     return re.sub(r"{(\w+)}", lambda match: str(parameters.get(match[1], "-")) or "-", path)
 
 

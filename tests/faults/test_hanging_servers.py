@@ -68,7 +68,7 @@ def database() -> Iterator[Database]:
 
 @pytest.fixture(scope="module")
 def guarded(database: Database) -> Iterator[Service]:
-    """A service on that database, with rate limits."""
+    """Run a service on that database, with rate limits."""
     with running(DATABASE_URL=database.url) as found:
         yield found
 

@@ -48,7 +48,7 @@ def port_of(service: Service) -> int:
 
 
 def list_options(service: Service, request: pytest.FixtureRequest) -> list[str]:
-    """Return path and headers of a download."""
+    """Return the path and the header lines of a download."""
     lines = (f"{name}: {value}" for name, value in service.headers.items())
     return [f"/api/v1{request.getfixturevalue('download')}", *lines]
 

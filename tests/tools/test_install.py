@@ -15,7 +15,7 @@ TOOL = Path(__file__).resolve().parents[2] / "tools/install.py"
 
 @pytest.fixture
 def registry(tmp_path: Path) -> Path:
-    """Return a folder with one package."""
+    """Create a folder with one wheel, as a registry."""
     folder = tmp_path / "registry"
     folder.mkdir()
     info = "parcel_of_the_tests-1.0.dist-info"

@@ -70,28 +70,19 @@ class Relay:
                 self._next_tick = time.monotonic() + _TICK_SECONDS
                 with db.transaction():
                     schedule.tick()
-            outbound = container.settings().outbound
-            sources = self._list_ready_sources(connection) if outbound else []
-            served = [queue.name for queue in list_served(outbound=outbound)]
-            # Usually nothing is due, and this transaction is all that ten rounds a second cost.
-            with db.transaction():
-                batches = [(source, source.claim()) for source in sources]
-                due = claims.list_due_queues(served)
-            for source, found in batches:
-                self._send(connection, source.queue, source.function, found)
-            return sum(len(found) for _, found in batches) + self._wake_workers(connection, due)
+            sent = self._wake_workers(connection)
+            sources = handlers.SOURCES if container.settings().outbound else []
+            return sent + sum(self._claim(connection, source) for source in sources)
 
-    def _list_ready_sources(self, connection: Redis) -> list[DueSource]:
-        """Return the due sources that have few pending messages."""
-        lengths = self._count_messages(connection, [one.queue for one in handlers.SOURCES])
-        return [one for one in handlers.SOURCES if lengths[one.queue] < MAX_MESSAGES_PER_SOURCE]
-
-    def _wake_workers(self, connection: Redis, due: list[str]) -> int:
+    def _wake_workers(self, connection: Redis) -> int:
         """Send a message to each group that has a claimable job and no pending message."""
+        served = list_served(outbound=container.settings().outbound)
+        with db.transaction():
+            due = claims.list_due_queues([queue.name for queue in served])
         groups: dict[str, list[Queue]] = {}
         for name in due:
             groups.setdefault(QUEUES[name].group.name, []).append(QUEUES[name])
-        lengths = self._count_messages(connection, list(groups)) if groups else {}
+        lengths = self._count_messages(connection, list(groups))
         idle_groups = [
             name
             for name, queues in groups.items()
@@ -110,19 +101,31 @@ class Relay:
                     return True
         return False
 
+    def _claim(self, connection: Redis, source: DueSource) -> int:
+        if (
+            self._count_messages(connection, [source.queue])[source.queue]
+            >= MAX_MESSAGES_PER_SOURCE
+        ):
+            return 0
+        with db.transaction():
+            batches = source.claim()
+        if batches:
+            self._send(connection, source.queue, source.function, batches)
+        return len(batches)
+
     def _count_messages(self, connection: Redis, queues: list[str]) -> dict[str, int]:
         """Return the number of pending messages of each queue."""
         with connection.pipeline(transaction=False) as pipeline:
+            pipeline.ping()
             for name in queues:
                 pipeline.llen(RqQueue(name, connection=connection).key)
-            return dict(zip(queues, pipeline.execute(), strict=True))
+            _, *lengths = pipeline.execute()
+        return dict(zip(queues, lengths, strict=True))
 
     def _send(
         self, connection: Redis, queue: str, function: str, arguments: Sequence[object]
     ) -> None:
         """Send one message for each argument."""
-        if not arguments:
-            return
         target = RqQueue(queue, connection=connection, serializer=JSONSerializer)
         target.enqueue_many(
             [

@@ -109,7 +109,7 @@ def _count_colors(picture: bytes) -> int:
 
 @cache
 def _drawn(name: str, kind: ImageKind) -> bytes:
-    """Return a chart as this process draws it, once for all tests."""
+    """Draw a chart in this process, once for all tests."""
     return draw(CHARTS[name], kind)
 
 

@@ -11,7 +11,7 @@ from uuid import UUID
 
 from sqlalchemy import CursorResult, TextClause, text
 
-from app.kit import db
+from app.kit import db, purging
 
 BATCH = 1_000
 MAX_COUNTED = 100_000
@@ -60,15 +60,7 @@ _COUNT_OUTDATED = text(
 _BEGIN_GENERATION = text(
     "UPDATE webhooks SET generation = generation + 1 WHERE organization_id = :organization_id"
 )
-# An array is built once. A plan may run a subquery of IN again, and then delete more than a batch.
-_DELETE = text(
-    """
-    DELETE FROM webhook_deliveries WHERE ctid = ANY (ARRAY(
-        SELECT ctid FROM webhook_deliveries
-        WHERE organization_id = :organization_id AND webhook_id = :webhook_id
-        LIMIT :batch FOR UPDATE SKIP LOCKED))
-    """
-)
+_OF_WEBHOOK = "organization_id = :organization_id AND webhook_id = :webhook_id"
 _DELETE_WEBHOOK = text(
     "DELETE FROM webhooks WHERE organization_id = :organization_id AND id = :webhook_id"
     " AND deleted_at IS NOT NULL"
@@ -108,8 +100,8 @@ def begin_generation(organization_id: UUID) -> int:
 
 def delete_batch(organization_id: UUID, webhook_id: UUID, limit: int = BATCH) -> int:
     """Delete up to `limit` deliveries of a webhook with their attempts and return how many."""
-    values = {"organization_id": organization_id, "webhook_id": webhook_id, "batch": limit}
-    return _execute(_DELETE, values)
+    values = {"organization_id": organization_id, "webhook_id": webhook_id}
+    return purging.delete_batch("webhook_deliveries", _OF_WEBHOOK, values, limit)
 
 
 def delete_webhook(organization_id: UUID, webhook_id: UUID) -> None:
