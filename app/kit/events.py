@@ -135,7 +135,7 @@ def request_id() -> str | None:
 
 
 def emit(name: str, data: Mapping[str, object]) -> UUID:
-    """Write an event of the bound organization in the running transaction, and return its id.
+    """Write an event of the current organization in the running transaction, and return its id.
 
     `data` is JSON (UUIDs and times are written as text). The session is flushed first, so that
     every record that the event mentions exists when a handler runs.

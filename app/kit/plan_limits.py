@@ -48,7 +48,7 @@ _NOUNS: Mapping[Meter, str] = {
 
 @dataclass
 class Allowance:
-    """What the plan allows the bound organization until the end of the transaction.
+    """What the plan allows the current organization until the end of the transaction.
 
     `limits` has the meters with a limit, and `used` their present use.
     """
@@ -89,7 +89,7 @@ def remember_plan(organization: Organization | None) -> None:
 
 
 def find_plan() -> tuple[str, Mapping[str, Any]] | None:
-    """Return the plan of the bound organization and its own limits, as authentication read them.
+    """Return the plan of the current organization and its own limits, as authentication read them.
 
     None if it has not read them, as in jobs.
     """
@@ -111,7 +111,7 @@ def bind(implementation: OpenAllowance) -> None:
 
 
 def open_allowance(*meters: Meter) -> Allowance:
-    """Return what the plan of the bound organization allows of these meters.
+    """Return what the plan of the current organization allows of these meters.
 
     Locks the meters that have a limit until the transaction ends. What the transaction has added
     before counts as used.

@@ -22,12 +22,12 @@ from app.kit import audit_context
 
 
 class TenantNotBoundError(RuntimeError):
-    """A tenant table was used without a bound organization: a bug of ours, never of a client."""
+    """A tenant table was used without a current organization: a bug of ours, never of a client."""
 
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """The bound organizations and the SQL that sends them to PostgreSQL.
+    """The current organizations and the SQL that sends them to PostgreSQL.
 
     If `organization_id` is None, all organizations are bound.
     """
@@ -79,7 +79,7 @@ def bind(organization_id: UUID | None) -> None:
 
 
 def current_organization_id() -> UUID:
-    """Return the id of the bound organization. Raises TenantNotBoundError if there is none."""
+    """Return the id of the current organization. Raises TenantNotBoundError if there is none."""
     scope = _scope.get()
     if scope is None or scope.organization_id is None:
         raise TenantNotBoundError("no organization is bound")
@@ -87,7 +87,7 @@ def current_organization_id() -> UUID:
 
 
 def find_organization_id() -> UUID | None:
-    """Return the id of the bound organization, or None if there is none or all are bound."""
+    """Return the id of the current organization, or None if there is none or all are bound."""
     scope = _scope.get()
     return None if scope is None else scope.organization_id
 

@@ -65,7 +65,7 @@ _COMMITTING = text(
 
 
 def raise_to(wanted: datetime | None) -> datetime:
-    """Raise the bound organization's watermark to the end of a period, and return that end.
+    """Raise the current organization's watermark to the end of a period, and return that end.
 
     The end is `wanted`, or now if `wanted` is None or in the future. The watermark takes effect
     when the running transaction commits.

@@ -1,4 +1,4 @@
-"""SQL queries of billing periods."""
+"""SQL queries for billing periods."""
 
 from datetime import datetime
 

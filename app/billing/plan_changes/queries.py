@@ -1,4 +1,4 @@
-"""SQL of the history of plans and of scheduled changes."""
+"""SQL for the history of plans and of scheduled changes."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -33,12 +33,12 @@ def list_changes(organization_ids: Sequence[UUID]) -> dict[UUID, list[PlanChange
 
 
 def find_scheduled() -> ScheduledPlanChange | None:
-    """Return the scheduled change of the bound organization, or None."""
+    """Return the scheduled change of the current organization, or None."""
     return db.session().scalars(select(ScheduledPlanChange)).one_or_none()
 
 
 def delete_scheduled() -> None:
-    """Delete the scheduled change of the bound organization if there is one."""
+    """Delete the scheduled change of the current organization if there is one."""
     db.session().execute(delete(ScheduledPlanChange))
 
 

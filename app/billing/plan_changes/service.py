@@ -43,13 +43,13 @@ class Segment:
 
 
 def get_plan() -> dict[str, Any]:
-    """Return the plan of the bound organization with its limits, and the scheduled change."""
+    """Return the plan of the current organization with its limits, and the scheduled change."""
     scheduled = queries.find_scheduled()
     return {**plans.describe_plan(), "scheduled_change": _render_scheduled(scheduled)}
 
 
 def change(organization_id: UUID, *, plan: str, when: str, user_id: UUID) -> dict[str, Any]:
-    """Change the plan of the bound organization, and return the plan and what is scheduled.
+    """Change the plan of the current organization, and return the plan and what is scheduled.
 
     A change replaces a scheduled one; the present plan cancels it. Emits
     `organization.plan_changed` for a change that is made now. Raises 400 `validation_error` for a

@@ -1,4 +1,4 @@
-"""SQL queries of plans."""
+"""SQL queries for plans."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -13,7 +13,7 @@ from app.kit.pagination import Page, PageRequest, paginate
 
 
 def get_plan() -> tuple[str, dict[str, Any]]:
-    """Return the name of the bound organization's plan, and the limits that differ from it."""
+    """Return the name of the current organization's plan, and the limits that differ from it."""
     statement = select(Organization.plan, Organization.plan_limits).where(
         Organization.id == tenancy.current_organization_id()
     )

@@ -11,7 +11,7 @@ from app.kit.plan_limits import Meter
 
 
 def describe_plan() -> dict[str, Any]:
-    """Return the bound organization's plan, with the limits that apply to the organization."""
+    """Return the current organization's plan, with the limits that apply to the organization."""
     name, overrides = queries.get_plan()
     plan = catalogue.get_plan(name)
     limits = merge_limits(plan, overrides)

@@ -1,4 +1,4 @@
-"""SQL of billing profiles."""
+"""SQL for billing profiles."""
 
 from collections.abc import Sequence
 from uuid import UUID
@@ -11,7 +11,7 @@ from app.kit import db
 
 
 def find() -> BillingProfile | None:
-    """Return the billing profile of the bound organization, or None if it was never set."""
+    """Return the billing profile of the current organization, or None if it was never set."""
     return db.session().scalars(select(BillingProfile)).one_or_none()
 
 

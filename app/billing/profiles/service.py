@@ -24,7 +24,7 @@ find_many = queries.find_many
 
 
 def get(organization_id: UUID) -> dict[str, Any]:
-    """Return the billing profile of the bound organization.
+    """Return the billing profile of the current organization.
 
     A profile that was never set has the revision 0 and the currency of the plan.
     """
@@ -52,7 +52,7 @@ def replace(
     language: str,
     revision: int | None,
 ) -> dict[str, Any]:
-    """Replace the billing profile of the bound organization, and return it.
+    """Replace the billing profile of the current organization, and return it.
 
     Emits `billing_profile.changed`. Raises 400 `validation_error` for an unknown country, time zone
     or currency, for a tax number that is not one of the country, and for a currency that the plan

@@ -37,7 +37,7 @@ MOST_WEIGHED = 60_000_000
 
 Two tables of 5,000 different rows need less than half of it.
 """
-MOST_LINES = 400_000
+MAX_LINES = 400_000
 """The maximum number of rows aligned over all tag sets and tables: about half a second of work.
 
 Twenty similar tables of 5,000 rows need half of it. Rows beyond it are matched by number.
@@ -72,7 +72,7 @@ def align_rows(sets: Sequence[Sequence[Tag]], known: Shapes) -> Lineup:
     """
     split = [_group_by_table(tags) for tags in sets]
     rows: dict[tuple[str, int], _Line] = {}
-    budget = Budget(MOST_LINES)
+    budget = Budget(MAX_LINES)
     for table in sorted(set(chain.from_iterable(split))):
         set_tables = [tables.get(table, {}) for tables in split]
         lines = _align_table(set_tables, known, budget)

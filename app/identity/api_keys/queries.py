@@ -1,4 +1,4 @@
-"""SQL queries of API keys."""
+"""SQL queries for API keys."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -128,19 +128,19 @@ _NOT_EXPIRED = or_(ApiKey.expires_at.is_(None), ApiKey.expires_at > func.now())
 
 
 def list_live_by_creator(user_id: UUID) -> list[ApiKey]:
-    """Return the unexpired keys that a user created in the bound organization, sorted by name."""
+    """Return the unexpired keys that a user created in the current organization, sorted by name."""
     statement = select(ApiKey).where(ApiKey.created_by == user_id, _NOT_EXPIRED)
     return list(db.session().scalars(statement.order_by(ApiKey.name, ApiKey.id)))
 
 
 def count_live_by_creator(user_id: UUID) -> int:
-    """Count the unexpired keys that a user created in all bound organizations."""
+    """Count the unexpired keys that a user created in all current organizations."""
     statement = select(func.count()).where(ApiKey.created_by == user_id, _NOT_EXPIRED)
     return db.session().execute(statement).scalar_one()
 
 
 def delete_by_creator(user_id: UUID) -> None:
-    """Delete the keys that a user created in all bound organizations; for the operator."""
+    """Delete the keys that a user created in all current organizations; for the operator."""
     db.session().execute(
         delete(ApiKey)
         .where(ApiKey.created_by == user_id)

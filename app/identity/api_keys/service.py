@@ -74,7 +74,7 @@ def revoke(key_id: UUID) -> None:
 
 
 def list_live_by_creator(user_id: UUID) -> list[ApiKey]:
-    """Return the unexpired keys that a user created in the bound organization, sorted by name."""
+    """Return the unexpired keys that a user created in the current organization, sorted by name."""
     return queries.list_live_by_creator(user_id)
 
 

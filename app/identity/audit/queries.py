@@ -1,4 +1,4 @@
-"""SQL of the audit log's chains."""
+"""SQL for the audit log's chains."""
 
 from collections.abc import Iterator, Sequence
 from datetime import datetime

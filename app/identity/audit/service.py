@@ -71,7 +71,7 @@ def append_pending_entries(organization_id: UUID) -> int:
 
 
 def select_entries(target_type: str, target_ids: UUID | Select[Any]) -> Select[*tuple[Any, ...]]:
-    """Return a SELECT of the bound organization's entries, for use in another statement.
+    """Return a SELECT of the current organization's entries, for use in another statement.
 
     The entries are those of one record, or of the records whose ids a SELECT returns. Columns: id,
     at, actor_kind, actor_id, actor_label, operation, action, target_id and changes.
@@ -80,7 +80,7 @@ def select_entries(target_type: str, target_ids: UUID | Select[Any]) -> Select[*
 
 
 def list_entries(target_type: str, page: PageRequest, filters: Mapping[str, Any]) -> Page:
-    """Return a page of the bound organization's entries about records of one type."""
+    """Return a page of the current organization's entries about records of one type."""
     return reading.get_page(
         tenancy.current_organization_id(), page, {**filters, "target_type": target_type}
     )

@@ -1,4 +1,4 @@
-"""SQL queries of sessions.
+"""SQL queries for sessions.
 
 They are not limited to one organization: authentication runs before the organization is known.
 """

@@ -1,4 +1,4 @@
-"""SQL queries of the control plane, across organizations."""
+"""SQL queries for the control plane, across organizations."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any

@@ -1,4 +1,4 @@
-"""SQL of erasing: find the tables with an organization's rows, and delete the rows."""
+"""SQL for erasing: find the tables with an organization's rows, and delete the rows."""
 
 from collections.abc import Sequence
 from datetime import datetime

@@ -1,4 +1,4 @@
-"""SQL queries of invitations."""
+"""SQL queries for invitations."""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
@@ -113,7 +113,7 @@ def _end_pending(
 
 
 def revoke_by_inviter(user_id: UUID, roles: Sequence[str]) -> None:
-    """Revoke the pending invitations to `roles` that a user sent, in all bound organizations."""
+    """Revoke the pending invitations to `roles` that a user sent, in all current organizations."""
     _end_pending("revoked_at", Invitation.invited_by == user_id, Invitation.role.in_(roles))
 
 
@@ -156,7 +156,7 @@ def find_by_token(token_hash: str) -> TokenInvitation | None:
 
 
 def accept_by_address(email: str) -> EndedInvitation | None:
-    """Accept the open invitation of an address into the bound organization, if there is one.
+    """Accept the open invitation of an address into the current organization, if there is one.
 
     For single sign-on, where the identity provider confirms that the user has the address. An
     invitation with the role owner is not accepted in this way: it requires the token.

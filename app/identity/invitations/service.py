@@ -107,7 +107,7 @@ def revoke(invitation_id: UUID) -> None:
 
 
 def revoke_by_inviter(user_id: UUID, *, role: Role | None) -> None:
-    """Revoke the pending invitations that a user may no longer send, in all bound organizations.
+    """Revoke the pending invitations that a user may no longer send, in all current organizations.
 
     `role` is the user's current role; None if they are not a member or cannot sign in.
     """
@@ -116,7 +116,7 @@ def revoke_by_inviter(user_id: UUID, *, role: Role | None) -> None:
 
 
 def count_invitation(email: str) -> None:
-    """Count an invitation of a parsed address by the bound organization.
+    """Count an invitation of a parsed address by the current organization.
 
     Raises 429 `rate_limited`.
     """

@@ -1,4 +1,4 @@
-"""SQL queries of members."""
+"""SQL queries for members."""
 
 from collections.abc import Mapping
 from datetime import datetime

@@ -97,7 +97,7 @@ def _check_other_owner(user_id: UUID) -> None:
 
 
 def change_role(user_id: UUID, *, old_role: Role, role: Role, changed_by: UUID | None) -> None:
-    """Set the role of a member of the bound organization, and emit `member.role_changed`.
+    """Set the role of a member of the current organization, and emit `member.role_changed`.
 
     The caller checks the permissions; the same is true of `end_membership`.
 
@@ -120,7 +120,7 @@ def change_role(user_id: UUID, *, old_role: Role, role: Role, changed_by: UUID |
 
 
 def end_membership(user_id: UUID, *, role: Role, removed_by: UUID | None) -> None:
-    """End a membership of the bound organization, and emit `member.removed`.
+    """End a membership of the current organization, and emit `member.removed`.
 
     `removed_by` is None if the single sign-on policy ends the membership; single sign-on may then
     admit the user again. Otherwise the user needs a new invitation, whatever identity they sign in

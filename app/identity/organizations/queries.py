@@ -1,4 +1,4 @@
-"""SQL queries of organizations and memberships."""
+"""SQL queries for organizations and memberships."""
 
 from collections.abc import Mapping
 from datetime import datetime
@@ -130,7 +130,7 @@ def insert_organization(slug: str, values: dict[str, Any]) -> Organization | Non
 
 
 def insert_membership(user_id: UUID, role: str) -> bool:
-    """Insert a membership of the bound organization, and return false if it already exists."""
+    """Insert a membership of the current organization, and return false if it already exists."""
     statement = (
         insert(Membership)
         .values(
@@ -146,7 +146,7 @@ def insert_membership(user_id: UUID, role: str) -> bool:
 
 
 def get_role(user_id: UUID) -> str | None:
-    """Return the role of a member of the bound organization, or None for any other user."""
+    """Return the role of a member of the current organization, or None for any other user."""
     statement = select(Membership.role).where(Membership.user_id == user_id)
     return db.session().execute(statement).scalar_one_or_none()
 

@@ -122,7 +122,7 @@ def create(
 
 
 def join(user_id: UUID, *, role: str, invitation_id: UUID | None) -> bool:
-    """Make a user a member of the bound organization, and emit `member.joined`.
+    """Make a user a member of the current organization, and emit `member.joined`.
 
     Also deletes the record of an earlier removal. Returns false and changes nothing if the user is
     already a member, also if a concurrent transaction has created the membership. Raises 402

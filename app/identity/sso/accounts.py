@@ -43,7 +43,7 @@ def get(user_id: UUID) -> User:
 
 
 def find_or_create(identity: ExternalIdentity) -> AccountMatch:
-    """Find or create the account for an identity that is not linked in the bound organization.
+    """Find or create the account for an identity that is not linked in the current organization.
 
     An email address alone does not prove who a person is, because whoever chose the provider can
     make it return any address. It is sufficient only if the organization has proven the address's

@@ -101,7 +101,7 @@ def parse(domain: str, field: str) -> str:
 
 
 def replace_all(names: Iterable[str]) -> list[Domain]:
-    """Replace the bound organization's list of domains, and return it.
+    """Replace the current organization's list of domains, and return it.
 
     Domains that stay in the list stay proven.
     """

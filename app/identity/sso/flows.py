@@ -64,7 +64,7 @@ def begin(
     next_: str | None = None,
     hint: str | None = None,
 ) -> NewFlow:
-    """Create a flow for the bound organization in the current transaction.
+    """Create a flow for the current organization in the current transaction.
 
     `browser` is the secret of the cookie. If `challenge` is set, the application proves itself with
     the verifier when it exchanges the code, and the response may arrive in another browser.

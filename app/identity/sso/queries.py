@@ -1,4 +1,4 @@
-"""SQL of single sign-on."""
+"""SQL for single sign-on."""
 
 from collections.abc import Callable, Iterable
 from datetime import datetime
@@ -30,7 +30,7 @@ _AVAILABLE = (
 
 
 def get_configuration(*, lock: bool = False) -> Configuration | None:
-    """Return the bound organization's current configuration, if it has one."""
+    """Return the current organization's current configuration, if it has one."""
     statement = select(Configuration).execution_options(populate_existing=True)
     if lock:
         statement = statement.with_for_update()
@@ -44,12 +44,12 @@ def get_provider_state(configuration_id: UUID) -> ProviderState | None:
 
 
 def list_domains() -> list[Domain]:
-    """Return the bound organization's domains, sorted by name."""
+    """Return the current organization's domains, sorted by name."""
     return list(db.session().scalars(select(Domain).order_by(Domain.domain)))
 
 
 def is_proven(domain: str) -> bool:
-    """Return whether the bound organization has proven `domain`."""
+    """Return whether the current organization has proven `domain`."""
     statement = select(Domain.id).where(Domain.domain == domain, Domain.verified_at.is_not(None))
     return db.session().scalar(statement) is not None
 
@@ -142,19 +142,19 @@ def find_confirmation(code_hash: str) -> Confirmation | None:
 
 
 def lock_identity(issuer: str, subject: str) -> Identity | None:
-    """Return and lock the link of an issuer's subject in the bound organization."""
+    """Return and lock the link of an issuer's subject in the current organization."""
     statement = select(Identity).where(Identity.issuer == issuer, Identity.subject == subject)
     return db.session().scalars(statement.with_for_update()).one_or_none()
 
 
 def delete_identities(user_id: UUID, *, keep: UUID | None) -> None:
-    """Delete a user's links in the bound organization, except the identity `keep`."""
+    """Delete a user's links in the current organization, except the identity `keep`."""
     conditions = [Identity.id != keep] if keep is not None else []
     db.session().execute(delete(Identity).where(Identity.user_id == user_id, *conditions))
 
 
 def lock_membership(user_id: UUID) -> Membership | None:
-    """Return and lock a user's current membership in the bound organization."""
+    """Return and lock a user's current membership in the current organization."""
     statement = select(Membership).where(Membership.user_id == user_id).with_for_update()
     statement = statement.execution_options(populate_existing=True)
     return db.session().scalars(statement).one_or_none()
@@ -197,7 +197,7 @@ def end_password_sessions(organization_id: UUID, email_domains: Iterable[str]) -
 
 
 def record_assertion(assertion_hash: str, expires_at: datetime) -> bool:
-    """Record that the bound organization accepted an assertion.
+    """Record that the current organization accepted an assertion.
 
     Returns False if it was recorded before. Concurrent calls wait for each other.
     """

@@ -26,7 +26,7 @@ from app.kit.errors import ApiError
 
 
 def get(slug: str) -> dict[str, Any]:
-    """Return the bound organization's configuration. Raises 404 if there is none."""
+    """Return the current organization's configuration. Raises 404 if there is none."""
     configuration = queries.get_configuration()
     if configuration is None:
         raise errors.not_found()
@@ -58,7 +58,7 @@ def configure(
     saml: dict[str, Any] | None,
     **options: bool | str,
 ) -> dict[str, Any]:
-    """Create or replace the bound organization's single sign-on configuration.
+    """Create or replace the current organization's single sign-on configuration.
 
     `options` are `enabled`, `enforced`, `default_role` and `require_group`. The provider's metadata
     and the domains' DNS records are checked with no transaction open. Raises 400 `validation_error`

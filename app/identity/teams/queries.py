@@ -1,4 +1,4 @@
-"""SQL queries of teams and their members; those of the tree are in `tree`."""
+"""SQL queries for teams and their members; those of the tree are in `tree`."""
 
 from collections.abc import Collection, Iterable, Sequence
 from datetime import datetime

@@ -1,4 +1,4 @@
-"""SQL queries of the tree of teams.
+"""SQL queries for the tree of teams.
 
 The queries are recursive and written as plain SQL, so each must filter by organization itself.
 """

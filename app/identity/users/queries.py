@@ -1,4 +1,4 @@
-"""SQL queries of users. The users table is not a tenant table: users exist above organizations."""
+"""SQL queries for users. The users table is not a tenant table: users exist above organizations."""
 
 from dataclasses import dataclass
 from datetime import datetime

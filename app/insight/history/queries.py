@@ -1,4 +1,4 @@
-"""SQL query of a document's history: the entries of several features as one list."""
+"""SQL query for a document's history: the entries of several features as one list."""
 
 from datetime import datetime
 from typing import Any, NamedTuple

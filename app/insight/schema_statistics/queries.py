@@ -1,4 +1,4 @@
-"""SQL queries of the statistics of a schema."""
+"""SQL queries for the statistics of a schema."""
 
 from collections.abc import Sequence
 from datetime import datetime

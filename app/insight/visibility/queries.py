@@ -1,4 +1,4 @@
-"""SQL of the teams of users, and of their members."""
+"""SQL for the teams of users, and of their members."""
 
 from collections.abc import Sequence
 from uuid import UUID

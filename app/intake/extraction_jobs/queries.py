@@ -1,4 +1,4 @@
-"""SQL of the documents that an ingestion job created."""
+"""SQL for the documents that an ingestion job created."""
 
 from typing import NamedTuple
 from uuid import UUID

@@ -1,4 +1,4 @@
-"""SQL expressions of counts, for use in the statements of features.
+"""SQL expressions for counts, for use in the statements of features.
 
 One statement reads cells and unfolded deltas, so that a count is exact for its snapshot.
 """
@@ -154,7 +154,7 @@ def build_total(
 ) -> ColumnElement[int]:
     """Return the number of rows of a source that match `where`. Raises LookupError.
 
-    Counts those of the bound organization, or of another one, or of several together.
+    Counts those of the current organization, or of another one, or of several together.
     """
     counted_organization = organization_id
     if counted_organization is None:

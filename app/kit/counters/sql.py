@@ -22,7 +22,7 @@ _PARAMETER = re.compile(r"(?<![:\w]):([a-z]\w*)")
 
 
 class Query(str):
-    """SQL of a SELECT that returns the accepted values of a facet."""
+    """SQL for a SELECT that returns the accepted values of a facet."""
 
     __slots__ = ()
 

@@ -67,7 +67,7 @@ def fold(checkpoint: Callable[[], None]) -> int:
 
 
 def fold_backlog() -> None:
-    """Fold some deltas of the bound organization if there are too many of them.
+    """Fold some deltas of the current organization if there are too many of them.
 
     Called by readers; only every 100th call checks. Uses a separate connection, and does not raise
     errors of the database. Does nothing for a reader of several organizations.

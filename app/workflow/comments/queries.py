@@ -1,4 +1,4 @@
-"""SQL of comments."""
+"""SQL for comments."""
 
 from datetime import datetime
 from typing import Any

@@ -49,6 +49,6 @@ ASSIGNED = f"{{of}}assignee_id IS NOT NULL AND {{of}}assignee_id = {{user}} AND 
 RANK_STEP = 10**13
 """More milliseconds than any due time, so that time only decides between equal priorities."""
 LEVEL = f"CAST(floor({{of}}review_rank / {RANK_STEP}.0) AS int)"
-"""SQL of 100 less the priority, or -1 if the review is nearly due; `of` is a prefix of a table."""
+"""SQL for 100 less the priority, or -1 if the review is nearly due; `of` is a prefix of a table."""
 TIME = f"to_timestamp(CAST({{of}}review_rank - {LEVEL} * {RANK_STEP} AS float8) / 1000)"
-"""SQL of the time by which reviews of one level are ordered."""
+"""SQL for the time by which reviews of one level are ordered."""

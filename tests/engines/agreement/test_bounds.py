@@ -81,7 +81,7 @@ def _equal(left: list[frozenset[int]], right: list[frozenset[int]]) -> int:
 def test_rows_past_the_bound_go_by_their_number(monkeypatch: pytest.MonkeyPatch) -> None:
     sets = [_lines("a", "b", "c"), _lines("a", "x", "b", "c"), _lines("a", "b")]
     assert align_rows(sets, SHAPES).rows["lines", 2] == (1, 2, 1)
-    monkeypatch.setattr(rows, "MOST_LINES", 4)
+    monkeypatch.setattr(rows, "MAX_LINES", 4)
     for given_sets in (sets, sets[::-1]):
         lined = align_rows(given_sets, SHAPES)
         held = {number: set(line) - {None} for (_, number), line in lined.rows.items()}

@@ -1,1 +1,1 @@
-"""SQL of invoices."""
+"""SQL for invoices."""

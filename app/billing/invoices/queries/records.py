@@ -32,7 +32,7 @@ def list_page(
     created_after: datetime | None = None,
     created_before: datetime | None = None,
 ) -> Page:
-    """Return a page of the invoices and credit notes of the bound organization."""
+    """Return a page of the invoices and credit notes of the current organization."""
     conditions: list[ColumnElement[bool]] = [
         *within(Invoice.created_at, created_after, created_before)
     ]
@@ -49,12 +49,12 @@ def list_page(
 
 
 def get(invoice_id: UUID) -> Invoice | None:
-    """Return an invoice of the bound organization, or None."""
+    """Return an invoice of the current organization, or None."""
     return db.session().scalars(select(Invoice).where(Invoice.id == invoice_id)).one_or_none()
 
 
 def lock(invoice_id: UUID) -> Invoice | None:
-    """Return an invoice of the bound organization, locked against other writers, or None."""
+    """Return an invoice of the current organization, locked against other writers, or None."""
     statement = (
         select(Invoice)
         .where(Invoice.id == invoice_id)
@@ -102,7 +102,7 @@ def lock_organizations(organization_ids: Sequence[UUID]) -> list[Organization]:
 
 
 def list_without_files() -> list[UUID]:
-    """Return the issued invoices of the bound organization that have no PDF yet, in order."""
+    """Return the issued invoices of the current organization that have no PDF yet, in order."""
     statement = (
         select(Invoice.id)
         .where(Invoice.status != InvoiceStatus.DRAFT, Invoice.pdf.is_(None))
@@ -112,7 +112,7 @@ def list_without_files() -> list[UUID]:
 
 
 def list_draft_periods() -> list[tuple[datetime, datetime]]:
-    """Return the periods of the drafts of the bound organization, in order."""
+    """Return the periods of the drafts of the current organization, in order."""
     statement = (
         select(Invoice.period_from, Invoice.period_to)
         .where(Invoice.status == InvoiceStatus.DRAFT)

@@ -18,7 +18,7 @@ _FOLDER = "invoices"
 
 
 def render_missing(job: Job) -> None:
-    """Render and store the files of all issued invoices of the bound organization without any."""
+    """Render and store the files of all issued invoices of the current organization without any."""
     for invoice_id in records.list_without_files():
         render(job, invoice_id)
         job.checkpoint()

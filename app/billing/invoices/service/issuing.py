@@ -61,7 +61,7 @@ def issue_period(organization_id: UUID, start: datetime, end: datetime) -> list[
 
 
 def issue_drafts(organization_id: UUID) -> list[Invoice]:
-    """Issue the drafts of the bound organization, which now has a billing profile."""
+    """Issue the drafts of the current organization, which now has a billing profile."""
     return [
         invoice
         for start, end in records.list_draft_periods()

@@ -32,7 +32,7 @@ _PDF = "application/pdf"
 
 
 def list_invoices(**query: Any) -> Page:
-    """Return a page of the invoices and credit notes of the bound organization."""
+    """Return a page of the invoices and credit notes of the current organization."""
     page = records.list_page(**query)
     return replace(page, items=[render(invoice) for invoice in page.items])
 

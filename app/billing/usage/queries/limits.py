@@ -1,4 +1,4 @@
-"""SQL queries of the limits of an organization."""
+"""SQL queries for the limits of an organization."""
 
 from collections.abc import Sequence
 from datetime import date
@@ -34,12 +34,12 @@ class PlanRow(NamedTuple):
 
 
 def get_plan() -> PlanRow:
-    """Return the plan of the bound organization."""
+    """Return the plan of the current organization."""
     return PlanRow._make(_GET_PLAN.first(str(tenancy.current_organization_id())))
 
 
 def lock_meters(meters: Sequence[Meter]) -> None:
-    """Lock meters of the bound organization until the transaction ends, waiting if necessary."""
+    """Lock meters of the current organization until the transaction ends, waiting if necessary."""
     values = {
         "organization": str(tenancy.current_organization_id()),
         "meters": sorted(map(str, meters)),

@@ -1,4 +1,4 @@
-"""SQL queries of meters: what an organization used, by month and by day."""
+"""SQL queries for meters: what an organization used, by month and by day."""
 
 from collections.abc import Sequence
 from datetime import date

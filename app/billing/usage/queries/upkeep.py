@@ -33,19 +33,19 @@ class DifferenceRow(NamedTuple):
 
 
 def fold(most: int) -> Batch:
-    """Fold up to `most` changes of all bound organizations."""
+    """Fold up to `most` changes of all current organizations."""
     return Batch._make(db.session().execute(_FOLD, {"most": most}).one())
 
 
 def find_differences() -> list[DifferenceRow]:
-    """Return the meters of the bound organization that differ from their rows."""
+    """Return the meters of the current organization that differ from their rows."""
     db.session().execute(_NO_TIMEOUT)
     values = {"organization": tenancy.current_organization_id()}
     return [DifferenceRow._make(row) for row in db.session().execute(_DIFFERENCES, values)]
 
 
 def repair(meter: str) -> int:
-    """Add what a meter of the bound organization lacks, and return how much that is."""
+    """Add what a meter of the current organization lacks, and return how much that is."""
     db.session().execute(_NO_TIMEOUT)
     values = {"organization": tenancy.current_organization_id(), "meter": meter}
     return int(db.session().execute(_REPAIR, values).scalar_one())

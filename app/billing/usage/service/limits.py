@@ -24,7 +24,7 @@ class OrganizationLimits(NamedTuple):
 
 
 def get_limits() -> OrganizationLimits:
-    """Return the limits of the bound organization."""
+    """Return the limits of the current organization."""
     row = queries.get_plan()
     return build_limits(row.plan, row.limits)
 

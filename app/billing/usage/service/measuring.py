@@ -11,7 +11,7 @@ _DAY = timedelta(days=1)
 
 
 def measure_period(start: datetime, end: datetime) -> dict[str, int]:
-    """Return the use of each meter by the bound organization from `start` until before `end`.
+    """Return the use of each meter by the current organization from `start` until before `end`.
 
     For meters that count what happens in a month, this is the sum of what was added. For the
     others, it is the highest daily level, which is the level at the end of a day in UTC; the
@@ -53,7 +53,7 @@ def _sum_days(rows: Sequence[queries.DayRow], first: date) -> dict[str, int]:
 
 
 def settle_period(end: datetime) -> None:
-    """Fix the use of the bound organization before `end`, which must be midnight in UTC.
+    """Fix the use of the current organization before `end`, which must be midnight in UTC.
 
     Call this before `measure_period`, in the transaction that writes the invoice. Changes of
     transactions that began before `end` and commit later count on the day that begins at `end`:

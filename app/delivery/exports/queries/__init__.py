@@ -1,1 +1,1 @@
-"""SQL of exports: their records, and the rows of their files."""
+"""SQL for exports: their records, and the rows of their files."""

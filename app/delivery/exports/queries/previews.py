@@ -1,4 +1,4 @@
-"""SQL of the first rows of an export, and of the number of all."""
+"""SQL for the first rows of an export, and of the number of all."""
 
 from collections.abc import Mapping
 from typing import Any, NamedTuple

@@ -1,4 +1,4 @@
-"""SQL of export jobs."""
+"""SQL for export jobs."""
 
 from collections.abc import Collection
 from datetime import datetime, timedelta
@@ -94,20 +94,20 @@ def allow_slow_storage() -> None:
 
 
 def schema_exists(schema_id: UUID) -> bool:
-    """Return whether the bound organization has the schema."""
+    """Return whether the current organization has the schema."""
     statement = select(ArtifactSchema.id).where(ArtifactSchema.id == schema_id)
     return db.session().execute(statement).first() is not None
 
 
 def labeler_exists(user_id: UUID) -> bool:
-    """Return whether a user is a member of the bound organization or has labeled in it."""
+    """Return whether a user is a member of the current organization or has labeled in it."""
     member = exists(select(1).select_from(Membership).where(Membership.user_id == user_id))
     labeled = exists(select(1).select_from(TagSet).where(TagSet.labeler_id == user_id))
     return bool(db.session().execute(select(or_(member, labeled))).scalar())
 
 
 def count_artifacts(artifact_ids: Collection[UUID]) -> int:
-    """Count how many of these artifacts exist in the bound organization."""
+    """Count how many of these artifacts exist in the current organization."""
     counted = select(func.count()).select_from(Artifact).where(Artifact.id.in_(artifact_ids))
     return int(db.session().execute(counted).scalar_one())
 

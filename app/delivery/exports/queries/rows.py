@@ -114,7 +114,7 @@ def copy(
 
 @contextmanager
 def open_snapshot(where: Mapping[str, Any], include: Mapping[str, Any]) -> Iterator[Snapshot]:
-    """Open a snapshot of the bound organization on a separate connection.
+    """Open a snapshot of the current organization on a separate connection.
 
     `where` has members of `FILTER_CONDITIONS`, with ids and times as text; None means no condition.
     `include` has `tags` (accepted, final, latest or all), `evidence`, `text` and `history`.
@@ -126,7 +126,7 @@ def open_snapshot(where: Mapping[str, Any], include: Mapping[str, Any]) -> Itera
 
 @contextmanager
 def _connect(first_statement: str) -> Iterator[Connection]:
-    """Open a connection of the bound organization for one long read-only transaction."""
+    """Open a connection of the current organization for one long read-only transaction."""
     connection = db.engine().connect()
     try:
         connection = connection.execution_options(

@@ -1,1 +1,1 @@
-"""SQL of notifications: recipients, open notifications, and emails."""
+"""SQL for notifications: recipients, open notifications, and emails."""

@@ -1,4 +1,4 @@
-"""SQL of the exports that notifications are about."""
+"""SQL for the exports that notifications are about."""
 
 from datetime import datetime
 from typing import Any, NamedTuple

@@ -1,4 +1,4 @@
-"""SQL of open notifications, which count several events for one user in one notification."""
+"""SQL for open notifications, which count several events for one user in one notification."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""SQL of emails: the data of one email, and the notifications whose emails are due."""
+"""SQL for emails: the data of one email, and the notifications whose emails are due."""
 
 from collections.abc import Iterable, Sequence
 from datetime import datetime, time

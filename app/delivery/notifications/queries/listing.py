@@ -1,4 +1,4 @@
-"""SQL of the list of a person's notifications, which spans their organizations.
+"""SQL for the list of a person's notifications, which spans their organizations.
 
 All organizations must be bound. Every statement names the person and the organizations.
 """

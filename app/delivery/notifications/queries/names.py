@@ -1,4 +1,4 @@
-"""SQL of the names of documents, users and comments that notifications mention."""
+"""SQL for the names of documents, users and comments that notifications mention."""
 
 from collections.abc import Iterable
 from typing import NamedTuple

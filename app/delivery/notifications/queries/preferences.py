@@ -1,4 +1,4 @@
-"""SQL of the preferences for the delivery of emails."""
+"""SQL for the preferences for the delivery of emails."""
 
 from datetime import time
 from typing import NamedTuple

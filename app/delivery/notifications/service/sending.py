@@ -32,7 +32,7 @@ def notify(
     role: Role | None = None,
     except_user_id: UUID | None = None,
 ) -> int:
-    """Notify members of the bound organization and return how many were notified.
+    """Notify members of the current organization and return how many were notified.
 
     Runs in the caller's transaction. Recipients are the members among `user_ids`, or, if `role` is
     set, all members with this role or a higher one, without `except_user_id`. A user is notified

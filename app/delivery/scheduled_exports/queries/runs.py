@@ -1,4 +1,4 @@
-"""SQL of the runs of scheduled exports."""
+"""SQL for the runs of scheduled exports."""
 
 from collections.abc import Collection
 from datetime import datetime

@@ -1,1 +1,1 @@
-"""SQL of webhooks: records of the API, leases of deliveries, and outcomes of attempts."""
+"""SQL for webhooks: records of the API, leases of deliveries, and outcomes of attempts."""

@@ -33,7 +33,7 @@ class Subscriber(NamedTuple):
 
 
 def get_org_slug() -> str:
-    """Return the bound organization's slug."""
+    """Return the current organization's slug."""
     statement = select(Organization.slug).where(
         Organization.id == tenancy.current_organization_id()
     )
@@ -41,7 +41,7 @@ def get_org_slug() -> str:
 
 
 def lock_subscribers() -> list[Subscriber]:
-    """Return the bound organization's webhooks that get events, locked until the commit.
+    """Return the current organization's webhooks that get events, locked until the commit.
 
     Active webhooks are locked against deletion. Deactivated ones are also locked against
     activation: a replay that begins with the activation finds every event that is recorded as

@@ -1,4 +1,4 @@
-"""SQL of maintenance over all organizations: old deliveries, rotated secrets, retired keys."""
+"""SQL for maintenance over all organizations: old deliveries, rotated secrets, retired keys."""
 
 from typing import NamedTuple
 from uuid import UUID

@@ -1,4 +1,4 @@
-"""SQL of webhooks and deliveries for the API, in the bound organization."""
+"""SQL for webhooks and deliveries for the API, in the current organization."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence

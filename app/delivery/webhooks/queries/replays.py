@@ -1,6 +1,6 @@
 """SQL of replays: the deliveries that a webhook missed, and the state of the job that resends them.
 
-Works on the bound organization. A replay reads deliveries in the order of their creation with the
+Works on the current organization. A replay reads deliveries in the order of their creation with the
 index by status and event, so that it costs as much as there is to replay.
 """
 

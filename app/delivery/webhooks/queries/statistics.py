@@ -1,4 +1,4 @@
-"""SQL of the statistics of webhooks, which come from the counters of deliveries."""
+"""SQL for the statistics of webhooks, which come from the counters of deliveries."""
 
 from collections import defaultdict
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""SQL queries of the statistics of documents."""
+"""SQL queries for the statistics of documents."""
 
 from datetime import datetime, timedelta
 from typing import Any, NamedTuple

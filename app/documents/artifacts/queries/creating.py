@@ -163,7 +163,7 @@ def lock_unused(organization_id: UUID, digests: Sequence[str]) -> list[str]:
 
 
 def lock_contents(digests: Collection[str]) -> None:
-    """Lock contents of the bound organization until the transaction ends."""
+    """Lock contents of the current organization until the transaction ends."""
     values = {
         "organization": str(tenancy.current_organization_id()),
         "digests": sorted(digests),

@@ -1,4 +1,4 @@
-"""SQL queries of the list of documents; totals come from counters, and filters have indexes."""
+"""SQL queries for the list of documents; totals come from counters, and filters have indexes."""
 
 from collections.abc import Sequence
 from typing import Any

@@ -1,4 +1,4 @@
-"""SQL of the prediction that an artifact shows."""
+"""SQL for the prediction that an artifact shows."""
 
 from collections.abc import Mapping
 from typing import Any

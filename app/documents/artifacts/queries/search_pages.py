@@ -1,4 +1,4 @@
-"""SQL queries of the pages of full-text search results.
+"""SQL queries for the pages of full-text search results.
 
 When sorted by creation time, only the documents of the page itself are read. The time to count the
 hits grows with their number, so the total is cached until the searched data changes. The total also

@@ -1,4 +1,4 @@
-"""SQL queries of full-text search, and of indexing the documents in the backlog.
+"""SQL queries for full-text search, and of indexing the documents in the backlog.
 
 PostgreSQL handles the words: triggers index them, and `search_query` builds a query from the typed
 text for each language in which the organization has documents.
@@ -51,7 +51,7 @@ def _build_view(name: str) -> TableClause:
 
 
 searchable = _build_view("searchable_artifacts")
-"""The searchable documents of the bound organization."""
+"""The searchable documents of the current organization."""
 _hits = _build_view("search_hits")
 """The same documents, for queries that need no other index than that of the words."""
 
@@ -149,7 +149,7 @@ def list_backlog() -> list[UUID]:
 
 
 def index_batch() -> bool:
-    """Index a batch of the bound organization's backlog; return False if nothing was left."""
+    """Index a batch of the current organization's backlog; return False if nothing was left."""
     statement = select(ArtifactSearchBacklog).with_for_update()
     statement = statement.execution_options(populate_existing=True)
     backlog = db.session().execute(statement).scalar_one_or_none()

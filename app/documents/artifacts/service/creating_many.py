@@ -79,7 +79,7 @@ class _Candidate(NamedTuple):
 
 
 def prepare_text(text: NewText) -> PreparedText:
-    """Parse a text. Uses neither the database nor the bound organization."""
+    """Parse a text. Uses neither the database nor the current organization."""
     content = text.text.encode()
     try:
         parsed = documents.parse_text(text.text)

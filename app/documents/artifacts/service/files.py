@@ -17,7 +17,7 @@ def get_storage() -> Storage:
 
 
 def build_content_key(sha256: str) -> str:
-    """Return the storage key of this content in the bound organization."""
+    """Return the storage key of this content in the current organization."""
     return blob_key(tenancy.current_organization_id(), sha256)
 
 

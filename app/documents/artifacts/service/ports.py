@@ -16,7 +16,7 @@ class ListBlockingTagSets(Protocol):
 
 @dataclass(frozen=True)
 class Workflow:
-    """Functions of the workflow; all of them act on the bound organization."""
+    """Functions of the workflow; all of them act on the current organization."""
 
     has_routing_rules: Callable[[], bool]
     list_blocking_tag_sets: ListBlockingTagSets

@@ -56,7 +56,7 @@ def reprocess_failed(
     created_after: datetime | None = None,
     created_before: datetime | None = None,
 ) -> int:
-    """Queue the matching failed documents of the bound organization; return how many.
+    """Queue the matching failed documents of the current organization; return how many.
 
     Skips archived documents and those with tag sets. `checkpoint` commits after each batch;
     `report` gets the numbers of processed and of all documents. Emits `artifact.reprocessed` for

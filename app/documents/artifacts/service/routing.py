@@ -26,7 +26,7 @@ log = get_logger(__name__)
 
 
 def is_needed() -> bool:
-    """Return whether parsed documents of the bound organization wait for routing rules."""
+    """Return whether parsed documents of the current organization wait for routing rules."""
     return get_workflow().has_routing_rules()
 
 

@@ -1,1 +1,1 @@
-"""SQL of drift detection."""
+"""SQL for drift detection."""

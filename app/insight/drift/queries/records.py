@@ -1,4 +1,4 @@
-"""SQL of detections, reports and fixed baselines."""
+"""SQL for detections, reports and fixed baselines."""
 
 from collections.abc import Collection
 from datetime import date, datetime

@@ -76,7 +76,7 @@ def describe_detection(detection: DriftDetection) -> dict[str, Any]:
 
 
 def request_daily_detections(checkpoint: Checkpoint) -> int:
-    """Queue a detection for each schema of the bound organization with new work; return how many.
+    """Queue a detection for each schema of the current organization with new work; return how many.
 
     A schema has one daily detection per day. Schemas with an unfinished detection are skipped.
     """

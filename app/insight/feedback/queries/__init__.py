@@ -1,1 +1,1 @@
-"""SQL of feedback on predictions."""
+"""SQL for feedback on predictions."""

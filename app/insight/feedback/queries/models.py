@@ -1,4 +1,4 @@
-"""SQL of the models with feedback, and of the documents that two of them share."""
+"""SQL for the models with feedback, and of the documents that two of them share."""
 
 from datetime import date
 from typing import NamedTuple

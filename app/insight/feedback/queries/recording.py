@@ -1,4 +1,4 @@
-"""SQL of recording feedback."""
+"""SQL for recording feedback."""
 
 from collections.abc import Mapping, Sequence
 from datetime import date, datetime

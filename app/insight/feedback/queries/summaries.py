@@ -1,4 +1,4 @@
-"""SQL of summaries, which are sums of daily counts."""
+"""SQL for summaries, which are sums of daily counts."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass

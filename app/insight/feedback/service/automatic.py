@@ -52,7 +52,7 @@ def _insert(tag_sets: Sequence[AcceptedTagSet]) -> None:
 
 
 def rebuild(checkpoint: Callable[[], None]) -> int:
-    """Record the feedback of all tag sets of the bound organization again.
+    """Record the feedback of all tag sets of the current organization again.
 
     Returns the number of tag sets that began from a prediction. `checkpoint` commits.
     """

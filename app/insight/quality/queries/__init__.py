@@ -1,1 +1,1 @@
-"""SQL of quality metrics."""
+"""SQL for quality metrics."""

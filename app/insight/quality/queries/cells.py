@@ -152,7 +152,7 @@ class State(NamedTuple):
 
 
 def share_state(time_zone: str) -> str:
-    """Lock the state of the bound organization for sharing, and return its time zone.
+    """Lock the state of the current organization for sharing, and return its time zone.
 
     Creates the state with `time_zone` if there is none.
     """
@@ -165,7 +165,7 @@ def share_state(time_zone: str) -> str:
 
 
 def lock_state(time_zone: str) -> State:
-    """Lock the state of the bound organization; create it with `time_zone` if there is none."""
+    """Lock the state of the current organization; create it with `time_zone` if there is none."""
     values = {**_bind_organization(), "time_zone": time_zone, "rules": RULES}
     db.session().execute(_CREATE_STATE, values)
     return State._make(db.session().execute(_LOCK_STATE, values).one())

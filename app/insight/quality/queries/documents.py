@@ -13,7 +13,7 @@ from app.workflow.tag_sets.models import TagSet, TagSetRevision
 
 CHUNK_BYTES = 8 * 1024 * 1024
 """How many bytes of tags are read at once, in all revisions, unless a single document has more."""
-MOST_BYTES = 32 * 1024 * 1024
+MAX_BYTES = 32 * 1024 * 1024
 """The bytes of tags in all revisions up to which the tag sets of one document are compared."""
 _READ_REVISIONS = TagSetRevision.kind != "save"
 
@@ -73,11 +73,11 @@ def load(artifact_ids: Sequence[UUID]) -> Iterator[Loaded]:
     for artifact in artifacts.all():
         added = sum(row.loaded_bytes for row in tag_sets[artifact.id])
         if chunk and size + added > CHUNK_BYTES:
-            yield from _load_chunk(chunk, tag_sets, has_tags=size <= MOST_BYTES)
+            yield from _load_chunk(chunk, tag_sets, has_tags=size <= MAX_BYTES)
             chunk, size = [], 0
         chunk.append(artifact)
         size += added
-    yield from _load_chunk(chunk, tag_sets, has_tags=size <= MOST_BYTES)
+    yield from _load_chunk(chunk, tag_sets, has_tags=size <= MAX_BYTES)
 
 
 def _list_tag_sets(artifact_ids: Sequence[UUID]) -> Sequence[Any]:

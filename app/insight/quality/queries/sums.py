@@ -54,7 +54,7 @@ _complete: set[UUID] = set()
 
 
 def are_complete() -> bool:
-    """Return whether the sums of the bound organization were ever compared with its cells."""
+    """Return whether the sums of the current organization were ever compared with its cells."""
     organization_id = tenancy.current_organization_id()
     if organization_id in _complete:
         return True

@@ -49,7 +49,7 @@ def rebuild(
     *,
     resume: bool = False,
 ) -> int:
-    """Recount all documents of the bound organization; return how many cells or sums were wrong.
+    """Recount all documents of the current organization; return how many cells or sums were wrong.
 
     Works in batches of documents, and then schema by schema, while the service is running. With
     `resume` it continues an interrupted recount that began with the same rules and time zone.

@@ -1,1 +1,1 @@
-"""SQL of quality runs."""
+"""SQL for quality runs."""

@@ -14,7 +14,7 @@ from sqlalchemy import Connection, text
 from app.kit import db, tenancy
 
 _BATCH = 200
-MOST_BYTES = 256 * 1024
+MAX_BYTES = 256 * 1024
 """The bytes of tags up to which a tag set is compared; a batch of larger ones could fill the
 memory."""
 # One core, and no time limit: the run may take minutes beside requests.
@@ -51,14 +51,14 @@ _STREAM = text(
         CASE WHEN t.status = 'accepted' AND NOT a.gold THEN CAST(t.tags AS text) END AS tags
     FROM tag_sets t
     JOIN artifacts a ON a.organization_id = t.organization_id AND a.id = t.artifact_id
-    WHERE {_WHERE} AND t.tags_bytes <= {MOST_BYTES}
+    WHERE {_WHERE} AND t.tags_bytes <= {MAX_BYTES}
     ORDER BY t.artifact_id, t.labeler_id, {SUBMITTED_AT.format(t="t")} DESC, t.id DESC
     """  # noqa: S608
 )
 _COUNT = text(
     f"""
-    SELECT count(*) FILTER (WHERE t.tags_bytes <= {MOST_BYTES}),
-        count(*) FILTER (WHERE t.tags_bytes > {MOST_BYTES})
+    SELECT count(*) FILTER (WHERE t.tags_bytes <= {MAX_BYTES}),
+        count(*) FILTER (WHERE t.tags_bytes > {MAX_BYTES})
     FROM tag_sets t WHERE {_WHERE}
     """  # noqa: S608
 )
@@ -137,7 +137,7 @@ def _build_document(artifact_id: UUID, rows: Sequence[Any]) -> Document:
 def open_snapshot(
     schema_id: UUID, starts_at: datetime | None, ends_at: datetime
 ) -> Iterator[Snapshot]:
-    """Open a snapshot of the bound organization on a separate connection."""
+    """Open a snapshot of the current organization on a separate connection."""
     connection = db.engine().connect()
     try:
         connection = connection.execution_options(

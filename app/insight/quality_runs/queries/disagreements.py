@@ -1,4 +1,4 @@
-"""SQL of the disagreements of labelers."""
+"""SQL for the disagreements of labelers."""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -12,7 +12,7 @@ from app.insight.quality_runs.counters import DISAGREEMENTS
 from app.insight.quality_runs.models import Disagreement
 from app.insight.quality_runs.queries.answers import (
     IS_ANSWER,
-    MOST_BYTES,
+    MAX_BYTES,
     OWN_TAGS,
     SUBMITTED_AT,
 )
@@ -30,7 +30,7 @@ _ANSWERS = text(
             AS tags
     FROM tag_sets t
     WHERE t.organization_id = :organization_id AND t.artifact_id = ANY(:artifact_ids)
-      AND {IS_ANSWER.format(t="t")} AND t.tags_bytes <= {MOST_BYTES}
+      AND {IS_ANSWER.format(t="t")} AND t.tags_bytes <= {MAX_BYTES}
     ORDER BY t.artifact_id, t.schema_id, t.labeler_id, {SUBMITTED_AT.format(t="t")} DESC, t.id DESC
     """  # noqa: S608 - constants
 )
@@ -38,7 +38,7 @@ _SIZES = text(
     f"""
     SELECT t.artifact_id, sum(t.tags_bytes) AS size FROM tag_sets t
     WHERE t.organization_id = :organization_id AND t.artifact_id = ANY(:artifact_ids)
-      AND {IS_ANSWER.format(t="t")} AND t.tags_bytes <= {MOST_BYTES}
+      AND {IS_ANSWER.format(t="t")} AND t.tags_bytes <= {MAX_BYTES}
     GROUP BY t.artifact_id HAVING count(DISTINCT t.labeler_id) > 1 ORDER BY t.artifact_id
     """  # noqa: S608 - constants
 )

@@ -1,4 +1,4 @@
-"""SQL of the people whom results name."""
+"""SQL for the people whom results name."""
 
 from collections.abc import Collection
 from typing import Any

@@ -1,4 +1,4 @@
-"""SQL of the records of quality runs."""
+"""SQL for the records of quality runs."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -134,7 +134,7 @@ def update_progress(run_id: UUID, *, done: int, total: int) -> bool:
 
 
 def schema_exists(schema_id: UUID) -> bool:
-    """Return whether the bound organization has the schema."""
+    """Return whether the current organization has the schema."""
     statement = select(ArtifactSchema.id).where(ArtifactSchema.id == schema_id)
     return db.session().execute(statement).first() is not None
 

@@ -21,8 +21,8 @@ from app.engines.agreement.metrics import (
 from app.insight.quality_runs.queries.answers import Answer, Document, Snapshot
 from app.insight.quality_runs.service.confusing import Confusion
 from app.insight.quality_runs.service.pairs import (
-    MOST_PAIRS,
-    MOST_RATERS_IN_PAIRS,
+    MAX_PAIRS,
+    MAX_RATERS_IN_PAIRS,
     choose_resamples,
     count_pairs,
 )
@@ -154,15 +154,13 @@ class _Run:
 
     def _has_pairs(self, plan: FieldPlan, measured: Ratings | MarkSets) -> bool:
         raters = len(measured.raters)
-        if raters > MOST_RATERS_IN_PAIRS:
-            message = f"More than {MOST_RATERS_IN_PAIRS} labelers: there are no figures of pairs."
+        if raters > MAX_RATERS_IN_PAIRS:
+            message = f"More than {MAX_RATERS_IN_PAIRS} labelers: there are no figures of pairs."
             self.computed.warn("too_many_pairs", message, plan.name)
             return False
         # Each pair costs memory and time, so they are counted before they are computed.
-        if len(self.computed.pairs) + count_pairs(measured) > MOST_PAIRS:
-            message = (
-                f"The run would have more than {MOST_PAIRS:,} pairs: some figures are missing."
-            )
+        if len(self.computed.pairs) + count_pairs(measured) > MAX_PAIRS:
+            message = f"The run would have more than {MAX_PAIRS:,} pairs: some figures are missing."
             self.computed.warn("too_many_pairs", message, plan.name)
             return False
         return raters > 1

@@ -22,9 +22,9 @@ from app.insight.quality_runs.queries.disagreements import StoredAnswer
 from app.kit import db
 from app.kit.ids import uuid7
 
-MOST_ANSWERS = 10
-MOST_VALUES = 20
-MOST_CHARACTERS = 200
+MAX_ANSWERS = 10
+MAX_VALUES = 20
+MAX_CHARACTERS = 200
 WALK = 500
 """The number of documents that one step of an update compares."""
 _PAIR = 2
@@ -123,14 +123,14 @@ def _summarize(name: str, sets: list[Tags], shape: Shape) -> list[dict[str, Any]
     for tags in sets:
         own = [tag for tag in tags if tag["field"] == name]
         key = frozenset(map(build_value_key, own))
-        values = [_shorten(tag["value"]) for tag in own[:MOST_VALUES]]
+        values = [_shorten(tag["value"]) for tag in own[:MAX_VALUES]]
         is_list = shape.multiple or "." in name
         shown.setdefault(key, values if is_list else next(iter(values), None))
         counts[key] += 1
     ranked = sorted(counts, key=lambda key: (-counts[key], orjson.dumps(shown[key])))
-    return [{"value": shown[key], "count": counts[key]} for key in ranked[:MOST_ANSWERS]]
+    return [{"value": shown[key], "count": counts[key]} for key in ranked[:MAX_ANSWERS]]
 
 
 def _shorten(value: Any) -> Any:
     text = value if isinstance(value, str) else orjson.dumps(value).decode()
-    return value if len(text) <= MOST_CHARACTERS else text[: MOST_CHARACTERS - 1] + "…"
+    return value if len(text) <= MAX_CHARACTERS else text[: MAX_CHARACTERS - 1] + "…"

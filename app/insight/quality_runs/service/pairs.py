@@ -5,10 +5,10 @@ import numpy as np
 from app.engines.agreement.coefficients import MarkSets, Ratings
 
 PAIR_RESAMPLES = 200
-MOST_PAIRS_WITH_INTERVALS = 66
+MAX_PAIRS_WITH_INTERVALS = 66
 """Pairs of twelve labelers. More pairs have no intervals, because each costs as much as a field."""
-MOST_RATERS_IN_PAIRS = 100
-MOST_PAIRS = 20_000
+MAX_RATERS_IN_PAIRS = 100
+MAX_PAIRS = 20_000
 """The number of pairs that are computed in a run; fields that would exceed it have none."""
 
 
@@ -28,4 +28,4 @@ def count_pairs(measured: Ratings | MarkSets) -> int:
 def choose_resamples(raters: int) -> int:
     """Return the number of resamples for the interval of each pair; 0 for no interval."""
     pairs = raters * (raters - 1) // 2
-    return PAIR_RESAMPLES if pairs <= MOST_PAIRS_WITH_INTERVALS else 0
+    return PAIR_RESAMPLES if pairs <= MAX_PAIRS_WITH_INTERVALS else 0

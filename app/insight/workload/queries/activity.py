@@ -1,4 +1,4 @@
-"""SQL queries of a user's activity.
+"""SQL queries for a user's activity.
 
 The outcome of a submission is the revision after it: every change of a tag set creates a revision,
 and only a decision can follow a submission.

@@ -1,4 +1,4 @@
-"""SQL queries of a user's assignments."""
+"""SQL queries for a user's assignments."""
 
 from dataclasses import dataclass
 from datetime import datetime

@@ -1,4 +1,4 @@
-"""SQL queries of a team's workload."""
+"""SQL queries for a team's workload."""
 
 from collections.abc import Sequence
 from datetime import datetime

@@ -1,4 +1,4 @@
-"""SQL queries of alerts."""
+"""SQL queries for alerts."""
 
 from datetime import datetime
 from uuid import UUID

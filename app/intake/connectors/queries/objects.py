@@ -1,4 +1,4 @@
-"""SQL queries of the objects that crawls have handled."""
+"""SQL queries for the objects that crawls have handled."""
 
 from collections.abc import Mapping, Sequence
 from hashlib import sha256

@@ -116,6 +116,6 @@ def _lock_past(at: Any, limit: int) -> list[Connector]:
 
 
 def schema_exists(schema_id: UUID) -> bool:
-    """Return whether the bound organization has the schema."""
+    """Return whether the current organization has the schema."""
     statement = select(ArtifactSchema.id).where(ArtifactSchema.id == schema_id)
     return db.session().execute(statement).first() is not None

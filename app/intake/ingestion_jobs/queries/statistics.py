@@ -1,4 +1,4 @@
-"""SQL queries of the statistics of ingestion jobs."""
+"""SQL queries for the statistics of ingestion jobs."""
 
 from datetime import datetime
 from typing import Any

@@ -14,7 +14,7 @@ class DetachArtifacts(Protocol):
 
 @dataclass(frozen=True)
 class Workflow:
-    """Functions on the tag sets and artifacts of a schema, in the bound organization."""
+    """Functions on the tag sets and artifacts of a schema, in the current organization."""
 
     count_tag_sets: Callable[[UUID], int]
     detach_artifacts: DetachArtifacts

@@ -1,1 +1,1 @@
-"""SQL of predictions and trained models."""
+"""SQL for predictions and trained models."""

@@ -1,4 +1,4 @@
-"""SQL of the accepted tag sets that models learn from, and of the documents they belong to."""
+"""SQL for the accepted tag sets that models learn from, and of the documents they belong to."""
 
 from collections.abc import Sequence
 from datetime import datetime

@@ -1,4 +1,4 @@
-"""SQL of the store of trained models."""
+"""SQL for the store of trained models."""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple

@@ -1,4 +1,4 @@
-"""SQL of predictions."""
+"""SQL for predictions."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -117,7 +117,7 @@ def insert_queued(
 
 
 def get_provider() -> Provider:
-    """Return the AI provider of the bound organization."""
+    """Return the AI provider of the current organization."""
     statement = select(Organization.settings, Organization.ai_provider_key).where(
         Organization.id == tenancy.current_organization_id()
     )

@@ -1,4 +1,4 @@
-"""SQL queries of documents to route, with only the columns that rules need."""
+"""SQL queries for documents to route, with only the columns that rules need."""
 
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime

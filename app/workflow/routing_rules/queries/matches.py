@@ -1,4 +1,4 @@
-"""SQL of the rules that matched documents."""
+"""SQL for the rules that matched documents."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple

@@ -1,4 +1,4 @@
-"""SQL queries of possible assignees: members who label, teams, skills, and open documents."""
+"""SQL queries for possible assignees: members who label, teams, skills, and open documents."""
 
 from collections import defaultdict
 from collections.abc import Iterable

@@ -1,1 +1,1 @@
-"""SQL of tag sets."""
+"""SQL for tag sets."""

@@ -1,4 +1,4 @@
-"""SQL of decisions on many tag sets, with a fixed number of statements."""
+"""SQL for decisions on many tag sets, with a fixed number of statements."""
 
 from collections.abc import Iterable, Sequence
 from datetime import datetime

@@ -1,4 +1,4 @@
-"""SQL of changes of a tag set's status: create, submit, accept, reject, delete."""
+"""SQL for changes of a tag set's status: create, submit, accept, reject, delete."""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime

@@ -1,4 +1,4 @@
-"""SQL of the list of tag sets: totals from counters, pages by an index for every filter."""
+"""SQL for the list of tag sets: totals from counters, pages by an index for every filter."""
 
 from collections.abc import Sequence
 from typing import Any

@@ -1,4 +1,4 @@
-"""SQL of reading tag sets."""
+"""SQL for reading tag sets."""
 
 from collections.abc import Sequence
 from datetime import datetime

@@ -1,4 +1,4 @@
-"""SQL of recording changes of tag sets as revisions."""
+"""SQL for recording changes of tag sets as revisions."""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime

@@ -1,4 +1,4 @@
-"""SQL of the related tag sets of an artifact: siblings and merges."""
+"""SQL for the related tag sets of an artifact: siblings and merges."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple

@@ -1,4 +1,4 @@
-"""SQL of the history of an artifact's tag sets."""
+"""SQL for the history of an artifact's tag sets."""
 
 from collections.abc import Sequence
 from datetime import datetime

@@ -1,4 +1,4 @@
-"""SQL of saving a draft, the most frequent write, in two statements.
+"""SQL for saving a draft, the most frequent write, in two statements.
 
 Each connection prepares both, because planning them takes longer than running them.
 """

@@ -1,4 +1,4 @@
-"""SQL of what labelers do with artifacts besides labeling: skips, releases, discarded drafts."""
+"""SQL for what labelers do with artifacts besides labeling: skips, releases, discarded drafts."""
 
 from collections.abc import Mapping
 from typing import Any

@@ -1,4 +1,4 @@
-"""SQL of what follows from an artifact's tag sets and its claim: its status and reservations."""
+"""SQL for what follows from an artifact's tag sets and its claim: its status and reservations."""
 
 from collections.abc import Sequence
 from datetime import UTC, datetime

@@ -71,7 +71,7 @@ def get_blocking_statuses(required_labels: int) -> tuple[str, ...]:
 def get_terms(version_id: UUID) -> Terms:
     """Return the terms of a schema version, which never change.
 
-    The version must be named by a record of the bound organization, because the cache is shared.
+    The version must be named by a record of the current organization, because the cache is shared.
     """
     version = schemas.get_version(version_id)
     policy = {**schemas.DEFAULT_POLICY, **version.review_policy}

@@ -32,7 +32,7 @@ def release_reservations(user_id: UUID, checkpoint: Callable[[], None]) -> None:
 
 
 def end_expired_reservations(checkpoint: Callable[[], None]) -> None:
-    """End the bound organization's expired reservations.
+    """End the current organization's expired reservations.
 
     The drafts stay. `checkpoint` is called between batches.
     """
