@@ -1,4 +1,4 @@
-"""SQL for billing profiles."""
+"""SQL queries for billing profiles."""
 
 from collections.abc import Sequence
 from uuid import UUID
@@ -16,7 +16,7 @@ def find() -> BillingProfile | None:
 
 
 def find_many(organization_ids: Sequence[UUID]) -> dict[UUID, BillingProfile]:
-    """Return the billing profiles of organizations, which must be bound; some have none."""
+    """Return the billing profiles of the organizations that have one. All must be bound."""
     statement = select(BillingProfile).where(BillingProfile.organization_id.in_(organization_ids))
     return {profile.organization_id: profile for profile in db.session().scalars(statement)}
 

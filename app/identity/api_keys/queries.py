@@ -30,7 +30,7 @@ _AUTHENTICATE = Prepared(
     WHERE k.prefix = $1
     """,
 )
-# When many concurrent requests of one key find the timestamp outdated, only one writes it.
+# If many concurrent requests with one key find the timestamp outdated, only one request writes it.
 _TOUCH = Prepared(
     "touch_key",
     "uuid, uuid",
@@ -79,7 +79,7 @@ def find_by_prefix(prefix: str) -> KeyState | None:
 
 
 def touch(organization_id: UUID, key_id: UUID) -> None:
-    """Update the time of a key's last use, at most once a minute."""
+    """Update the time at which a key was last used, at most once a minute."""
     with tenancy.organization(organization_id):
         _TOUCH.rows(str(organization_id), str(key_id))
 
@@ -134,13 +134,13 @@ def list_live_by_creator(user_id: UUID) -> list[ApiKey]:
 
 
 def count_live_by_creator(user_id: UUID) -> int:
-    """Count the unexpired keys that a user created in all current organizations."""
+    """Count the unexpired keys that a user created in all bound organizations."""
     statement = select(func.count()).where(ApiKey.created_by == user_id, _NOT_EXPIRED)
     return db.session().execute(statement).scalar_one()
 
 
 def delete_by_creator(user_id: UUID) -> None:
-    """Delete the keys that a user created in all current organizations; for the operator."""
+    """Delete the keys that a user created in all bound organizations; for the operator."""
     db.session().execute(
         delete(ApiKey)
         .where(ApiKey.created_by == user_id)

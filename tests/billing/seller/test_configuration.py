@@ -40,11 +40,11 @@ def test_the_example() -> None:
     ("before", "after", "message"),
     [
         ("[seller]", "[seller", "cannot be read"),
-        ("[seller]", "[vendor]", "unknown members: vendor"),
-        ('city = "Berlin"\n', "", "seller: missing members: city"),
-        ('name = "VAT"', 'name = ""', "taxes.name must be a text"),
-        ("Musterstraße 12", " ", "seller.address_lines must be a text"),
-        ('["Musterstraße 12"]', "[]", "seller.address_lines must have a line"),
+        ("[seller]", "[vendor]", "unknown keys: vendor"),
+        ('city = "Berlin"\n', "", "seller: missing keys: city"),
+        ('name = "VAT"', 'name = ""', "taxes.name must be a string"),
+        ("Musterstraße 12", " ", "seller.address_lines must be a string"),
+        ('["Musterstraße 12"]', "[]", "seller.address_lines must have at least one line"),
         ('country = "DE"', 'country = "de"', "seller.country must be a country code"),
         ("DE136695976", "DE136695977", "seller.tax_number is not a valid tax number"),
         ("DE136695976", "ATU13585627", "seller.tax_number is a tax number of AT"),
@@ -52,12 +52,12 @@ def test_the_example() -> None:
         ("INV-{year}-", "INV {year}", "invoices.series must have"),
         ("INV-{year}-", "CN-{year}-", "credit_note_series must differ"),
         ("digits = 5", "digits = 0", "invoices.digits must be a whole number"),
-        ('tax_number = "DE136695976"\n', "", "seller: missing members: tax_number"),
+        ('tax_number = "DE136695976"\n', "", "seller: missing keys: tax_number"),
         ("digits = 5", 'digits = "5"', "invoices.digits must be a whole number"),
         ("payment_days = 14", "payment_days = 400", "payment_days must be"),
         ("notes = []", "notes = 7", "invoices.notes must be a list"),
-        ('DE = "19"', "DE = 19.0", "taxes.rates.DE must be a text"),
-        ('DE = "19"', 'DE = "-1"', "taxes.rates.DE must be a text"),
+        ('DE = "19"', "DE = 19.0", "taxes.rates.DE must be a string"),
+        ('DE = "19"', 'DE = "-1"', "taxes.rates.DE must be a string"),
         ('DE = "19"', "", "the rate of DE is missing"),
         ('DE = "19"', 'DE = "0"', "taxes.rate"),
         ('AT = "20"', 'XX = "20"', "taxes.rates.XX must be a country code"),
@@ -99,4 +99,4 @@ def test_the_service_does_not_start_with_an_invalid_file(
         check=False,
     )
     assert found.returncode == 1
-    assert "BILLING_FILE taxes.name must be a text" in found.stderr
+    assert "BILLING_FILE taxes.name must be a string" in found.stderr

@@ -1,1 +1,1 @@
-"""SQL for invoices."""
+"""SQL queries for invoices."""

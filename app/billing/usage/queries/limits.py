@@ -27,7 +27,7 @@ _LOCK = text(
 
 
 class PlanRow(NamedTuple):
-    """The plan of an organization, and the limits that differ from it."""
+    """The plan of an organization, and the limits that the operator has set."""
 
     plan: str
     limits: dict[str, Any]
@@ -48,7 +48,7 @@ def lock_meters(meters: Sequence[Meter]) -> None:
 
 
 class OrganizationRow(NamedTuple):
-    """An organization with its plan, and the limits that differ from it."""
+    """An organization with its plan, and the limits that the operator has set."""
 
     id: UUID
     slug: str
@@ -64,7 +64,7 @@ def list_plans(organization_ids: Sequence[UUID]) -> list[OrganizationRow]:
 
 
 def insert_warnings(month: date, reached: Sequence[tuple[Meter, int]]) -> set[tuple[Meter, int]]:
-    """Record the parts of limits that meters have reached in a month; return those that are new."""
+    """Record the (meter, percentage) pairs reached in a month, and return the new pairs."""
     if not reached:
         return set()
     rows = [

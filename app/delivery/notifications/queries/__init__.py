@@ -1,1 +1,1 @@
-"""SQL for notifications: recipients, open notifications, and emails."""
+"""SQL queries for notifications: recipients, open notifications, and emails."""

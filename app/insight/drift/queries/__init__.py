@@ -1,1 +1,1 @@
-"""SQL for drift detection."""
+"""SQL queries for drift detection."""

@@ -1,1 +1,1 @@
-"""SQL for feedback on predictions."""
+"""SQL queries for feedback on predictions."""

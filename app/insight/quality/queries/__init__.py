@@ -1,1 +1,1 @@
-"""SQL for quality metrics."""
+"""SQL queries for quality metrics."""

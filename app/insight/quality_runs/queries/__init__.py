@@ -1,1 +1,1 @@
-"""SQL for quality runs."""
+"""SQL queries for quality runs."""

@@ -1,1 +1,1 @@
-"""SQL for predictions and trained models."""
+"""SQL queries for predictions and trained models."""

@@ -1,1 +1,1 @@
-"""SQL for tag sets."""
+"""SQL queries for tag sets."""
