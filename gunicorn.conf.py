@@ -1,4 +1,4 @@
-"""gunicorn's configuration: `gunicorn -c gunicorn.conf.py wsgi:app`."""
+"""Configuration for gunicorn, which is started as `gunicorn -c gunicorn.conf.py wsgi:app`."""
 
 import gc
 import os
@@ -34,14 +34,14 @@ control_socket_disable = True
 
 # The supervisor waits three seconds longer than this before it sends SIGQUIT.
 graceful_timeout = 30
-# The maximum time without a heartbeat. On a busy machine, the start of a worker takes long.
+# The maximum time in seconds without a heartbeat. A worker starts slowly on a busy machine.
 timeout = 60
-# Longer than the 60 s after which common proxies close an idle connection. Otherwise a proxy would
-# sometimes send a request over a connection that this server has just closed. An idle connection
-# occupies no thread.
+# Common proxies close an idle connection after 60 s. This timeout is longer. Otherwise a proxy
+# would sometimes send a request over a connection that this server has just closed. An idle
+# connection occupies no thread.
 keepalive = 75
-# A heartbeat sets a file's timestamp. The file is in memory, because the master must not kill
-# workers when a disk hangs.
+# Each heartbeat of a worker updates the timestamp of a file. The file is in memory, because the
+# master must not kill workers when a disk hangs.
 worker_tmp_dir = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None  # noqa: S108
 
 # The request line contains the cursors and filters of lists. `app.kit.serving` limits bodies.
@@ -81,18 +81,18 @@ def on_starting(server: Any) -> None:
     The garbage collector must not write to it, because each worker would then get a copy.
     """
     if server.app.app_uri == _APPLICATION:
-        # API requests run before document processing. Before the first document, the server takes
-        # 4 MB.
+        # The low priority lets API requests run first. Until its first document, the server uses
+        # 4 MB of memory.
         documents.start_server(idle_seconds=300, nice=10)
     gc.collect()
     gc.freeze()
 
 
 def post_fork(server: Any, worker: Any) -> None:  # noqa: ARG001 - gunicorn's signature
-    """Make the worker end with the supervisor, or without a supervisor with the master."""
+    """Make the worker exit with the supervisor, or with the master if there is no supervisor."""
     supervision.set_death_signal(worker.ppid)
 
 
 def child_exit(server: Any, worker: Any) -> None:  # noqa: ARG001 - gunicorn's signature
-    """Remove the ended worker from the distribution of new connections."""
+    """Remove the exited worker from the shared connection counts."""
     balance.release(worker.age)

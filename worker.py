@@ -1,11 +1,11 @@
-"""The background processes: the relay, the workers of the queues, and the webhook deliverer."""
+"""Entry point for the background processes: the relay, queue workers and webhook deliverer."""
 
 import gc
 import os
 from functools import partial
 
-# Objects created during loading are kept, and searching them for garbage would take a seventh of
-# the loading time.
+# The objects that loading creates stay alive. Running the garbage collector meanwhile would take a
+# seventh of the loading time and free nothing.
 gc.disable()
 
 from app.engines import documents  # noqa: E402
@@ -20,8 +20,8 @@ _IDLE_SECONDS = 900.0
 def start_document_server() -> None:
     """Start the fork server for documents. All workers share it and inherit its socket.
 
-    It has a low priority, so that API requests run first. If the server has ended, a worker starts
-    a new one before it forks for its next jobs. An idle server ends, which saves 40 MB.
+    The server has a low priority, so that API requests run first. It exits when it is idle, which
+    saves 40 MB. A worker starts a new server, if there is none, before it forks for its next jobs.
     """
     slots = container.settings().job_workers + 1
     start = partial(documents.start_server, max_processes=slots, idle_seconds=_IDLE_SECONDS, nice=5)

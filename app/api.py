@@ -1,4 +1,4 @@
-"""The HTTP interface of the application."""
+"""Registration of the HTTP API and its pages on the Flask application."""
 
 from flask import Flask
 

@@ -1,4 +1,4 @@
-"""Registry of jobs and models; `app.endpoints` is the registry of routes and pages."""
+"""Registry of job and model modules. `app.endpoints` is the registry of routes and pages."""
 
 from types import ModuleType
 

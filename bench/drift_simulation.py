@@ -24,8 +24,8 @@ from app.engines.drift import (
     Rate,
     Sample,
     Verdict,
+    assign_verdicts,
     compare,
-    decide,
 )
 
 RUNS = 1000
@@ -152,7 +152,7 @@ def _run(random: Generator, shifted: str | None, limits: Limits | None) -> set[s
         )
         for name, metric in METRICS.items()
     ]
-    comparisons = decide([compare(one, limits) for one in hypotheses], limits)
+    comparisons = assign_verdicts([compare(one, limits) for one in hypotheses], limits)
     return {one.key for one in comparisons if one.verdict == Verdict.DRIFT}
 
 

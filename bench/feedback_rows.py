@@ -169,7 +169,7 @@ def _measure_recording(report: Report, service: Service) -> None:
     with org.app.app_context(), tenancy.organization(org.id), db.transaction():
         # The service's workers may have recorded some of them already.
         recording.lock_recording()
-        recording.delete_automatic([tag_set_id for _, tag_set_id in drafts])
+        recording.delete_automatic_feedback([tag_set_id for _, tag_set_id in drafts])
         began = time.perf_counter()
         assert feedback.record(drafts) == _ACCEPTED
         seconds = time.perf_counter() - began

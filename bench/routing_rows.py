@@ -9,7 +9,7 @@ from sqlalchemy import text
 
 from app.kit import db, tenancy
 from app.workflow.assignment import service as assignment
-from app.workflow.assignment.service import Assigned
+from app.workflow.assignment.service import ArtifactAssignment
 from app.workflow.routing_rules import service
 from bench import filling
 from bench.report import Report, Row
@@ -136,7 +136,8 @@ def _floor(service_: Service, rows: int) -> float:
         began = time.perf_counter()
         for start in range(0, rows, _BATCH):
             batch = [
-                Assigned(artifact_id, assignees, 10) for artifact_id in ids[start : start + _BATCH]
+                ArtifactAssignment(artifact_id, assignees, 10)
+                for artifact_id in ids[start : start + _BATCH]
             ]
             assignment.assign_many(batch)
             db.checkpoint()

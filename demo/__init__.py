@@ -1,1 +1,1 @@
-"""The demo organization: people, teams, schemas and documents, and the script that loads them."""
+"""The demo organization: its users, teams, schemas and documents, and the code that loads them."""

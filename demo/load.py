@@ -1,7 +1,7 @@
-"""Load the demo organization through the API in this process, as its users would.
+"""Create the demo organization by API requests from its users, within this process.
 
-The organization has a temporary slug until it is complete, so that the next start can recognize an
-interrupted load, delete its data, and load again.
+The organization has a temporary slug until it is complete. The next start can therefore recognize
+an interrupted load, delete its data, and load again.
 """
 
 import io
@@ -29,7 +29,7 @@ from demo.teams import TEAMS
 SLUG = "demo"
 _SPAN_FIELDS = {field["key"] for field in CONTRACT["fields"] if field["type"] == "span"}
 _LOADING_SLUG = "demo-loading"
-# The demo needs little disk space, and a machine for trying the service may have little.
+# The demo needs little disk space, and the machine on which it is tried may have little.
 _SETTINGS = {"LOG_LEVEL": "WARNING", "RATE_LIMITS": "off", "STORAGE_RESERVE_BYTES": "0"}
 _REJECTION_REASON = (
     "The total is not the amount to pay: tax is missing. Please look at the last line again."
@@ -53,7 +53,7 @@ class _User:
         self._headers["Authorization"] = f"Bearer {token}"
 
     def call(self, method: str, path: str, **kwargs: Any) -> Any:
-        """Send a request and return the data of the response. Raises DemoError if it fails."""
+        """Send a request, and return the response's data. Raises DemoError if it was rejected."""
         response = self._client.open(
             f"/api/v1{path}", method=method, headers=self._headers, **kwargs
         )
@@ -65,8 +65,8 @@ class _User:
 def load(progress: Progress) -> None:
     """Create the organization `demo` with its users, schemas, documents and tag sets.
 
-    DATABASE_URL, the keys and DEMO_PASSWORD are read from the environment. The workers run text
-    recognition and the other jobs that the load enqueues, so that the service is ready earlier.
+    DATABASE_URL, the keys and DEMO_PASSWORD are read from the environment. Text recognition and
+    other jobs are only enqueued, so that the service is ready earlier. The workers run them later.
     """
     # Rate limits are off, because the demo users log in within a second.
     app = create_app({**os.environ, **_SETTINGS})
@@ -94,7 +94,7 @@ def load(progress: Progress) -> None:
 def _create_organization(app: Flask, password: str) -> UUID:
     with (
         app.app_context(),
-        tenancy.across_organizations(reason="the demo makes an organization"),
+        tenancy.across_organizations(reason="the demo creates an organization"),
         db.transaction() as session,
     ):
         session.execute(delete(Organization).where(Organization.slug == _LOADING_SLUG))
@@ -146,7 +146,7 @@ def _upload_document(labeler: _User, document: DemoDocument, schema_id: str) -> 
 
 
 def _run_parsing_jobs(app: Flask, advance: Callable[[int], None]) -> None:
-    """Run the parsing jobs of the uploads, two at a time, because no worker runs yet."""
+    """Run the parsing jobs of the uploads, two at a time, because no worker is running yet."""
 
     def run_next(_: int) -> int:
         with app.app_context():
@@ -160,7 +160,7 @@ def _run_parsing_jobs(app: Flask, advance: Callable[[int], None]) -> None:
 
 
 def _label_document(people: dict[str, _User], document: DemoDocument, artifact_id: str) -> None:
-    if document.state == "unlabeled":
+    if document.status == "unlabeled":
         return
     labeler, reviewer = people["labeler"], people["reviewer"]
     tag_set = labeler.call("POST", f"/artifacts/{artifact_id}/tag-sets", json={"from": "empty"})
@@ -169,34 +169,40 @@ def _label_document(people: dict[str, _User], document: DemoDocument, artifact_i
     tags = [_add_offsets(tag, text) for tag in _select_tags(document)]
     body = {"tags": tags, "revision": tag_set["revision"], "seconds_spent": 95}
     labeler.call("PUT", f"{path}/tags", json=body)
-    if document.state == "draft":
+    if document.status == "draft":
         return
     labeler.call("POST", f"{path}/submit")
-    if document.state == "accepted":
+    if document.status == "accepted":
         reviewer.call("POST", f"{path}/accept", json={})
-    elif document.state == "rejected":
+    elif document.status == "rejected":
         reviewer.call(
             "POST", f"{path}/reject", json={"reason": _REJECTION_REASON, "send_to": "pool"}
         )
 
 
 def _add_offsets(tag: dict[str, Any], text: str) -> dict[str, Any]:
-    """Add the offsets of a span value; line breaks in the text may differ from the value."""
+    """Add the offsets in `text` to a tag of a span field; other tags are returned unchanged.
+
+    Line breaks in the text may differ from those in the value.
+    """
     if tag["field"] not in _SPAN_FIELDS:
         return tag
     words = r"\s+".join(re.escape(word) for word in tag["value"].split())
     match = re.search(words, text)
     if match is None:
-        raise DemoError(f"{tag['field']} is not in its document")
+        raise DemoError(f"the document does not contain the value of {tag['field']}")
     return {**tag, "evidence": [{"start": match.start(), "end": match.end()}]}
 
 
 def _select_tags(document: DemoDocument) -> list[dict[str, Any]]:
-    """Return the tags to save: half of the tags for a draft, a wrong total if rejected."""
-    tags = [dict(tag) for tag in document.truth]
-    if document.state == "draft":
+    """Return the tags to save for a document, which depend on its status.
+
+    A draft gets half of the correct tags. A rejected document gets a wrong total.
+    """
+    tags = [dict(tag) for tag in document.correct_tags]
+    if document.status == "draft":
         return tags[: len(tags) // 2]
-    if document.state == "rejected":
+    if document.status == "rejected":
         values = {tag["field"]: tag["value"] for tag in tags}
         for tag in tags:
             if tag["field"] == "total":

@@ -1,4 +1,4 @@
-"""The users of the demo organization, by the first part of their email addresses."""
+"""The users of the demo organization."""
 
 PEOPLE: dict[str, tuple[str, str]] = {
     "owner": ("owner", "Olivia Owner"),
@@ -10,9 +10,9 @@ PEOPLE: dict[str, tuple[str, str]] = {
     "labeler-3": ("labeler", "Lin Labeler"),
     "viewer": ("viewer", "Vera Viewer"),
 }
-"""The role and the name of each user."""
+"""The role and the name of each user, by the part of the email address before the @."""
 
 
 def build_address(person: str) -> str:
-    """Return the email address of a user in PEOPLE."""
+    """Return the email address for a key of PEOPLE."""
     return f"{person}@demo.example"

@@ -1,4 +1,4 @@
-"""Define the two schemas of the demo organization as API request bodies."""
+"""The two schemas of the demo organization, as request bodies for POST /schemas."""
 
 from typing import Any
 
@@ -11,24 +11,24 @@ Label what the document **says**, not what it should say.
   prints: `1.234,50 €` is `1234.50` `EUR`.
 - **Total** is the amount to pay, tax included.
 - **IBAN** without spaces. Leave it empty when the invoice names none.
-- **Line items**: one row per item, in the order of the page, over all pages. Carried sums and
-  subtotals are no items.
+- **Line items**: one row per item, in the order of the page, over all pages. Amounts carried
+  forward and subtotals are not items.
 - **Paid** is yes only when the document itself says so: a stamp, a ticked box, a receipt.
 
-Reject a label set when a number is wrong; correct it and accept when only a space or a capital
-letter is.
+Reject a tag set if a number is wrong. If only a space or a capital letter is wrong, correct it
+and accept the tag set.
 """
 
 _CONTRACT_GUIDELINES = """\
-Label the contract itself and leave aside what its schedules repeat.
+Label the contract itself, and ignore repetitions in its schedules.
 
 - **Parties**: one value per party, the name as in the opening lines, with its legal form.
-- **Effective date** is the day the contract begins to bind, which need not be the day of a
-  signature. **End date** is its last day.
-- **Governing law**: the country, also where only a part of it is named (England and Wales: `GB`).
+- **Effective date** is the first day on which the contract is in force. It may differ from the
+  days of the signatures. **End date** is the last day on which the contract is in force.
+- **Governing law**: the country, even if only a part of it is named (England and Wales: `GB`).
 - **Notice** in days. Count a month as 30 days and a week as 7.
-- **Value** is the total or, for rent, the sum of one year, without tax.
-- **Confidentiality clause**: mark the whole clause, from its first word to the full stop.
+- **Value** is the total or, for a lease, the rent for one year, without tax.
+- **Confidentiality clause**: mark the whole clause, from its first word to its final period.
 - **Signed** is yes when every party has signed; draw one box around all **signatures**.
 """
 
@@ -51,9 +51,9 @@ _LINE_COLUMNS = [
     _build_field(
         "description", "Description", "text", "The item's text as printed.", required=True
     ),
-    _build_field("quantity", "Quantity", "number", "How many, or how much; 1 for a flat charge."),
-    _build_field("unit_price", "Unit price", "money", "Price of one unit before tax."),
-    _build_field("amount", "Amount", "money", "Price of the line before tax.", required=True),
+    _build_field("quantity", "Quantity", "number", "The number of units; 1 for a flat charge."),
+    _build_field("unit_price", "Unit price", "money", "The price of one unit before tax."),
+    _build_field("amount", "Amount", "money", "The price of the line before tax.", required=True),
 ]
 
 INVOICE: dict[str, Any] = {
@@ -73,36 +73,40 @@ INVOICE: dict[str, Any] = {
             "invoice_number",
             "Invoice number",
             "text",
-            "The number the supplier gave the invoice, with its prefix.",
+            "The number that the supplier gave the invoice, with its prefix.",
             required=True,
             constraints={"max_length": 64},
         ),
         _build_field("invoice_date", "Invoice date", "date", "The day of issue.", required=True),
+        _build_field("due_date", "Due date", "date", "The last day for payment, if it is stated."),
         _build_field(
-            "due_date", "Due date", "date", "The last day for payment, when it is stated."
+            "supplier_name",
+            "Supplier",
+            "text",
+            "The company that issued the invoice.",
+            required=True,
         ),
-        _build_field("supplier_name", "Supplier", "text", "Who issued the invoice.", required=True),
-        _build_field("supplier_address", "Supplier address", "address", "Street, place, country."),
+        _build_field("supplier_address", "Supplier address", "address", "Street, city, country."),
         _build_field(
             "supplier_vat_id",
             "Supplier VAT ID",
             "text",
-            "VAT or other tax number of the supplier, as printed.",
+            "The VAT number or other tax number of the supplier, as printed.",
             constraints={"max_length": 32},
         ),
-        _build_field("customer_name", "Customer", "text", "Who has to pay."),
+        _build_field("customer_name", "Customer", "text", "The person or company that must pay."),
         _build_field(
             "iban",
             "IBAN",
             "text",
-            "The account to pay to, without spaces.",
+            "The bank account that receives the payment, without spaces.",
             constraints={"formats": ["iban"]},
         ),
         _build_field(
-            "currency", "Currency", "currency", "The currency of the sums.", required=True
+            "currency", "Currency", "currency", "The currency of the amounts.", required=True
         ),
-        _build_field("subtotal", "Subtotal", "money", "Sum of the lines before tax."),
-        _build_field("tax_amount", "Tax", "money", "All tax together."),
+        _build_field("subtotal", "Subtotal", "money", "The sum of the lines before tax."),
+        _build_field("tax_amount", "Tax", "money", "The sum of all taxes."),
         _build_field("total", "Total", "money", "The amount to pay, tax included.", required=True),
         _build_field(
             "line_items",
@@ -128,7 +132,7 @@ CONTRACT: dict[str, Any] = {
         "max_rejections": 2,
     },
     "fields": [
-        _build_field("title", "Title", "text", "The contract's own name.", required=True),
+        _build_field("title", "Title", "text", "The title of the contract.", required=True),
         _build_field(
             "parties",
             "Parties",
@@ -138,15 +142,15 @@ CONTRACT: dict[str, Any] = {
             multiple=True,
         ),
         _build_field(
-            "effective_date", "Effective date", "date", "First day in force.", required=True
+            "effective_date", "Effective date", "date", "The first day in force.", required=True
         ),
-        _build_field("end_date", "End date", "date", "Last day in force; empty when open-ended."),
+        _build_field("end_date", "End date", "date", "The last day in force, if there is one."),
         _build_field("governing_law", "Governing law", "country", "The country whose law applies."),
         _build_field(
             "contract_type",
             "Type",
             "choice",
-            "What kind of contract it is, judged by its subject.",
+            "The type of contract, according to its subject.",
             required=True,
             options=[
                 {"value": "services", "label": "Services"},
@@ -162,15 +166,17 @@ CONTRACT: dict[str, Any] = {
             "termination_notice_days",
             "Notice of termination",
             "integer",
-            "Days of notice for ending the contract without a cause.",
+            "The days of notice for terminating the contract without cause.",
             constraints={"min": 0, "max": 3650},
         ),
-        _build_field("value", "Value", "money", "Total value, or one year's rent, without tax."),
+        _build_field(
+            "value", "Value", "money", "The total value, or one year's rent, without tax."
+        ),
         _build_field(
             "confidentiality_clause",
             "Confidentiality clause",
             "span",
-            "The words of the clause, without its heading.",
+            "The text of the clause, without its heading.",
         ),
         _build_field("signed", "Signed", "boolean", "Whether every party has signed."),
         _build_field("signature", "Signatures", "region", "A box around the signatures."),

@@ -1,4 +1,4 @@
-"""Define the teams of the demo organization; leads and members are keys of `PEOPLE`."""
+"""The teams of the demo organization, with keys of `PEOPLE` as leads and members."""
 
 from typing import Any
 
@@ -17,7 +17,7 @@ TEAMS: list[dict[str, Any]] = [
         "lead": "reviewer",
         "members": ["labeler", "labeler-2", "labeler-3", "reviewer-2"],
         "skills": ["Invoices", "Line items", "German"],
-        "description": "Bills from suppliers, in any language.",
+        "description": "Invoices from suppliers, in any language.",
     },
     {
         "name": "Contracts",

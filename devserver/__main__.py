@@ -8,32 +8,30 @@ from pathlib import Path
 
 
 def main() -> int:
-    """Run one command and return its exit status."""
+    """Parse the command line, run the command, and return its exit status."""
     parser = argparse.ArgumentParser(prog="python -m devserver", description=__doc__)
     commands = parser.add_subparsers(dest="command", required=True)
     run = commands.add_parser("run", help="start the whole service and keep it running")
     run.add_argument(
         "--with-parent",
         action="store_true",
-        help="stop when the parent process (make) has ended",
+        help="stop when the parent process (make) exits",
     )
     commands.add_parser("status", help="show the processes of the running service and their memory")
     commands.add_parser(
         "env", help="print the environment of the running service as shell commands"
     )
     migration = commands.add_parser(
-        "migration", help="write a migration from changes to the models"
+        "migration", help="generate a migration from the changes to the models"
     )
     migration.add_argument("message")
     commands.add_parser(
         "prepare", help="migrate the database, and load the demo data if it is empty"
     )
-    backup = commands.add_parser(
-        "backup", help="copy the data of the running service to a new folder"
-    )
+    backup = commands.add_parser("backup", help="back up the running service to a new folder")
     backup.add_argument("folder", type=Path)
     backup.add_argument(
-        "--database-url", help="URL of an external database for a role with BYPASSRLS"
+        "--database-url", help="URL of an external database, with a role that has BYPASSRLS"
     )
     restore = commands.add_parser("restore", help="restore a backup into a new DATA_DIR")
     restore.add_argument("folder", type=Path)
@@ -41,7 +39,7 @@ def main() -> int:
 
 
 def _dispatch(arguments: argparse.Namespace) -> int:
-    """Run the command. Import only the modules it needs, so that the supervisor stays small."""
+    """Run the command, and import only the modules that it needs, to keep the supervisor small."""
     match arguments.command:
         case "run":
             from devserver.run import run  # noqa: PLC0415

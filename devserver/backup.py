@@ -1,8 +1,8 @@
-"""`python -m devserver backup FOLDER`: copy a running service.
+"""`python -m devserver backup FOLDER`: back up a running service.
 
 The backup copies the files, then the database, and then the files that were added in the meantime.
-Files never change, and a file that is deleted in the meantime was copied before. Therefore the
-backup contains every file that its database refers to.
+Files never change, and files that are deleted in the meantime have already been copied. Therefore
+the backup contains every file that its database refers to.
 """
 
 import contextlib
@@ -32,22 +32,26 @@ _FILE_SCHEME = "file://"
 
 
 def backup(environ: Mapping[str, str], folder: Path, database_url: str | None = None) -> int:
-    """Copy the running service of DATA_DIR into a new folder, and return the exit status.
+    """Back up the service that is running on DATA_DIR, and return the exit status.
 
-    `database_url` must use a role that bypasses row-level security; it is not needed for the
-    embedded PostgreSQL. Files are copied only from a `file://` storage.
+    `folder` must not exist. `database_url` must use a role that bypasses row-level security; it is
+    not needed for the embedded PostgreSQL. Files are copied only if the storage is a folder.
     """
     data_dir = read_data_dir(environ)
     if data_dir is None:
         return EXIT_SETTINGS
-    record = environment.Record(data_dir).read()
-    if lock.find_holder(data_dir) is None or not record:
-        print_error(f"Nothing runs on {data_dir}. Start the service, or copy the folder.")
+    record = environment.RunRecord(data_dir).read()
+    if lock.find_lock_holder(data_dir) is None or not record:
+        print_error(
+            f"No service is running on {data_dir}. Start the service, or copy the folder instead."
+        )
         return EXIT_FAILED
     running: dict[str, str] = record["environment"]
     url = database_url or _get_embedded_url(data_dir, running["DATABASE_URL"])
     if url is None:
-        print_error("Set --database-url to a URL of your database for a role with BYPASSRLS.")
+        print_error(
+            "Set --database-url to the URL of your database, with a role that has BYPASSRLS."
+        )
         return EXIT_SETTINGS
     progress = Progress()
     try:
@@ -55,14 +59,14 @@ def backup(environ: Mapping[str, str], folder: Path, database_url: str | None = 
         _copy_service(data_dir, running, url, folder, progress)
     except (OSError, subprocess.SubprocessError, psycopg2.Error) as error:
         progress.failed()
-        print_error(f"The backup failed: {error}. {folder} is not complete.")
+        print_error(f"The backup failed: {error}. The backup in {folder} is incomplete.")
         return EXIT_FAILED
     progress.print_line(f"The backup is complete: {folder}")
     return 0
 
 
 def _get_embedded_url(data_dir: Path, url: str) -> str | None:
-    """Return the superuser's URL if `url` belongs to the embedded PostgreSQL, else None."""
+    """Return the superuser's URL if `url` is that of the embedded PostgreSQL, or None."""
     port = urlsplit(url).port
     if port is None or not (data_dir / "postgres" / "cluster").exists():
         return None
@@ -85,9 +89,9 @@ def _copy_service(
         write_private(folder / SECRETS, (data_dir / SECRETS).read_text(encoding="utf-8").rstrip())
     manifest: dict[str, Any] = {
         "finished_at": datetime.now(UTC).isoformat(),
-        "revision": revisions.find_applied(url),
+        "revision": revisions.find_applied_revision(url),
         "role": running.get("DATABASE_ROLE", DATABASE_ROLE),
-        "owner": revisions.find_owner(url),
+        "owner": revisions.find_table_owner(url),
         "files": source is not None,
         "keys": (data_dir / SECRETS).exists(),
     }
@@ -95,7 +99,7 @@ def _copy_service(
 
 
 def _get_files_folder(data_dir: Path, running: Mapping[str, str]) -> Path | None:
-    """Return the folder with the files, or None if they are in an object store."""
+    """Return the folder with the service's files, or None if they are in an object store."""
     url = running.get("STORAGE_URL", "")
     if not url:
         return data_dir / FILES
@@ -103,7 +107,7 @@ def _get_files_folder(data_dir: Path, running: Mapping[str, str]) -> Path | None
 
 
 def _dump_database(url: str, target: Path, progress: Progress) -> None:
-    """Write the database to `target`, which only its owner can read."""
+    """Dump the database to the file `target`, which only the file's owner can read."""
     target.touch(mode=0o600)
     arguments = ["--format=custom", "--verbose", f"--file={target}"]
     for _ in run_tool("pg_dump", url, arguments):
@@ -111,7 +115,7 @@ def _dump_database(url: str, target: Path, progress: Progress) -> None:
 
 
 def copy_files(source: Path, target: Path, progress: Progress, *, step: str = "files") -> None:
-    """Copy the files that are missing in `target`; skip files deleted in the meantime."""
+    """Copy the files that `target` does not have, except files deleted in the meantime."""
     progress.begin(step)
     total = sum(1 for _ in _list_files(source))
     copied_count = 0
@@ -130,7 +134,7 @@ def _list_files(folder: Path) -> Iterator[Path]:
 
 
 def _copy_file(path: Path, copy: Path) -> bool:
-    """Copy a file atomically. Return False if it no longer exists."""
+    """Copy a file atomically, and return True, or return False if the file no longer exists."""
     copy.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     draft = copy.with_name(f".{copy.name}.part")
     with contextlib.suppress(FileNotFoundError):

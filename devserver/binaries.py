@@ -1,4 +1,4 @@
-"""Locate the server programs of the installed packages, or copy them to an accessible folder."""
+"""Locate the server programs in installed packages, or copy them to an accessible folder."""
 
 import importlib.util
 import os
@@ -12,7 +12,7 @@ from devserver.process import Account
 
 
 def _find_package_folder(package: str) -> Path:
-    """Return the folder of an installed package, without importing it."""
+    """Return the folder of an installed package, without importing the package."""
     spec = importlib.util.find_spec(package)
     if spec is None or spec.origin is None:
         raise FileNotFoundError(f"the package {package} is not installed")
@@ -46,10 +46,10 @@ def find_valkey_binary(account: Account | None) -> Path:
 def _ensure_accessible(
     account: Account | None, root: Path, folders: tuple[str, ...], name: str
 ) -> Path:
-    """Return `root` if `account` can access it, or else a folder with copies of `folders`.
+    """Return `root` if `account` can access it, or a folder with copies of `folders` otherwise.
 
-    The account `nobody` cannot access a clone under /root or in a private temporary folder. The
-    programs are not secret, so everybody may read the copy, but only root may write to it.
+    The account `nobody` cannot access an installation under /root or in a private temporary folder.
+    The programs are not secret, so everybody may read the copy, but only root may write to it.
     """
     if account is None or _is_accessible(root / folders[0]):
         return root
@@ -77,14 +77,14 @@ def _is_accessible(path: Path) -> bool:
 
 
 def _check_owner(folder: Path) -> None:
-    """Raise PermissionError if another user can write the folder, for example under /tmp."""
+    """Raise PermissionError if another user can write to the folder, for example under /tmp."""
     status = folder.lstat()
     if not stat.S_ISDIR(status.st_mode) or status.st_uid != os.geteuid() or status.st_mode & 0o022:
-        raise PermissionError(f"{folder} can be written by another user; remove it")
+        raise PermissionError(f"{folder} can be written by another user; delete it")
 
 
 def _make_readable(folder: Path) -> None:
-    """Make all files readable for everybody, and programs executable, regardless of the umask."""
+    """Make all files readable and all programs executable for everybody, despite the umask."""
     for path in (folder, *folder.rglob("*")):
         if not path.is_symlink():
             mode = path.stat().st_mode

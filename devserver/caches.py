@@ -1,4 +1,4 @@
-"""Choose the cache sizes of the embedded PostgreSQL."""
+"""Choose the cache sizes for the embedded PostgreSQL by the machine's memory."""
 
 import os
 from pathlib import Path
@@ -10,7 +10,7 @@ _CONTAINER_LIMIT = Path("/sys/fs/cgroup/memory.max")
 
 
 def read_memory() -> int:
-    """Return the memory in bytes of the machine, or of the container if it has less."""
+    """Return the memory of the machine in bytes, or the container's memory limit if it is lower."""
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     try:
         return min(memory, int(_CONTAINER_LIMIT.read_text()))
@@ -21,8 +21,9 @@ def read_memory() -> int:
 def choose_cache_settings(memory: int) -> dict[str, str]:
     """Return PostgreSQL's cache settings for a machine with `memory` bytes.
 
-    PostgreSQL shares the machine. Its own cache is a sixteenth of the memory, from 64 to 512 MiB.
-    It assumes that half of the memory is the file cache of the operating system.
+    PostgreSQL shares the machine with other programs. Its own cache gets a sixteenth of the memory,
+    but at least 64 MiB and at most 512 MiB. Half of the memory is assumed to be the operating
+    system's file cache.
     """
     buffers = min(max(memory // 16, _MIN_BUFFERS), _MAX_BUFFERS)
     return {

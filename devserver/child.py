@@ -1,4 +1,4 @@
-"""Define the child processes of the supervisor, and how to start and stop them."""
+"""The specification and the state of the supervisor's child processes."""
 
 import signal
 import subprocess
@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from app.kit.child_processes import Backoff, Restarts, Stoppable, Stops
+from app.kit.child_processes import Backoff, Restarts, Stoppable, StopSignals
 from devserver.handover import Handover
 from devserver.process import Launch
 from devserver.processes import Process
@@ -14,17 +14,17 @@ from devserver.processes import Process
 
 @dataclass(frozen=True)
 class ChildSpec:
-    """A child process to keep running.
+    """A child process that the supervisor must keep running.
 
-    `prepare` runs before every start and returns how to start the child. `stops` are the signals
-    that end it, each with the seconds to wait before the next signal; SIGKILL comes last. `log` is
-    the file for its output, if any. With a `handover`, the child's own children may outlive it.
-    `backoff` replaces the backoff of the supervisor.
+    `prepare` is called before every start, and returns how to start the child. `stop_signals` are
+    sent to stop the child, each with the seconds to wait before the next signal; SIGKILL is sent
+    last. `log` is the file that receives the child's output, if any. If there is a `handover`, the
+    child's own children may outlive it. `backoff` replaces the supervisor's backoff.
     """
 
     name: str
     prepare: Callable[[], Launch]
-    stops: Stops = ((signal.SIGTERM, 30.0),)
+    stop_signals: StopSignals = ((signal.SIGTERM, 30.0),)
     log: Path | None = None
     handover: Handover | None = None
     backoff: Backoff | None = None
@@ -32,7 +32,7 @@ class ChildSpec:
 
 @dataclass
 class Child:
-    """The current state of a child: running, or waiting for its restart."""
+    """A child process that is running, or is waiting for its restart."""
 
     spec: ChildSpec
     process: subprocess.Popen[bytes] | None = None
@@ -40,17 +40,17 @@ class Child:
 
     @property
     def pid(self) -> int | None:
-        """The process id while the child runs, else None."""
+        """The process id, or None if the child is not running."""
         return None if self.process is None else self.process.pid
 
     def owns(self, process: Process) -> bool:
-        """Return whether a process belongs to this child and may outlive it."""
+        """Return whether a process is one of this child's workers that may outlive it."""
         handover = self.spec.handover
         return handover is not None and handover.owns(process, self.pid)
 
-    def list_stop_plans(self) -> list[tuple[Stoppable, Stops]]:
-        """Return the processes to stop, each with its signals."""
+    def list_stop_plans(self) -> list[tuple[Stoppable, StopSignals]]:
+        """Return the child and its orphaned workers, each with the signals that stop it."""
         running: list[Stoppable] = [] if self.process is None else [self.process]
         if self.spec.handover is not None:
             running += self.spec.handover.orphaned_workers
-        return [(process, self.spec.stops) for process in running]
+        return [(process, self.spec.stop_signals) for process in running]

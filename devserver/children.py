@@ -1,4 +1,4 @@
-"""Define how the supervisor starts the processes of the application."""
+"""The specifications of the application's processes, and checks whether they are ready."""
 
 import signal
 import socket
@@ -18,7 +18,7 @@ from devserver.processes import list_tree
 ROOT = Path(__file__).parents[1]
 MIGRATIONS = ROOT / "migrations" / "versions"
 API, WORKERS = "API", "workers"
-_API_STOPS = ((signal.SIGTERM, 33.0), (signal.SIGQUIT, 2.0))
+_API_STOP_SIGNALS = ((signal.SIGTERM, 33.0), (signal.SIGQUIT, 2.0))
 
 
 # By default, the C library keeps a memory pool for each thread and never returns it.
@@ -32,35 +32,38 @@ def _build_launch(
     return Launch(argv=argv, cwd=ROOT, env={**_MEMORY_VARIABLES, **env}, pass_fds=pass_fds)
 
 
-def build_api(env: Mapping[str, str], listener: Listener, workers: int) -> ChildSpec:
-    """Return the spec of gunicorn with `workers`; it completes running requests before it stops.
+def build_api_spec(env: Mapping[str, str], listener: Listener, workers: int) -> ChildSpec:
+    """Return the spec for gunicorn, which completes running requests before it exits.
 
-    The supervisor owns the socket, and workers outlive their master until the workers of the next
-    master are ready. Therefore no connection is refused when a master dies.
+    The supervisor owns the socket. If a gunicorn master is killed, its workers keep running until
+    the workers of the next master are ready. Therefore no connection is refused in the meantime.
     """
-    handover = Handover(workers, _API_STOPS[0][1])
+    handover = Handover(workers, _API_STOP_SIGNALS[0][1])
     launch = _build_launch(
         *("-m", "gunicorn", "-c", "gunicorn.conf.py", "wsgi:app"),
         env={**env, LISTENER: str(listener.fileno()), **handover.environment},
         pass_fds=(listener.fileno(), *handover.descriptors),
     )
-    return ChildSpec(API, lambda: launch, stops=_API_STOPS, handover=handover)
+    return ChildSpec(API, lambda: launch, stop_signals=_API_STOP_SIGNALS, handover=handover)
 
 
-def build_workers(env: Mapping[str, str]) -> ChildSpec:
-    """Return the spec of the relay and RQ workers; jobs that run past the stop run again later."""
+def build_workers_spec(env: Mapping[str, str]) -> ChildSpec:
+    """Return the spec for the relay and the RQ workers.
+
+    Jobs that do not finish before the process is stopped run again later.
+    """
     launch = _build_launch("worker.py", env=env)
-    return ChildSpec(WORKERS, lambda: launch, stops=((signal.SIGTERM, 30.0),))
+    return ChildSpec(WORKERS, lambda: launch, stop_signals=((signal.SIGTERM, 30.0),))
 
 
-def build_prepare(env: Mapping[str, str], progress_fd: int) -> Launch:
-    """Return how to start `devserver.prepare`, which writes its progress to `progress_fd`."""
+def build_prepare_launch(env: Mapping[str, str], progress_fd: int) -> Launch:
+    """Return how to start `devserver.prepare`, which reports its progress to `progress_fd`."""
     child_env = {**env, PROGRESS_FD: str(progress_fd)}
     return _build_launch("-m", "devserver", "prepare", env=child_env, pass_fds=(progress_fd,))
 
 
 def get_local_host(settings: Settings) -> str:
-    """Return the host name by which this machine reaches the API."""
+    """Return the address at which programs on this machine reach the API."""
     return {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(settings.host, settings.host)  # noqa: S104
 
 
@@ -71,7 +74,7 @@ def get_local_url(settings: Settings) -> str:
 
 
 class ReadinessProbe:
-    """A non-blocking check with GET /health/ready.
+    """A check with GET /health/ready that does not wait for the response.
 
     gunicorn accepts connections before its workers have loaded the application. Therefore one
     request stays open between calls, instead of a new request for each call. The probe uses plain
@@ -84,8 +87,8 @@ class ReadinessProbe:
         self._address = (get_local_host(settings), settings.port)
         self._connection: socket.socket | None = None
 
-    def is_ready(self) -> bool:
-        """Return whether a response with status 200 has arrived."""
+    def check_ready(self) -> bool:
+        """Send a request if none is open, and return whether a response with status 200 arrived."""
         try:
             if self._connection is None:
                 self._connection = socket.create_connection(self._address, timeout=1.0)

@@ -1,4 +1,4 @@
-"""Create roles and databases in an embedded PostgreSQL as its superuser."""
+"""Manage roles and databases in an embedded PostgreSQL, as its superuser."""
 
 import secrets
 from collections.abc import Iterator, Mapping
@@ -22,7 +22,7 @@ def _connect_as_superuser(admin_url: str) -> Iterator[cursor]:
 
 
 def can_connect(url: str) -> bool:
-    """Return whether PostgreSQL accepts a connection to this URL."""
+    """Return whether PostgreSQL accepts a connection with this URL."""
     try:
         psycopg2.connect(url, **LIBPQ).close()
     except psycopg2.OperationalError:
@@ -30,7 +30,7 @@ def can_connect(url: str) -> bool:
     return True
 
 
-def ensure_owner(admin_url: str, role: str, password: str) -> None:
+def ensure_owner_role(admin_url: str, role: str, password: str) -> None:
     """Create or update the application's role with LOGIN and CREATEROLE, but not SUPERUSER."""
     attributes = sql.SQL("ROLE {} LOGIN NOSUPERUSER NOBYPASSRLS CREATEROLE PASSWORD {}").format(
         sql.Identifier(role), sql.Literal(password)
@@ -45,7 +45,7 @@ def ensure_owner(admin_url: str, role: str, password: str) -> None:
 def ensure_application_role(url: str, role: str, owner: str) -> None:
     """Create the role that the application switches to, and grant it to the database's owner.
 
-    Roles belong to the cluster, so a dump of the database does not contain this role.
+    The dump of a database does not contain this role, because roles belong to the cluster.
     """
     create = sql.SQL("CREATE ROLE {} NOLOGIN NOSUPERUSER NOBYPASSRLS NOCREATEDB NOCREATEROLE")
     grant = sql.SQL("GRANT {} TO {} WITH SET TRUE, INHERIT FALSE")
@@ -60,10 +60,10 @@ def ensure_application_role(url: str, role: str, owner: str) -> None:
 
 @contextmanager
 def create_temporary_superuser(admin_url: str, role: str, owner: str) -> Iterator[str]:
-    """Create a superuser for the block, and yield its URL for the database of `admin_url`.
+    """Create a superuser during the block, and yield its URL for the database in `admin_url`.
 
-    After the block, `owner` owns the objects that the superuser created, and the superuser is
-    dropped.
+    After the block, the objects that the superuser created are reassigned to `owner`, and the
+    superuser is dropped.
     """
     parts = urlsplit(admin_url)
     password = secrets.token_urlsafe(24)
@@ -78,11 +78,11 @@ def create_temporary_superuser(admin_url: str, role: str, owner: str) -> Iterato
 
 
 @contextmanager
-def rename_temporarily(admin_url: str, role: str, name: str) -> Iterator[None]:
+def rename_role_temporarily(admin_url: str, role: str, name: str) -> Iterator[None]:
     """Rename `role` to `name` during the block.
 
-    Another role with the name `name` gets a temporary name. The superuser of `admin_url` must be a
-    third role.
+    If another role has the name `name`, it gets a temporary name. The superuser in `admin_url` must
+    be a third role.
     """
     if role == name:
         yield
@@ -97,7 +97,7 @@ def rename_temporarily(admin_url: str, role: str, name: str) -> Iterator[None]:
 
 
 def _rename(admin_url: str, role: str, name: str) -> bool:
-    """Rename a role. Return False if the role does not exist."""
+    """Rename a role, and return True, or return False if the role does not exist."""
     statement = sql.SQL("ALTER ROLE {} RENAME TO {}")
     with _connect_as_superuser(admin_url) as statements:
         try:
@@ -108,7 +108,7 @@ def _rename(admin_url: str, role: str, name: str) -> bool:
 
 
 def set_role_settings(admin_url: str, role: str, settings: Mapping[str, str]) -> None:
-    """Set settings for every later session of the role."""
+    """Change settings for all future sessions of a role."""
     with _connect_as_superuser(admin_url) as statements:
         for name, value in settings.items():
             statements.execute(
@@ -119,9 +119,10 @@ def set_role_settings(admin_url: str, role: str, settings: Mapping[str, str]) ->
 
 
 def create_database(admin_url: str, name: str, owner: str, template: str | None = None) -> None:
-    """Create a database that `owner` owns, as a copy of `template` if given.
+    """Create a database that `owner` owns, as a copy of the database `template` if given.
 
-    Raises psycopg2.errors.DuplicateDatabase, or ObjectInUse while the template has sessions.
+    Raises psycopg2.errors.DuplicateDatabase if the database exists, and ObjectInUse if the template
+    has open sessions.
     """
     statement = sql.SQL("CREATE DATABASE {} OWNER {} TEMPLATE {}").format(
         sql.Identifier(name), sql.Identifier(owner), sql.Identifier(template or "template1")
@@ -131,7 +132,7 @@ def create_database(admin_url: str, name: str, owner: str, template: str | None 
 
 
 def ensure_database(admin_url: str, name: str, owner: str) -> None:
-    """Create the database if it does not exist."""
+    """Create a database that `owner` owns, unless the database exists."""
     try:
         create_database(admin_url, name, owner)
     except errors.DuplicateDatabase:
@@ -139,7 +140,7 @@ def ensure_database(admin_url: str, name: str, owner: str) -> None:
 
 
 def drop_database(admin_url: str, name: str) -> None:
-    """Drop the database if it exists, and end its sessions."""
+    """Terminate all sessions of a database, and drop it, if it exists."""
     statement = sql.SQL("DROP DATABASE IF EXISTS {} WITH (FORCE)").format(sql.Identifier(name))
     with _connect_as_superuser(admin_url) as statements:
         statements.execute(statement)

@@ -1,4 +1,4 @@
-"""Build the environment of the service's processes; generate missing secrets in demo mode."""
+"""Build the environment for the service's processes, and generate missing secrets in demo mode."""
 
 import base64
 import json
@@ -22,16 +22,16 @@ _RECORDED_NAMES = tuple(entry.name.upper() for entry in fields(Settings))
 
 
 def read_settings(environ: Mapping[str, str]) -> Settings:
-    """Return the settings for `make run`, which turns the demo mode on by default.
+    """Read the settings for `make run`, for which demo mode is on by default.
 
-    Raises SettingsError.
+    Raises SettingsError if a setting is invalid.
     """
     try:
         return Settings.from_env(set_demo_default(environ), require_servers=False)
     except SettingsError as error:
         secrets_file = Path(environ.get("DATA_DIR") or "data") / "secrets.env"
         if secrets_file.exists():
-            hint = f"The keys that were generated in demo mode are in {secrets_file}"
+            hint = f"Demo mode has generated keys; they are in {secrets_file}"
             raise SettingsError([*error.problems, hint]) from None
         raise
 
@@ -42,10 +42,10 @@ def set_demo_default(environ: Mapping[str, str]) -> dict[str, str]:
 
 
 def build_child_environment(environ: Mapping[str, str], settings: Settings) -> dict[str, str]:
-    """Return the environment for the application, without the URLs of embedded servers.
+    """Return the environment for the application's processes.
 
-    In demo mode, missing keys and passwords are generated once and stored in
-    `<DATA_DIR>/secrets.env` (mode 0600).
+    The URLs of embedded servers are not included. In demo mode, missing keys and passwords are
+    generated once and stored in `<DATA_DIR>/secrets.env` (mode 0600).
     """
     generated_secrets = _read_or_create_secrets(environ, settings.data_dir) if settings.demo else {}
     return {**set_demo_default(environ), **generated_secrets, "DATA_DIR": str(settings.data_dir)}
@@ -73,20 +73,24 @@ def _read_secrets(path: Path) -> dict[str, str]:
     return dict(line.split("=", 1) for line in lines if "=" in line)
 
 
-class Record:
-    """The file `<DATA_DIR>/running.json` (mode 0600), which `status` and `env` read."""
+class RunRecord:
+    """The file `<DATA_DIR>/running.json` (mode 0600), which describes the running service."""
 
     def __init__(self, data_dir: Path) -> None:
         self._path = data_dir / "running.json"
 
     def write(self, children: Mapping[str, int], environ: Mapping[str, str]) -> None:
-        """Write the record file, or replace it."""
+        """Write the process ids and the environment to the file, and replace an older file."""
         recorded_variables = {name: environ[name] for name in _RECORDED_NAMES if environ.get(name)}
         record = {"pid": os.getpid(), "children": dict(children), "environment": recorded_variables}
         write_private(self._path, json.dumps(record, indent=2))
 
     def read(self) -> dict[str, Any]:
-        """Return `pid`, `children` (name to process id) and `environment`, or {}."""
+        """Return the content of the file, or {} if there is no valid file.
+
+        The content is the supervisor's process id (`pid`), the process ids of its children by name
+        (`children`), and their environment variables (`environment`).
+        """
         try:
             record: dict[str, Any] = json.loads(self._path.read_text(encoding="ascii"))
         except (OSError, ValueError):
@@ -94,5 +98,5 @@ class Record:
         return record
 
     def remove(self) -> None:
-        """Remove the record after the service has stopped."""
+        """Delete the file, if it exists."""
         self._path.unlink(missing_ok=True)

@@ -1,4 +1,4 @@
-"""Keep the API's workers running after their master has died, until new workers are ready."""
+"""Keep the API's workers running after their master was killed, until new workers are ready."""
 
 import os
 import signal
@@ -13,50 +13,50 @@ from devserver.processes import Process, is_running, list_children
 
 @dataclass
 class OrphanedWorker:
-    """A worker without a master; it has the attributes of Popen that are needed to stop it."""
+    """A worker without a master, with the methods of Popen that are needed to stop it."""
 
     pid: int
     kill_at: float | None = None
 
     def poll(self) -> int | None:
-        """Return None while the worker runs, else 0."""
+        """Return None if the worker is running, or 0 if it has exited."""
         return None if is_running(self.pid) else 0
 
 
 class Handover:
-    """The ready workers of a master, and the workers that outlive a dead master.
+    """The workers of the current master that are ready, and the workers of dead masters.
 
-    `workers` is the number of workers per master. Workers of a dead master get SIGTERM when this
-    number of workers of the next master is ready, and SIGKILL `grace_seconds` later.
+    `workers` is the number of workers of each master. The workers of a dead master get SIGTERM when
+    all workers of the next master are ready, and SIGKILL `grace_seconds` later.
     """
 
     def __init__(self, workers: int, grace_seconds: float) -> None:
         self._workers = workers
         self._grace_seconds = grace_seconds
-        # Nobody writes to the lifeline. It closes when the supervisor ends, which ends the workers.
+        # Nobody writes to the lifeline. When the supervisor exits, it closes, and the workers exit.
         self._lifeline, self._lifeline_writer = os.pipe2(os.O_CLOEXEC)
-        self.reports, self._report_writer = os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK)
+        self.report_reader, self._report_writer = os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK)
         self._ready: set[int] = set()
         self._orphans: dict[int, OrphanedWorker] = {}
         self._incomplete_line = b""
 
     @property
     def descriptors(self) -> tuple[int, ...]:
-        """The descriptors to pass to the master."""
+        """The file descriptors that the master must inherit."""
         return self._lifeline, self._report_writer
 
     @property
     def environment(self) -> dict[str, str]:
-        """The environment variables that contain the descriptors."""
+        """The environment variables that contain the numbers of the descriptors."""
         return {LIFELINE: str(self._lifeline), READY: str(self._report_writer)}
 
     @property
     def orphaned_workers(self) -> list[OrphanedWorker]:
-        """The workers whose master is dead."""
+        """The workers whose master was killed or has exited."""
         return list(self._orphans.values())
 
     def keep_workers(self, master: int) -> None:
-        """Keep the newest ready workers of a dead master."""
+        """Keep the ready workers of a dead master running, at most as many as a master has."""
         self.read()
         worker_pids = sorted(p.pid for p in list_children() if p.session == master)
         for pid in worker_pids:
@@ -67,9 +67,9 @@ class Handover:
         self._terminate(serving_workers[: -self._workers])
 
     def read(self) -> None:
-        """Read the reports of workers that are ready, and terminate workers they replace."""
+        """Read which workers are ready, and terminate the orphaned workers that they replace."""
         try:
-            while data := os.read(self.reports, 4096):
+            while data := os.read(self.report_reader, 4096):
                 self._incomplete_line += data
         except BlockingIOError:
             pass
@@ -84,30 +84,30 @@ class Handover:
             send_signal(worker.pid, signal.SIGTERM)
 
     def remove(self, pid: int) -> None:
-        """Remove a worker whose process has ended."""
+        """Remove an orphaned worker whose process has exited."""
         self._orphans.pop(pid, None)
 
     def list_deadlines(self) -> list[float]:
-        """Return the times at which `kill_overdue` must be called."""
+        """Return the `time.monotonic()` values at which `kill_overdue` must be called."""
         return [worker.kill_at for worker in self._orphans.values() if worker.kill_at is not None]
 
     def kill_overdue(self) -> None:
-        """Send SIGKILL to workers that did not end after SIGTERM."""
+        """Send SIGKILL to orphaned workers that have not exited in time after SIGTERM."""
         for worker in self._orphans.values():
             if worker.kill_at is not None and worker.kill_at <= time.monotonic():
                 worker.kill_at = time.monotonic() + self._grace_seconds
                 send_signal(worker.pid, signal.SIGKILL)
 
     def owns(self, process: Process, master: int | None) -> bool:
-        """Return whether a process outlives a dead master, or belongs to `master`."""
+        """Return whether a process is an orphaned worker, or belongs to the master `master`."""
         return process.pid in self._orphans or process.session == master
 
     def close(self) -> None:
-        """Close the lifeline, which ends the remaining workers."""
+        """Close the lifeline, which makes the remaining workers exit."""
         for descriptor in (
             self._lifeline,
             self._lifeline_writer,
-            self.reports,
+            self.report_reader,
             self._report_writer,
         ):
             os.close(descriptor)

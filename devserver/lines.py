@@ -4,8 +4,8 @@ import io
 from collections.abc import Callable
 
 
-class Lines:
-    """Splits the data of a non-blocking stream into lines."""
+class LineReader:
+    """Reads a non-blocking stream, and passes each line to the callback `receive`."""
 
     def __init__(self, stream: io.FileIO, receive: Callable[[str], None]) -> None:
         self._stream = stream
@@ -13,7 +13,7 @@ class Lines:
         self._incomplete_line = b""
 
     def read(self) -> None:
-        """Pass every complete line to the callback."""
+        """Read the available data, and pass each complete line to the callback."""
         while data := self._stream.read(65536):
             *lines, self._incomplete_line = (self._incomplete_line + data).split(b"\n")
             for line in lines:

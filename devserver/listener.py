@@ -1,4 +1,4 @@
-"""Provide the API's listening socket; the supervisor owns it, so that it outlives the API."""
+"""The API's listening socket, which the supervisor owns, so that it outlives the API."""
 
 import errno
 import socket
@@ -10,11 +10,11 @@ _BACKLOG = 2048
 
 
 class ListenError(Exception):
-    """The API cannot listen at its address. The message contains the reason."""
+    """The API cannot listen on its address. The message contains the reason."""
 
 
 class Listener:
-    """A bound socket that refuses connections until `listen`."""
+    """A socket that is bound to the API's address, and refuses connections until `listen`."""
 
     def __init__(self, settings: Settings) -> None:
         location = f"{settings.host}:{settings.port}"
@@ -39,24 +39,27 @@ class Listener:
         self.close()
 
     def listen(self) -> None:
-        """Accept connections. Raises ListenError if another program already uses the address."""
+        """Start to accept connections. Raises ListenError if another program uses the address."""
         try:
             self._socket.listen(_BACKLOG)
         except OSError as error:
             raise ListenError(f"cannot listen: {error.strerror}") from None
 
     def fileno(self) -> int:
-        """Return the descriptor of the socket."""
+        """Return the socket's file descriptor."""
         return self._socket.fileno()
 
     def close(self) -> None:
-        """Close the socket. Connections are refused once all processes have closed it."""
+        """Close the socket in this process.
+
+        Connections are refused after all processes have closed the socket.
+        """
         self._socket.close()
 
 
 def _describe_error(error: OSError, location: str) -> str:
     if isinstance(error, PermissionError):
-        return f"this user may not listen on {location}; choose a PORT above 1023"
+        return f"this user is not allowed to listen on {location}; choose a PORT above 1023"
     if error.errno == errno.EADDRINUSE:
-        return f"{location} is taken by another program; stop it or choose another PORT"
+        return f"{location} is already used by another program; stop it or choose another PORT"
     return f"cannot listen on {location}: {error.strerror}"

@@ -7,7 +7,7 @@ from pathlib import Path
 
 
 class DataInUseError(RuntimeError):
-    """Another supervisor runs on this data folder; `pid` is its process id."""
+    """Another supervisor is running on this data folder; `pid` is its process id."""
 
     def __init__(self, folder: Path, pid: int | None) -> None:
         super().__init__(f"{folder} is in use by process {pid or 'unknown'}")
@@ -15,7 +15,7 @@ class DataInUseError(RuntimeError):
 
 
 class DataLock:
-    """A lock on `<folder>/lock` until this process ends.
+    """A lock on the file `<folder>/lock`, held until this process exits or calls `release`.
 
     The file contains the process id. Raises DataInUseError if another process has the lock.
     """
@@ -26,17 +26,20 @@ class DataLock:
         self._descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         if not _try_lock(self._descriptor):
             os.close(self._descriptor)
-            raise DataInUseError(folder, find_holder(folder))
+            raise DataInUseError(folder, find_lock_holder(folder))
         os.ftruncate(self._descriptor, 0)
         os.write(self._descriptor, f"{os.getpid()}\n".encode("ascii"))
 
     def release(self) -> None:
-        """Release the lock."""
+        """Release the lock, so that another process can use the folder."""
         os.close(self._descriptor)
 
 
 def _try_lock(descriptor: int, timeout: float = 0.3) -> bool:
-    """Try to take the lock for `timeout` seconds, because `find_holder` also takes it briefly."""
+    """Try to take the lock for `timeout` seconds, and return whether it was taken.
+
+    One attempt is not enough, because `find_lock_holder` in another process briefly takes the lock.
+    """
     deadline = time.monotonic() + timeout
     while True:
         try:
@@ -49,8 +52,8 @@ def _try_lock(descriptor: int, timeout: float = 0.3) -> bool:
             return True
 
 
-def find_holder(folder: Path) -> int | None:
-    """Return the process id of the supervisor that uses the folder, or None."""
+def find_lock_holder(folder: Path) -> int | None:
+    """Return the process id of the supervisor that has locked the folder, or None."""
     try:
         descriptor = os.open(folder / "lock", os.O_RDONLY | os.O_CLOEXEC)
     except FileNotFoundError:

@@ -1,4 +1,4 @@
-"""Measure the memory of processes."""
+"""Measure how much memory processes use."""
 
 import os
 from collections.abc import Iterable
@@ -11,9 +11,9 @@ def measure_pss(pids: Iterable[int]) -> int:
     """Return the total proportional set size of the processes in bytes.
 
     A page that n processes share counts as 1/n of a page for each process, so the sum over all
-    processes of a service is the memory that the service uses (proc(5), smaps_rollup). Ended
-    processes count as 0. If this user may not read the shares of a process, such as a confined
-    parser, its private pages are counted instead.
+    processes of a service is the memory that the service uses (proc(5), smaps_rollup). Processes
+    that have exited count as 0. If this user is not allowed to read the set size of a process, for
+    example of a sandboxed parser, the private pages of the process are counted instead.
     """
     return sum(_read_pss(pid) for pid in pids)
 
@@ -34,7 +34,7 @@ def _read_pss(pid: int) -> int:
 
 
 def _read_anonymous(pid: int) -> int:
-    """Return the resident memory in bytes that is not mapped from files."""
+    """Return the process's resident memory in bytes that is not shared or mapped from files."""
     try:
         _, resident, shared, *_ = Path(f"/proc/{pid}/statm").read_text(encoding="ascii").split()
     except (FileNotFoundError, ProcessLookupError):

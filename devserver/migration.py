@@ -1,4 +1,4 @@
-"""`make migration m="…"`: write a migration from changes between migrations and models."""
+"""`make migration m="…"`: generate a migration from the changes to the models."""
 
 import os
 import sys
@@ -12,10 +12,10 @@ _FOLDER = ROOT / "migrations"
 
 
 def write_migration(message: str) -> int:
-    """Write `migrations/versions/<time>_<slug>.py`. Return 0, or 2 without a message.
+    """Generate a file in `migrations/versions`, and return the exit status: 2 without a message.
 
-    The models are compared with a temporary database that has all existing migrations. The file is
-    a draft for the developer; the command does not apply it.
+    The models are compared with a temporary database to which all existing migrations are applied.
+    The file is a draft for the developer; the command does not apply it.
     """
     if not message.strip():
         print(

@@ -1,4 +1,4 @@
-"""Run an embedded PostgreSQL from a Python package, on a loopback port, for one data folder."""
+"""Run an embedded PostgreSQL from a Python package, with one data folder, on a loopback port."""
 
 import contextlib
 import os
@@ -18,7 +18,7 @@ from devserver.binaries import find_postgres_binaries
 from devserver.caches import choose_cache_settings, read_memory
 from devserver.process import (
     Launch,
-    free_port,
+    find_free_port,
     get_server_account,
     is_port_free,
     read_or_create,
@@ -97,8 +97,8 @@ class EmbeddedPostgres(EmbeddedServer):
     """
 
     name = "PostgreSQL"
-    patience = 15.0
-    """The timeout in seconds for a previous server on the same data to end."""
+    previous_server_timeout = 15.0
+    """The timeout in seconds for a previous server on the same data to exit."""
     # The API waits for PostgreSQL, so the first delay is short. A server that has run for ten
     # seconds has valid settings and a usable disk.
     backoff = Backoff(first=0.1, healthy=10.0)
@@ -117,35 +117,36 @@ class EmbeddedPostgres(EmbeddedServer):
 
     @property
     def port(self) -> int:
-        """The TCP port. A port that is chosen automatically is known after `prepare`."""
+        """The TCP port. If it is chosen automatically, it is known only after `prepare`."""
         if self._port is None:
             raise ServerError("PostgreSQL has no port before it is started")
         return self._port
 
     @property
     def url(self) -> str:
-        """The URL of the application's database for its owner, the role `labeling`."""
+        """The URL with which the owner, the role `labeling`, connects to the database."""
         return self.get_url(DATABASE)
 
     @property
     def admin_url(self) -> str:
-        """The URL of the maintenance database for the superuser."""
+        """The URL with which the superuser connects to the maintenance database."""
         return (
             f"postgresql://postgres:{self._get_password('postgres')}@127.0.0.1:{self.port}/postgres"
         )
 
     def get_url(self, database: str) -> str:
-        """Return the URL of a database of this server for the role `labeling`."""
+        """Return the URL with which the role `labeling` connects to a database on this server."""
         return f"postgresql://{ROLE}:{self._get_password(ROLE)}@127.0.0.1:{self.port}/{database}"
 
     def _get_password(self, role: str) -> str:
         return read_or_create(self._folder / f"{role}.password", lambda: secrets.token_urlsafe(24))
 
     def prepare(self) -> Launch:
-        """Create the cluster if it is missing, wait for a previous server to end, choose the port.
+        """Prepare the cluster and choose the port, and return how to start the server.
 
-        Raises ServerError if the cluster cannot be created or belongs to another major version of
-        PostgreSQL, or if another server runs on it.
+        The cluster is created if it does not exist. A previous server on it is given time to exit.
+        Raises ServerError if the cluster cannot be created, if it belongs to another major version
+        of PostgreSQL, or if another server is still running on it.
         """
         self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         binaries = find_postgres_binaries(self._account)
@@ -154,7 +155,7 @@ class EmbeddedPostgres(EmbeddedServer):
         self._check_version(binaries)
         self._clear_stale_lock()
         if self._port is None or (not self._fixed_port and not self._can_keep_port()):
-            self._port = free_port()
+            self._port = find_free_port()
         options = {"listen_addresses": "127.0.0.1", "unix_socket_directories": ""}
         options |= {**_LOG_SETTINGS, **_RECOVERY_SETTINGS, **(_FAST_SETTINGS if self._fast else {})}
         return Launch(
@@ -174,19 +175,22 @@ class EmbeddedPostgres(EmbeddedServer):
         )
 
     def _can_keep_port(self) -> bool:
-        """Return whether the port can stay: clients may know it, or it is free."""
+        """Return whether to keep the port, because clients may know it, or because it is free."""
         return self._has_answered or is_port_free(self.port)
 
     def _get_server_path(self, folder: Path) -> str:
-        """Return the path of a folder for a server process with this working directory.
+        """Return the path with which a server process refers to its working directory `folder`.
 
-        The parents of the data folder have mode 0700, so `nobody` cannot access them. The link
-        /proc/self/cwd works without access to them.
+        The parents of the data folder have mode 0700, so the account `nobody` cannot access them.
+        For that account, the path is /proc/self/cwd, which works without access to the parents.
         """
         return str(folder) if self._account is None else "/proc/self/cwd"
 
     def _create_cluster(self, binaries: Path) -> None:
-        """Run initdb in a draft folder and rename it, so that a crash leaves no partial cluster."""
+        """Create the cluster in a temporary folder, and rename the folder when it is complete.
+
+        A crash therefore leaves no partial cluster.
+        """
         draft = self._folder / "cluster.new"
         shutil.rmtree(draft, ignore_errors=True)
         draft.mkdir(mode=0o700)
@@ -222,35 +226,37 @@ class EmbeddedPostgres(EmbeddedServer):
         server_version = header.partition("\n")[0].rpartition(" ")[2]
         if data_version != server_version:
             raise ServerError(
-                f"{self._cluster} was made by PostgreSQL {data_version} and this is"
-                f" {server_version}: dump it with the old version and load it into a new folder"
+                f"{self._cluster} was created by PostgreSQL {data_version}, but this is PostgreSQL"
+                f" {server_version}. Dump the data with the old version, and load it into a new"
+                " folder"
             )
 
     def _clear_stale_lock(self) -> None:
-        """Wait until no server runs on the cluster, then remove a stale lock file.
+        """Wait until no server is running on the cluster, and then delete a stale lock file.
 
         After a reboot, the process id in postmaster.pid may belong to an unrelated process of the
         same account, and PostgreSQL would refuse to start. A process is a server of this cluster if
-        its program is `postgres` and its working directory is the cluster. While such a process
-        runs, the file must stay.
+        its program is `postgres` and its working directory is the cluster. The file is not deleted
+        while such a process is running.
         """
         lock = self._cluster / "postmaster.pid"
-        deadline = time.monotonic() + self.patience
+        deadline = time.monotonic() + self.previous_server_timeout
         while lock.exists():
             server_pids = find_by_folder(self._cluster, "postgres")
             if not server_pids:
                 lock.unlink(missing_ok=True)
             elif time.monotonic() > deadline:
                 raise ServerError(
-                    f"PostgreSQL already runs on {self._cluster}, process {server_pids[0]}"
+                    f"PostgreSQL is already running on {self._cluster}, process {server_pids[0]}"
                 )
             else:
                 time.sleep(0.02)
 
-    def is_ready(self) -> bool:
-        """Return whether the role can connect; create the role and database if they are missing.
+    def check_ready(self) -> bool:
+        """Return whether the server accepts connections from the application's role.
 
-        The status file of the server is read first, to avoid log messages for refused connections.
+        If the server is ready, the role and the database are created if they do not exist. The
+        server's status file is read first, because refused connections would be logged.
         """
         try:
             status = (self._cluster / "postmaster.pid").read_text(encoding="ascii")
@@ -259,7 +265,7 @@ class EmbeddedPostgres(EmbeddedServer):
         if not status.rstrip().endswith("ready"):
             return False
         if not databases.can_connect(self.url):
-            databases.ensure_owner(self.admin_url, ROLE, self._get_password(ROLE))
+            databases.ensure_owner_role(self.admin_url, ROLE, self._get_password(ROLE))
             databases.ensure_database(self.admin_url, DATABASE, ROLE)
         if not self._has_answered:
             # An operator may have changed the password of the superuser.
@@ -269,12 +275,15 @@ class EmbeddedPostgres(EmbeddedServer):
         return True
 
     def create_database(self, name: str, template: str | None = None) -> str:
-        """Create a database for the role, as a copy of `template` if given, and return its URL."""
+        """Create a database that the role `labeling` owns, and return its URL.
+
+        If `template` is given, the database is a copy of that database.
+        """
         databases.create_database(self.admin_url, name, ROLE, template)
         return self.get_url(name)
 
     def drop_database(self, name: str) -> None:
-        """Drop a database and end its sessions."""
+        """Terminate all sessions of a database, and drop it, if it exists."""
         databases.drop_database(self.admin_url, name)
 
 

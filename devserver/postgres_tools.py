@@ -1,4 +1,4 @@
-"""Run pg_dump and pg_restore from the installed package."""
+"""Run pg_dump and pg_restore from the package of the embedded PostgreSQL."""
 
 import os
 import subprocess
@@ -13,15 +13,15 @@ _MAX_ERROR_LINES = 5
 
 
 def get_superuser_url(server: EmbeddedPostgres) -> str:
-    """Return the URL of the application's database for the superuser."""
+    """Return the URL with which the superuser connects to the application's database."""
     return urlunsplit(urlsplit(server.admin_url)._replace(path=f"/{DATABASE}"))
 
 
 def run_tool(name: str, url: str, arguments: Sequence[str]) -> Iterator[str]:
     """Run `pg_dump` or `pg_restore` on a database, and yield the lines that it prints.
 
-    The password is passed in the environment, which other users cannot read. Raises
-    subprocess.SubprocessError with the program's last lines if it fails.
+    The password is passed in the environment, which other users cannot read. If the program fails,
+    subprocess.SubprocessError is raised with the last lines that the program printed.
     """
     parts = urlsplit(url)
     host = parts.netloc.rpartition("@")[2]

@@ -1,7 +1,7 @@
 """Migrate the database, and load the demo organization into an empty database.
 
-This runs in a child that ends before the service starts, so that the supervisor never loads the
-application.
+This runs in a child process that exits before the service starts, so that the supervisor never
+loads the application.
 """
 
 import logging
@@ -18,12 +18,12 @@ PROGRESS_FD = "PROGRESS_FD"
 
 
 def main() -> int:
-    """Migrate the database of DATABASE_URL; with DEMO on, load the demo if it is empty.
+    """Migrate the database at DATABASE_URL; if DEMO is on, load the demo into an empty database.
 
-    Progress is written as lines to the descriptor PROGRESS_FD, if set: `migrating <done> <total>`
-    during a long step, `migrated`, then `demo <done> <total>` and `demo loaded`. These two are
-    replaced by `demo present` if the demo organization exists, or by `demo refused` if only other
-    organizations exist.
+    If PROGRESS_FD is set, progress is written to this descriptor as lines: `migrating <done>
+    <total>` during a long step, then `migrated`, `demo <done> <total>` and `demo loaded`. If the
+    demo organization already exists, `demo present` replaces the last two lines. If only other
+    organizations exist, `demo refused` replaces them.
     """
     from app.kit.db import upgrade  # noqa: PLC0415 - loads SQLAlchemy
 
@@ -51,11 +51,11 @@ def _open_progress() -> Callable[[str], None]:
 
 
 def _discard(_: str) -> None:
-    """Discard a line of progress."""
+    """Ignore a line of progress, because nobody reads it."""
 
 
 class _MigrationProgress:
-    """Reports the progress of long steps of migrations."""
+    """Reports the progress of long migration steps to the supervisor."""
 
     def __init__(self, report: Callable[[str], None]) -> None:
         self._report = report
@@ -64,7 +64,7 @@ class _MigrationProgress:
         """Do nothing at the start of a step."""
 
     def advance(self, done: int, total: int) -> None:
-        """Report how much of the step is done."""
+        """Report how much of the current step is done."""
         self._report(f"migrating {done} {total}")
 
     def done(self, _: str) -> None:
@@ -79,9 +79,9 @@ def _write_line(descriptor: int, line: str) -> None:
 
 
 def _count_organizations(url: str) -> tuple[int, int]:
-    """Return the number of organizations, and the number of demo organizations among them.
+    """Return the number of all organizations, and of demo organizations (0 or 1).
 
-    An incomplete demo organization does not count, because the next load replaces it.
+    An incomplete demo organization is not counted, because the next load replaces it.
     """
     with (
         closing(

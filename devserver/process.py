@@ -1,4 +1,4 @@
-"""Start child processes that cannot outlive their parent (Linux), and manage their files."""
+"""Start child processes that cannot outlive their parent (Linux), and manage logs and secrets."""
 
 import os
 import pwd
@@ -14,13 +14,13 @@ from pathlib import Path
 from app.kit.process_lifetime import die_with_parent
 
 MAX_LOG_BYTES = 8 * 1024 * 1024
-"""The maximum size in bytes of a server's log; one older log of this size is kept."""
+"""The size in bytes above which a server's log is rotated; one older log is kept."""
 _PORT_RANGE = range(20000, 32000)  # below the range that the kernel uses for outgoing connections
 
 
 @dataclass(frozen=True)
 class Account:
-    """An unprivileged account of this machine."""
+    """An unprivileged user account on this machine."""
 
     uid: int
     gid: int
@@ -28,11 +28,11 @@ class Account:
 
 @dataclass(frozen=True)
 class Launch:
-    """How to start a child process.
+    """The program, environment and options with which `spawn` starts a child process.
 
     `env` is the complete environment. `stdin` is written to standard input, which is /dev/null by
-    default. Output is appended to `log`, or goes to the output of the parent. The kernel sends
-    `death_signal` when the thread that started the child ends.
+    default. The output is appended to `log`; without a `log`, the child inherits the parent's
+    output. The kernel sends `death_signal` when the thread that started the child ends.
     """
 
     argv: tuple[str, ...]
@@ -46,7 +46,10 @@ class Launch:
 
 
 def get_server_account() -> Account | None:
-    """Return `nobody` if this process is root, because servers refuse to run as root, or None."""
+    """Return the account `nobody` if this process runs as root, or None otherwise.
+
+    The servers refuse to run as root.
+    """
     if os.geteuid() != 0:
         return None
     entry = pwd.getpwnam("nobody")
@@ -59,7 +62,7 @@ def _build_child_setup(signal_number: int) -> Callable[[], None]:
 
 
 def spawn(launch: Launch) -> subprocess.Popen[bytes]:
-    """Start the child in its own session; it ends when the calling thread ends.
+    """Start a child process in a new session; the child exits when the calling thread ends.
 
     Raises OSError if the program cannot be executed.
     """
@@ -91,7 +94,7 @@ def spawn(launch: Launch) -> subprocess.Popen[bytes]:
 
 
 def _open_log(path: Path) -> int:
-    """Open `path` for appending. A file larger than LOG_BYTES is renamed to `<name>.1` first."""
+    """Open a log for appending; a log larger than MAX_LOG_BYTES is first renamed to `<name>.1`."""
     if path.exists() and path.stat().st_size > MAX_LOG_BYTES:
         path.replace(_get_old_log(path))
     return os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
@@ -100,9 +103,10 @@ def _open_log(path: Path) -> int:
 def rotate_log(path: Path, limit: int = MAX_LOG_BYTES) -> None:
     """Copy a log that is larger than `limit` to `<name>.1`, and empty it.
 
-    The writing process keeps the file open and continues at its new end, because `spawn` opens logs
-    for appending. Lines written between the copy and the truncation are lost. If there is no space
-    for the copy, the log grows to twice `limit` and is then emptied without a copy.
+    The process that writes the log keeps the file open, and continues at the new end of the file,
+    because `spawn` opens logs for appending. Lines written between the copy and the truncation are
+    lost. If there is no space for the copy, the log grows to twice `limit` and is then emptied
+    without a copy.
     """
     if not path.exists() or (size := path.stat().st_size) <= limit:
         return
@@ -128,7 +132,7 @@ def _create_private(path: Path) -> int:
 
 
 def read_log_tail(path: Path, size: int = 4096) -> str:
-    """Return the last `size` bytes of a log as text, or an empty text if there is no log."""
+    """Return the last `size` bytes of a log as text, or an empty string if there is no log."""
     try:
         with path.open("rb") as stream:
             stream.seek(max(0, path.stat().st_size - size))
@@ -138,7 +142,7 @@ def read_log_tail(path: Path, size: int = 4096) -> str:
 
 
 def is_port_free(port: int, host: str = "127.0.0.1") -> bool:
-    """Return whether a server could listen on this TCP port now."""
+    """Return whether a server can currently listen on this TCP port."""
     family, kind, protocol, _, address = socket.getaddrinfo(
         host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
     )[0]
@@ -151,8 +155,8 @@ def is_port_free(port: int, host: str = "127.0.0.1") -> bool:
     return True
 
 
-def free_port() -> int:
-    """Return an unused TCP port of 127.0.0.1. Raises OSError after 200 attempts."""
+def find_free_port() -> int:
+    """Return an unused TCP port on 127.0.0.1. Raises OSError after 200 attempts."""
     for port in random.sample(_PORT_RANGE, 200):
         if is_port_free(port):
             return port
@@ -160,9 +164,9 @@ def free_port() -> int:
 
 
 def read_or_create(path: Path, create: Callable[[], str]) -> str:
-    """Return the text of a private file. If it does not exist, write `create()` with mode 0600.
+    """Return the text of a private file; create the file with the text `create()` if necessary.
 
-    The file is created atomically, so that a crash leaves no empty secret.
+    The file has mode 0600 and is created atomically, so that a crash leaves no empty secret.
     """
     if not path.exists():
         write_private(path, create())
@@ -170,7 +174,7 @@ def read_or_create(path: Path, create: Callable[[], str]) -> str:
 
 
 def write_private(path: Path, text: str) -> None:
-    """Replace the file atomically with this text and a newline, with mode 0600."""
+    """Write a text and a newline to a file with mode 0600, and replace the file atomically."""
     draft = path.with_name(f".{path.name}.{os.getpid()}")
     with os.fdopen(_create_private(draft), "w", encoding="utf-8") as stream:
         stream.write(text + "\n")

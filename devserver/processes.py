@@ -1,4 +1,4 @@
-"""List the processes of this machine with /proc (proc(5))."""
+"""Read which processes are running on this machine from /proc (proc(5))."""
 
 import os
 from collections.abc import Iterator
@@ -10,10 +10,10 @@ _PROC = Path("/proc")
 
 @dataclass(frozen=True)
 class Process:
-    """One process.
+    """A process on this machine.
 
-    `state` is its state letter (`Z` for an ended process), and `session` is the id of the process
-    that started its session.
+    `state` is the state letter in /proc (`Z` for a zombie), and `session` is the id of the process
+    that started the session.
     """
 
     pid: int
@@ -22,7 +22,7 @@ class Process:
     session: int
 
     def command(self) -> str:
-        """Return the command line as one string, or an empty string if the process has ended."""
+        """Return the command line as one string, or an empty string if the process has exited."""
         try:
             raw = (_PROC / str(self.pid) / "cmdline").read_bytes()
         except OSError:
@@ -31,7 +31,7 @@ class Process:
 
 
 def list_processes() -> Iterator[Process]:
-    """Yield every process."""
+    """Yield every process on this machine that this user can see."""
     for entry in _PROC.glob("[0-9]*"):
         try:
             status = (entry / "stat").read_bytes()
@@ -59,7 +59,7 @@ def list_tree(root: int) -> list[Process]:
 
 
 def is_running(pid: int) -> bool:
-    """Return whether the process runs; a zombie does not run."""
+    """Return whether the process is running; a zombie is not running."""
     try:
         status = (_PROC / str(pid) / "stat").read_bytes()
     except OSError:
@@ -68,14 +68,14 @@ def is_running(pid: int) -> bool:
 
 
 def find_by_folder(folder: Path, name: str) -> list[int]:
-    """Return the ids of processes with program `name` and working directory `folder`."""
+    """Return the ids of processes that run the program `name` in the working directory `folder`."""
     pids = []
     for process in list_processes():
         entry = _PROC / str(process.pid)
         try:
             if (entry / "comm").read_text().strip() == name and (entry / "cwd").samefile(folder):
                 pids.append(process.pid)
-        except OSError:  # it has ended, or belongs to another user
+        except OSError:  # the process has exited, or belongs to another user
             continue
     return pids
 

@@ -1,4 +1,4 @@
-"""Show the progress of the start on the terminal, with one line per step."""
+"""Show the progress of a command on the terminal, with one line per step."""
 
 import sys
 import time
@@ -12,11 +12,12 @@ _REDRAW_SECONDS = 0.05
 
 
 class Progress:
-    """Shows consecutive steps and the time that each step took.
+    """Shows consecutive steps, and how long each step took.
 
-    On a terminal, each `tick` redraws the current step, with a bar once its length is known.
-    Elsewhere, each step is printed as one line when it is done. No method waits for a reader of the
-    output, or fails if there is no reader, so that the supervisor never blocks.
+    On a terminal, the line of the current step is updated by `tick`, with a progress bar after the
+    first call of `advance`. In other outputs, each step is printed as one line when it is done. No
+    method waits for a reader of the output or fails without one, so that the supervisor never
+    blocks.
     """
 
     def __init__(self, stream: TextIO | None = None) -> None:
@@ -30,18 +31,18 @@ class Progress:
         self.started_at = time.monotonic()
 
     def begin(self, step: str) -> None:
-        """Show the start of a step."""
+        """Begin a new step with this name."""
         self._step, self._step_progress = step, None
         self._step_start = time.monotonic()
         self.tick()
 
     def advance(self, done: int, total: int) -> None:
-        """Show how much of the current step is done."""
+        """Show that `done` of `total` parts of the current step are done."""
         self._step_progress = (done, total)
         self.tick()
 
     def tick(self) -> None:
-        """Redraw the current step, at most twenty times per second."""
+        """Update the line of the current step on a terminal, at most twenty times per second."""
         now = time.monotonic()
         if not self._is_terminal or self._step is None or now - self._drawn_at < _REDRAW_SECONDS:
             return
@@ -58,11 +59,11 @@ class Progress:
         return f" [{'#' * filled}{'.' * (_BAR_WIDTH - filled)}] {done}/{total}"
 
     def done(self, note: str) -> None:
-        """Show that the current step is done, with a note."""
+        """End the current step, and show a note about its result."""
         self._finish("ok", note)
 
     def failed(self) -> None:
-        """Show that the current step failed, if there is one."""
+        """End the current step, if there is one, and show that it failed."""
         if self._step is not None:
             self._finish("FAILED", "")
 
@@ -81,11 +82,11 @@ class Progress:
 
 
 def print_error(text: str) -> None:
-    """Write a final line to standard error, and wait only briefly for a reader."""
+    """Write a line to standard error before the process exits; wait only briefly for a reader."""
     output = LineOutput(sys.stderr.fileno, describe_dropped=_describe_dropped)
     output.write(f"{text}\n".encode(sys.stderr.encoding or "utf-8", "backslashreplace"))
     output.flush(EXIT_SECONDS)
 
 
 def _describe_dropped(count: int) -> bytes:
-    return f"({count} messages were dropped, because nobody read them)\n".encode("ascii")
+    return f"({count} messages were dropped because nobody read them)\n".encode("ascii")

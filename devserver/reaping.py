@@ -1,4 +1,4 @@
-"""Collect the ended children of this process, including adopted orphans."""
+"""Reap child processes that have exited, including adopted orphans."""
 
 import contextlib
 import os
@@ -9,8 +9,8 @@ from app.kit.child_processes import send_signal
 from devserver.processes import list_children
 
 
-def find_ended_child() -> int | None:
-    """Return the id of an ended child without collecting it, or None if no child has ended."""
+def find_exited_child() -> int | None:
+    """Return the id of a child that has exited, without reaping it, or None if there is none."""
     try:
         status = os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
     except ChildProcessError:
@@ -19,7 +19,7 @@ def find_ended_child() -> int | None:
 
 
 def kill_children(seconds: float) -> None:
-    """Kill and collect all children and adopted orphans, for at most `seconds`."""
+    """Kill and reap all children and adopted orphans, for at most `seconds`."""
     deadline = time.monotonic() + seconds
     while (remaining := list_children()) and time.monotonic() < deadline:
         for process in remaining:

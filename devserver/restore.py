@@ -1,6 +1,6 @@
 """`python -m devserver restore FOLDER`: restore a backup into a new DATA_DIR.
 
-The database is loaded into a draft folder that is renamed at the end. An interrupted restore
+The database is loaded into a temporary folder, which is renamed at the end. An interrupted restore
 therefore leaves no database and can be repeated.
 """
 
@@ -35,9 +35,9 @@ _LOADER_ROLE = "labeling_restore"
 
 
 def restore(environ: Mapping[str, str], folder: Path) -> int:
-    """Restore a backup into DATA_DIR, which must have no database; return the exit status.
+    """Restore a backup into DATA_DIR, and return the exit status.
 
-    Only the embedded PostgreSQL runs during the restore.
+    DATA_DIR must not have a database. During the restore, only the embedded PostgreSQL is running.
     """
     data_dir = read_data_dir(environ)
     if data_dir is None:
@@ -48,7 +48,9 @@ def restore(environ: Mapping[str, str], folder: Path) -> int:
     try:
         lock = DataLock(data_dir)
     except DataInUseError as error:
-        print_error(f"The service runs on {data_dir}, process {error.pid}. Set another DATA_DIR.")
+        print_error(
+            f"A service is running on {data_dir}, process {error.pid}. Set another DATA_DIR."
+        )
         return EXIT_FAILED
     try:
         return _restore_locked(data_dir, folder)
@@ -66,7 +68,7 @@ def _restore_locked(data_dir: Path, folder: Path) -> int:
     except (OSError, ServerError, subprocess.SubprocessError, psycopg2.Error) as error:
         progress.failed()
         print_error(
-            f"The restore failed: {error}. The service cannot be started on {data_dir} yet."
+            f"The restore failed: {error}. Repeat it before you start the service on {data_dir}."
         )
         return EXIT_FAILED
     progress.print_line(f"{data_dir} is restored. With OUTBOUND=off, the service sends nothing.")
@@ -94,14 +96,15 @@ def _restore_data(data_dir: Path, folder: Path, progress: Progress) -> None:
 
 
 def _load_dump(url: str, dump: Path, owner: str, progress: Progress) -> None:
-    """Load a dump of a database that `owner` owned.
+    """Load the dump of a database that the role `owner` owned.
 
-    The dump contains the name of its owner, so the application's role is renamed during the load.
+    The dump contains the name of that role. Therefore the application's role has this name during
+    the load.
     """
     arguments = ["--exit-on-error", "--verbose", str(dump)]
     with (
         databases.create_temporary_superuser(url, _LOADER_ROLE, ROLE) as loader_url,
-        databases.rename_temporarily(loader_url, ROLE, owner),
+        databases.rename_role_temporarily(loader_url, ROLE, owner),
     ):
         for _ in run_tool("pg_restore", loader_url, arguments):
             progress.tick()

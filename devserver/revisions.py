@@ -1,4 +1,4 @@
-"""Find the revision of a database and the newest migration, without loading the application."""
+"""Find the newest migration and a database's revision, without loading the application."""
 
 import re
 from contextlib import closing
@@ -14,8 +14,8 @@ _ASSIGNMENT = re.compile(
 )
 
 
-def find_head(versions: Path) -> str | None:
-    """Return the last revision in a folder of Alembic files, or None if it is not unique."""
+def find_head_revision(versions: Path) -> str | None:
+    """Return the newest revision in a folder of Alembic files, or None if it is not unique."""
     revisions: set[str] = set()
     parent_revisions: set[str] = set()
     for file in versions.glob("*.py"):
@@ -25,8 +25,11 @@ def find_head(versions: Path) -> str | None:
     return heads.pop() if len(heads) == 1 else None
 
 
-def find_applied(url: str) -> str | None:
-    """Return a database's revision, or None for a new one. Raises psycopg2.OperationalError."""
+def find_applied_revision(url: str) -> str | None:
+    """Return the revision that was last applied to a database, or None for a new database.
+
+    Raises psycopg2.OperationalError if the connection fails.
+    """
     with (
         closing(psycopg2.connect(url, **LIBPQ)) as connection,
         connection.cursor() as cursor,
@@ -39,8 +42,8 @@ def find_applied(url: str) -> str | None:
         return None if row is None else str(row[0])
 
 
-def find_owner(url: str) -> str | None:
-    """Return the role that owns the tables of a database, or None for a new database."""
+def find_table_owner(url: str) -> str | None:
+    """Return the role that owns the tables in a database, or None for a new database."""
     with (
         closing(psycopg2.connect(url, **LIBPQ)) as connection,
         connection.cursor() as cursor,

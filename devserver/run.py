@@ -1,4 +1,4 @@
-"""`make run`: run the complete service on one machine, and print its addresses."""
+"""`make run`: run the whole service on one machine, and print its addresses."""
 
 import contextlib
 import json
@@ -22,10 +22,10 @@ EXIT_FAILED, EXIT_SETTINGS, EXIT_IN_USE = 1, 2, 3
 
 
 def run(environ: Mapping[str, str]) -> int:
-    """Start the service and keep it running until SIGINT, SIGTERM or SIGHUP.
+    """Start the service, and keep it running until SIGINT, SIGTERM or SIGHUP.
 
-    Returns the exit status: 0 after a requested stop, 1 if a part does not start, 2 for invalid
-    settings, 3 if another supervisor uses the data folder.
+    Returns the exit status: 0 after a requested stop, 1 if the service cannot be started, 2 if the
+    settings are invalid, and 3 if another supervisor uses the data folder.
     """
     try:
         settings = environment.read_settings(environ)
@@ -35,8 +35,8 @@ def run(environ: Mapping[str, str]) -> int:
         return EXIT_SETTINGS
     except DataInUseError as error:
         print_error(
-            f"The service already runs on {settings.data_dir}, process {error.pid}. Stop it first,"
-            " or start a second service with another DATA_DIR and PORT."
+            f"The service is already running on {settings.data_dir}, process {error.pid}. Stop it"
+            " first, or start a second service with another DATA_DIR and PORT."
         )
         return EXIT_IN_USE
     except OSError as error:
@@ -77,7 +77,10 @@ def _run_locked(settings: Settings, env: dict[str, str]) -> int:
 
 
 def _open_listener(settings: Settings, timeout: float = 1.0) -> Listener:
-    """Bind the API's socket. Retry for `timeout` seconds, because killed processes may hold it."""
+    """Bind the API's socket; retry for `timeout` seconds, because it may still be in use.
+
+    Processes that have just been killed may still have the socket open.
+    """
     deadline = time.monotonic() + timeout
     while True:
         try:
@@ -93,7 +96,7 @@ def _print_addresses(progress: Progress, settings: Settings, demo_password: str 
     ready = f"Ready after {time.monotonic() - progress.started_at:.1f} s. Ctrl-C stops everything"
     lines = [
         "",
-        f"{ready}; the data stays in {settings.data_dir}",
+        f"{ready}; the data is kept in {settings.data_dir}",
         "",
         *([f"  Open  {base_url}/"] if settings.workbench else []),
         f"  API   {base_url}/api/v1",

@@ -1,4 +1,4 @@
-"""Provide the base class of embedded servers: start, wait until ready, and stop."""
+"""Base class for embedded servers: start the process, wait until it is ready, and stop it."""
 
 import signal
 import subprocess
@@ -8,42 +8,42 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from app.kit.child_processes import Backoff, Stops
+from app.kit.child_processes import Backoff, StopSignals
 from devserver.process import Launch, read_log_tail, spawn
 
 
 class ServerError(RuntimeError):
-    """An embedded server did not start. The message has the reason and the end of the log."""
+    """An embedded server could not be started. The message contains the reason."""
 
 
 class EmbeddedServer(ABC):
-    """A server process that ends with the thread that started it.
+    """A server process that exits when the thread that started it ends.
 
     `start` and `stop` are for callers without a supervisor. The supervisor uses `prepare` and
-    `is_ready`, and runs the process itself.
+    `check_ready`, and starts and stops the process itself.
     """
 
     name: str
     log: Path
     backoff: Backoff | None = None
     """The delays before the supervisor restarts the server; None means the default delays."""
-    stop_signals: Stops
+    stop_signals: StopSignals
     """The signals that stop the server, each with the seconds to wait before the next signal."""
 
     _process: subprocess.Popen[bytes] | None = None
 
     @abstractmethod
     def prepare(self) -> Launch:
-        """Prepare the data folder and return how to start the server. Raises ServerError."""
+        """Prepare the data folder, and return how to start the server. May raise ServerError."""
 
     @abstractmethod
-    def is_ready(self) -> bool:
-        """Return whether the server answers."""
+    def check_ready(self) -> bool:
+        """Return whether the server accepts connections and answers requests."""
 
     @property
     @abstractmethod
     def port(self) -> int:
-        """The loopback TCP port. Raises ServerError before a port is chosen."""
+        """The TCP port on 127.0.0.1. Raises ServerError before a port is chosen."""
 
     @property
     @abstractmethod
@@ -51,9 +51,10 @@ class EmbeddedServer(ABC):
         """The URL for clients, with credentials."""
 
     def start(self, timeout: float = 30.0) -> None:
-        """Start the server and return when it answers.
+        """Start the server, and return when it is ready.
 
-        The server ends with the calling thread. Raises ServerError.
+        The server exits when the calling thread ends. Raises ServerError if the server is already
+        running or does not become ready.
         """
         if self._process is not None and self._process.poll() is None:
             raise ServerError(f"{self.name} is already running")
@@ -63,12 +64,12 @@ class EmbeddedServer(ABC):
                 return
         tail = read_log_tail(self.log)
         self.stop()
-        raise ServerError(f"{self.name} does not start; the end of {self.log}:\n{tail}")
+        raise ServerError(f"{self.name} could not be started; the end of {self.log}:\n{tail}")
 
     def _wait_ready(self, process: subprocess.Popen[bytes], timeout: float) -> bool:
         deadline = time.monotonic() + timeout
         while process.poll() is None:
-            if self.is_ready():
+            if self.check_ready():
                 return True
             if time.monotonic() > deadline:
                 self.stop()
@@ -77,7 +78,7 @@ class EmbeddedServer(ABC):
         return False
 
     def stop(self) -> None:
-        """Stop the server with `stop_signals`, and finally SIGKILL. The data stays usable."""
+        """Stop the server with `stop_signals`, and finally with SIGKILL. The data stays intact."""
         process, self._process = self._process, None
         if process is None:
             return
@@ -93,7 +94,7 @@ class EmbeddedServer(ABC):
 
     @property
     def pid(self) -> int | None:
-        """The process id of the running server."""
+        """The server's process id, or None before `start` and after `stop`."""
         return None if self._process is None else self._process.pid
 
     def __enter__(self) -> Self:

@@ -16,13 +16,13 @@ from devserver.supervisor import Supervisor
 from devserver.valkey import EmbeddedValkey
 
 MAX_EXITS = 3
-"""The number of exits of a child at which the start fails, before the service is ready."""
+"""The number of consecutive exits of a child at which the start of the service fails."""
 READY_SECONDS = 60.0
 ROTATE_SECONDS = 10.0
 
 
 class Service:
-    """One run of the service under a supervisor."""
+    """Starts all parts of the service under a supervisor, and records the running processes."""
 
     def __init__(
         self, settings: Settings, env: dict[str, str], progress: Progress, listener: Listener
@@ -31,7 +31,7 @@ class Service:
         self._listener = listener
         self._env = env
         self._progress = progress
-        self._record = environment.Record(settings.data_dir)
+        self._record = environment.RunRecord(settings.data_dir)
         folder = settings.data_dir
         self._postgres = None if settings.database_url else EmbeddedPostgres(folder / "postgres")
         self._valkey = None if settings.redis_url else EmbeddedValkey(folder / "valkey")
@@ -40,21 +40,21 @@ class Service:
 
     @property
     def supervisor(self) -> Supervisor:
-        """The supervisor of this run."""
+        """The supervisor that was passed to `start`."""
         assert self._supervisor is not None
         return self._supervisor
 
     @property
     def demo_password(self) -> str | None:
-        """The password of the demo users, or None if there is no demo data."""
+        """The demo users' password, or None if demo mode is off or there is no demo data."""
         return self._demo.read_password() if self._settings.demo else None
 
     def write_record(self) -> None:
-        """Write the record of the running processes."""
+        """Write the processes and the environment to `running.json`."""
         self._record.write(self.supervisor.get_pids(), self._env)
 
     def rotate_logs(self) -> None:
-        """Rotate the logs of the embedded servers."""
+        """Rotate the logs of the embedded servers if they are too large."""
         for server in (self._postgres, self._valkey):
             if server is not None:
                 # The service continues if a log cannot be rotated.
@@ -62,11 +62,11 @@ class Service:
                     rotate_log(server.log)
 
     def remove_record(self) -> None:
-        """Remove the record of the running processes."""
+        """Delete `running.json` after the service has stopped."""
         self._record.remove()
 
     def start(self, supervisor: Supervisor) -> None:
-        """Start all parts and wait until they are ready.
+        """Start the servers, the database and the application, and wait until they are ready.
 
         Raises StopRequested, ServerError, ChildFailedError, ListenError, TimeoutError, OSError or
         psycopg2.Error.
@@ -82,7 +82,7 @@ class Service:
         )
 
     def _start_servers(self) -> None:
-        # Valkey starts first and is ready by the time that the PostgreSQL cluster is created.
+        # Valkey starts first, and is ready before the PostgreSQL cluster has been created.
         embedded_servers = [
             server for server in (self._valkey, self._postgres) if server is not None
         ]
@@ -116,19 +116,21 @@ class Service:
             self._wait(is_external_ready, 30.0)
             self._progress.done("external server")
         else:
-            self._wait(server.is_ready)
+            self._wait(server.check_ready)
             self._progress.done(f"127.0.0.1:{server.port}")
 
     def _prepare_database(self) -> None:
-        """Migrate the database and load the demo in a child process, if needed."""
+        """Migrate the database and load the demo data in a child process, if necessary."""
         self._progress.begin("migrations")
-        applied = revisions.find_applied(self._env["DATABASE_URL"])
-        is_current = applied is not None and applied == revisions.find_head(children.MIGRATIONS)
+        applied = revisions.find_applied_revision(self._env["DATABASE_URL"])
+        is_current = applied is not None and applied == revisions.find_head_revision(
+            children.MIGRATIONS
+        )
         if is_current and (not self._settings.demo or self._demo.is_stored()):
             self._progress.done("the schema is current")
             return
         status = self.supervisor.run_task(
-            lambda descriptor: children.build_prepare(self._env, descriptor),
+            lambda descriptor: children.build_prepare_launch(self._env, descriptor),
             self._show_progress,
             self._progress.tick,
         )
@@ -157,14 +159,14 @@ class Service:
                 self._progress.advance(int(done), int(total))
 
     def _start_application(self) -> None:
-        """Start API and workers at the same time, because both mainly load modules at first."""
+        """Start the API and the workers in parallel, because at first both mainly load modules."""
         self._progress.begin("API")
         self._listener.listen()
         self.supervisor.start(
-            children.build_api(self._env, self._listener, self._settings.web_workers),
-            children.build_workers(self._env),
+            children.build_api_spec(self._env, self._listener, self._settings.web_workers),
+            children.build_workers_spec(self._env),
         )
-        self._wait(children.ReadinessProbe(self._settings).is_ready)
+        self._wait(children.ReadinessProbe(self._settings).check_ready)
         self._progress.done(f"{self._settings.host}:{self._settings.port}")
         self._progress.begin("workers")
         self._wait(
@@ -176,10 +178,11 @@ class Service:
 
 
 class DemoRecord:
-    """Stores whether demo data was loaded into the embedded database, and the users' password.
+    """A file that records that demo data was loaded into the embedded database.
 
-    The file is next to the cluster, so that both are deleted together. It is empty if the database
-    had other organizations. An external database has no file and is checked at every start.
+    The file contains the demo users' password. It is empty if no demo data was loaded, because the
+    database had other organizations. The file is next to the cluster, so that both are deleted
+    together. There is no file for an external database, which is checked at every start.
     """
 
     def __init__(self, folder: Path | None) -> None:
@@ -187,17 +190,17 @@ class DemoRecord:
         self._password: str | None = None
 
     def is_stored(self) -> bool:
-        """Return whether an earlier start loaded the demo data or found other organizations."""
+        """Return whether the file exists, so that this start need not load demo data."""
         return self._file is not None and self._file.exists()
 
     def store_password(self, password: str) -> None:
-        """Store the password of the demo users, or an empty text if they do not exist."""
+        """Store the demo users' password, or an empty string if no demo data was loaded."""
         self._password = password
         if self._file is not None:
             write_private(self._file, password)
 
     def read_password(self) -> str | None:
-        """Return the password of the demo users, or None if they do not exist."""
+        """Return the demo users' password, or None if no demo data was loaded."""
         if self._file is not None and self._file.exists():
             return self._file.read_text(encoding="utf-8").strip() or None
         return self._password or None

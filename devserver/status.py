@@ -15,14 +15,17 @@ _MAX_LABEL_WIDTH = 88
 
 
 def print_status(environ: Mapping[str, str]) -> int:
-    """Print each process of the service with its share of memory; return 1 if none runs."""
+    """Print each process of the running service and its memory, and return the exit status.
+
+    The exit status is 1 if no service is running, and 2 if DATA_DIR is invalid.
+    """
     if (data_dir := read_data_dir(environ)) is None:
         return 2
-    supervisor_pid = lock.find_holder(data_dir)
+    supervisor_pid = lock.find_lock_holder(data_dir)
     if supervisor_pid is None:
-        print(f"Nothing runs on {data_dir}.")
+        print(f"No service is running on {data_dir}.")
         return 1
-    children = environment.Record(data_dir).read().get("children", {})
+    children = environment.RunRecord(data_dir).read().get("children", {})
     names = {supervisor_pid: "supervisor", **{pid: name for name, pid in children.items()}}
     total = 0
     print(f"{'pid':>8} {'PSS MiB':>8}  process")
@@ -37,12 +40,15 @@ def print_status(environ: Mapping[str, str]) -> int:
 
 
 def print_environment(environ: Mapping[str, str]) -> int:
-    """Print the running service's environment as shell commands; return 1 if it does not run."""
+    """Print the running service's environment as shell commands, and return the exit status.
+
+    The exit status is 1 if no service is running, and 2 if DATA_DIR is invalid.
+    """
     if (data_dir := read_data_dir(environ)) is None:
         return 2
-    record = environment.Record(data_dir).read()
-    if lock.find_holder(data_dir) is None or not record:
-        print(f"Nothing runs on {data_dir}.", file=sys.stderr)
+    record = environment.RunRecord(data_dir).read()
+    if lock.find_lock_holder(data_dir) is None or not record:
+        print(f"No service is running on {data_dir}.", file=sys.stderr)
         return 1
     for name, value in record["environment"].items():
         print(f"export {name}={shlex.quote(value)}")
@@ -50,7 +56,10 @@ def print_environment(environ: Mapping[str, str]) -> int:
 
 
 def read_data_dir(environ: Mapping[str, str]) -> Path | None:
-    """Return DATA_DIR, or print why it is invalid and return None; ignore other settings."""
+    """Return DATA_DIR, or print why it is invalid and return None.
+
+    Other settings are not checked.
+    """
     variables = {"DATA_DIR": environ.get("DATA_DIR", ""), "DEMO": "on"}
     try:
         return Settings.from_env(variables, require_servers=False).data_dir

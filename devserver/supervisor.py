@@ -1,7 +1,7 @@
-"""Start child processes, restart them when they end, and stop them all.
+"""Start child processes, restart them when they exit, and finally stop all of them.
 
-There is one thread and one loop. A child gets its death signal when the thread that started it
-ends, and signals are handled between two steps of the loop, never during a step.
+The supervisor has a single thread, because a child gets its death signal when the thread that
+started it ends. Signals are handled between two steps of the main loop, never during a step.
 """
 
 import io
@@ -19,7 +19,7 @@ from app.kit.process_lifetime import adopt_orphans
 from devserver import reaping
 from devserver.child import Child, ChildSpec
 from devserver.handover import Handover
-from devserver.lines import Lines
+from devserver.lines import LineReader
 from devserver.process import Launch, read_log_tail, spawn
 from devserver.processes import list_children
 from devserver.server import ServerError
@@ -28,20 +28,20 @@ _STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 class StopRequested(Exception):  # noqa: N818 - this is not an error
-    """The supervisor was asked to stop."""
+    """The supervisor has received a signal to stop."""
 
 
 class ChildFailedError(RuntimeError):
-    """A child does not start. The message has its name, its exits and the end of its log."""
+    """A child has exited too often. The message has its name and the end of its log."""
 
 
 class Supervisor:
-    """Runs children from their specs, in the order of calls to `start`.
+    """Starts children from their specs, and keeps them running.
 
-    `report` receives a line about each exit and restart. `on_change` is called when the process id
-    of a child changes. Use the supervisor as a context manager in the main thread: it handles the
-    signals, and stops every child of this process at the end of the block. The process must have no
-    other children.
+    `report` is called with a line about each exit and restart. `on_change` is called when the
+    process id of a child changes. Use the supervisor as a context manager in the main thread. It
+    then handles signals, and stops all children of this process at the end of the block, so the
+    process must not have other children.
     """
 
     def __init__(
@@ -99,15 +99,15 @@ class Supervisor:
         }
 
     def start(self, *specs: ChildSpec) -> None:
-        """Start these children as one stage, which is stopped as a whole and before earlier stages.
+        """Start these children as one stage; later stages are stopped before earlier stages.
 
-        Raises the errors of `prepare`, or OSError if a program cannot be executed.
+        Raises the errors that `prepare` raises, or OSError if a program cannot be executed.
         """
         stage = [Child(spec) for spec in specs]
         self._stages.append(stage)
         for child in stage:
             if (handover := child.spec.handover) is not None:
-                self._selector.register(handover.reports, selectors.EVENT_READ, handover.read)
+                self._selector.register(handover.report_reader, selectors.EVENT_READ, handover.read)
             self._spawn(child)
 
     def run_task(
@@ -116,10 +116,10 @@ class Supervisor:
         on_line: Callable[[str], None],
         tick: Callable[[], None] = lambda: None,
     ) -> int:
-        """Run a child until it ends, and return its exit status.
+        """Run a child until it exits, and return its exit status.
 
-        `launch` receives a descriptor for the child, and `on_line` receives every line that the
-        child writes to this descriptor. Raises StopRequested.
+        `launch` is called with a file descriptor for the child, and `on_line` with every line that
+        the child writes to that descriptor. `tick` is called regularly. Raises StopRequested.
         """
         read_descriptor, write_descriptor = os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK)
         try:
@@ -128,11 +128,11 @@ class Supervisor:
             os.close(write_descriptor)
         self._tasks[task.pid] = task
         with io.FileIO(read_descriptor, "r") as stream:
-            lines = Lines(stream, on_line)
-            self._selector.register(stream, selectors.EVENT_READ, lines.read)
+            line_reader = LineReader(stream, on_line)
+            self._selector.register(stream, selectors.EVENT_READ, line_reader.read)
             try:
                 self.wait_until(lambda: task.returncode is not None, tick=tick)
-                lines.read()
+                line_reader.read()
             finally:
                 self._selector.unregister(stream)
         return task.returncode
@@ -146,10 +146,11 @@ class Supervisor:
         attempts: int | None = None,
         seconds: float | None = None,
     ) -> None:
-        """Supervise the children until `is_done()` is true; it is called every `interval` seconds.
+        """Supervise the children until `is_done()` returns true.
 
-        Raises StopRequested, ChildFailedError when a child has ended `attempts` times in a row, and
-        TimeoutError after `seconds`.
+        `is_done` and `tick` are called at least every `interval` seconds. Raises StopRequested,
+        ChildFailedError if a child has exited `attempts` times in a row, and TimeoutError after
+        `seconds`.
         """
         deadline = None if seconds is None else time.monotonic() + seconds
         while not is_done():
@@ -163,9 +164,9 @@ class Supervisor:
     def run(
         self, tick: Callable[[], None] = lambda: None, interval: float | None = None
     ) -> NoReturn:
-        """Supervise the children until a stop is requested; always raises StopRequested.
+        """Supervise the children until a stop is requested, and then raise StopRequested.
 
-        `tick` is called at least every `interval` seconds, if given.
+        If `interval` is given, `tick` is called at least every `interval` seconds.
         """
         while True:
             self._run_step(interval)
@@ -175,7 +176,7 @@ class Supervisor:
         if self._stopping:
             raise StopRequested
         self._handle_events(self._compute_timeout(max_seconds))
-        self._collect_ended()
+        self._reap_exited()
         for child in self._children():
             if child.restarts.is_due:
                 self._restart(child)
@@ -220,13 +221,13 @@ class Supervisor:
             self._handle_exit(child, f"cannot be started: {error}")
         else:
             self._report(
-                f"{child.spec.name} runs again, process {self.get_pids()[child.spec.name]}"
+                f"{child.spec.name} is running again, process {self.get_pids()[child.spec.name]}"
             )
 
-    def _collect_ended(self) -> None:
-        """Collect all ended processes: children, tasks and their orphans."""
+    def _reap_exited(self) -> None:
+        """Reap all processes that have exited: children, tasks and adopted orphans."""
         by_pid = {c.process.pid: c for c in self._children() if c.process is not None}
-        while (pid := reaping.find_ended_child()) is not None:
+        while (pid := reaping.find_exited_child()) is not None:
             if (task := self._tasks.pop(pid, None)) is not None:
                 task.wait()
             elif (child := by_pid.get(pid)) is not None and child.process is not None:
@@ -250,13 +251,13 @@ class Supervisor:
         for child in self._children():
             if (exits := child.restarts.exits) >= max_exits:
                 log_text = read_log_tail(child.spec.log) if child.spec.log else ""
-                message = f"{child.spec.name} ended {exits} times in a row"
+                message = f"{child.spec.name} exited {exits} times in a row"
                 raise ChildFailedError(
                     f"{message}; the end of its log:\n{log_text}" if log_text else message
                 )
 
     def _kill_orphans(self) -> None:
-        """Kill the processes that a dead child left behind, except workers kept by a handover."""
+        """Kill the orphans of a child that has exited, except workers that a handover keeps."""
         known_pids = {*self.get_pids().values(), *self._tasks}
         for process in list_children():
             is_kept = any(child.owns(process) for child in self._children())
@@ -264,7 +265,7 @@ class Supervisor:
                 send_signal(process.pid, signal.SIGKILL)
 
     def shutdown(self) -> None:
-        """Stop all children with the signals of their specs, in reverse order of stages."""
+        """Stop all children with the signals in their specs, in the reverse order of the stages."""
         for task in self._tasks.values():
             send_signal(task.pid, signal.SIGKILL)
         self._tasks.clear()
@@ -273,6 +274,6 @@ class Supervisor:
             stop_in_parallel([plan for child in stage for plan in child.list_stop_plans()])
             for child in stage:
                 if (handover := child.spec.handover) is not None:
-                    self._selector.unregister(handover.reports)
+                    self._selector.unregister(handover.report_reader)
                     handover.close()
         reaping.kill_children(10.0)

@@ -1,4 +1,4 @@
-"""Run an embedded Valkey from a Python package, on a loopback port, for one data folder."""
+"""Run an embedded Valkey from a Python package, with one data folder, on a loopback port."""
 
 import os
 import secrets
@@ -7,15 +7,22 @@ import socket
 from pathlib import Path
 
 from devserver.binaries import find_valkey_binary
-from devserver.process import Launch, free_port, get_server_account, is_port_free, read_or_create
+from devserver.process import (
+    Launch,
+    find_free_port,
+    get_server_account,
+    is_port_free,
+    read_or_create,
+)
 from devserver.server import EmbeddedServer, ServerError
 
 
 class EmbeddedValkey(EmbeddedServer):
     """Valkey on 127.0.0.1 with an append-only file in `data_dir`/files, synced every second.
 
-    It refuses writes instead of evicting keys, because queues must not lose entries. The password
-    is generated once and stored in `data_dir`. If root starts the server, it runs as `nobody`.
+    If the memory is full, Valkey refuses writes instead of evicting keys, because queues must not
+    lose entries. The password is generated once and stored in `data_dir`. If root starts the
+    server, it runs as `nobody`.
     """
 
     name = "Valkey"
@@ -32,14 +39,14 @@ class EmbeddedValkey(EmbeddedServer):
 
     @property
     def port(self) -> int:
-        """The TCP port. A port that is chosen automatically is known after `prepare`."""
+        """The TCP port. If it is chosen automatically, it is known only after `prepare`."""
         if self._port is None:
             raise ServerError("Valkey has no port before it is started")
         return self._port
 
     @property
     def url(self) -> str:
-        """The URL of database 0, with the password."""
+        """The URL of Valkey's database 0, with the password."""
         return f"redis://:{self._password}@127.0.0.1:{self.port}/0"
 
     @property
@@ -58,7 +65,7 @@ class EmbeddedValkey(EmbeddedServer):
         if self._port is None or not (
             self._fixed_port or self._has_answered or is_port_free(self._port)
         ):
-            self._port = free_port()
+            self._port = find_free_port()
         # Standard input passes the configuration, so that no process list shows the password.
         return Launch(
             argv=(str(find_valkey_binary(self._account)), "-"),
@@ -88,8 +95,11 @@ class EmbeddedValkey(EmbeddedServer):
         )
         return "\n".join(lines) + "\n"
 
-    def is_ready(self) -> bool:
-        """Return whether the server answers PING; while it loads its data, it returns an error."""
+    def check_ready(self) -> bool:
+        """Return whether the server answers PING without an error.
+
+        While the server is loading its data, it answers with an error.
+        """
         try:
             with socket.create_connection(("127.0.0.1", self.port), timeout=1.0) as connection:
                 connection.sendall(

@@ -49,7 +49,7 @@ def init(app: Flask) -> None:
     """Register every command on `app`."""
     for group in GROUPS:
         app.cli.add_command(group)
-    # An alias, because users who think of one webhook type the singular.
+    # The singular is an alias, because users may expect it.
     app.cli.add_command(webhooks.group, name="webhook")
     app.cli.add_command(imports.import_file)
     app.cli.add_command(imports.crawl)

@@ -1,4 +1,4 @@
-"""`flask artifacts`: commands for documents."""
+"""`flask artifacts`: the command that reprocesses failed documents."""
 
 from datetime import UTC, datetime
 
@@ -35,12 +35,12 @@ def reprocess(
     Works in batches. If the command is interrupted, run it again to continue with the remaining
     documents.
     """
-    with run_operation("reprocess_artifacts"), show_progress("Queueing") as report:
-        organization = control_plane.show(slug)
+    with run_operation("reprocess_artifacts"), show_progress("Queueing") as report_progress:
+        organization = control_plane.get_organization(slug)
         with tenancy.organization(organization["id"]):
             queued_count = service.reprocess_failed(
                 db.checkpoint,
-                report,
+                report_progress,
                 failure_code=failure_code,
                 created_after=_to_utc(created_after),
                 created_before=_to_utc(created_before),

@@ -22,13 +22,13 @@ from app.identity.audit import service
 from app.identity.audit.verifying import Report
 
 group = AppGroup("audit", help="Audit log: verify, tail.")
-_organization = click.argument("organization", required=False)
+_organization_argument = click.argument("organization", required=False)
 _MAX_FOLLOWED_ENTRIES = 500
-_PAUSE_SECONDS = 1.0
+_POLL_INTERVAL_SECONDS = 1.0
 
 
 @group.command("verify")
-@_organization
+@_organization_argument
 @as_json
 def verify(organization: str | None, *, as_json: bool) -> None:
     """Verify that no entry was edited, removed or cut off at the end of its hash chain.
@@ -36,8 +36,8 @@ def verify(organization: str | None, *, as_json: bool) -> None:
     Verifies all chains, or only the chain of ORGANIZATION.
     The exit status is 3 if an entry does not match its hash chain.
     """
-    with run_operation("verify_audit_log"), show_progress("Verifying") as report:
-        result = service.verify(organization, report)
+    with run_operation("verify_audit_log"), show_progress("Verifying") as report_progress:
+        result = service.verify(organization, report_progress)
     if as_json:
         show_json({**asdict(result), "ok": result.ok})
     else:
@@ -57,34 +57,37 @@ def _print_report(report: Report) -> None:
 
 
 @group.command("tail")
-@_organization
-@click.option("-n", "--number", default=20, show_default=True, type=click.IntRange(1, 10_000))
+@_organization_argument
+@click.option(
+    "-n", "--number", "limit", default=20, show_default=True, type=click.IntRange(1, 10_000)
+)
 @click.option("-f", "--follow", is_flag=True, help="Show new entries until interrupted.")
 @as_json
-def tail(organization: str | None, number: int, *, follow: bool, as_json: bool) -> None:
+def tail(organization: str | None, limit: int, *, follow: bool, as_json: bool) -> None:
     """Show the latest entries of ORGANIZATION.
 
     Without ORGANIZATION, shows the entries that belong to no organization, such as changes to
     accounts. With --json, each entry is one line.
     """
-    entries = _list_latest(organization, number)
+    entries = _list_latest(organization, limit)
     for entry in entries:
         _print_entry(entry, as_json=as_json)
     printed_ids = deque((entry["id"] for entry in entries), maxlen=2 * _MAX_FOLLOWED_ENTRIES)
-    start = entries[0]["at"] if entries else None
+    start_time = entries[0]["at"] if entries else None
     while follow:
-        time.sleep(_PAUSE_SECONDS)
+        time.sleep(_POLL_INTERVAL_SECONDS)
         for entry in _list_latest(organization, _MAX_FOLLOWED_ENTRIES):
             # Transactions may commit in a different order than they began, so the time of the
             # latest entry alone does not show which entries are new.
-            if entry["id"] not in printed_ids and (start is None or entry["at"] >= start):
+            is_new = entry["id"] not in printed_ids
+            if is_new and (start_time is None or entry["at"] >= start_time):
                 printed_ids.append(entry["id"])
                 _print_entry(entry, as_json=as_json)
 
 
-def _list_latest(organization: str | None, number: int) -> list[dict[str, Any]]:
+def _list_latest(organization: str | None, limit: int) -> list[dict[str, Any]]:
     with run_operation("tail_audit_log"):
-        return service.list_latest(organization, limit=number)
+        return service.list_latest(organization, limit=limit)
 
 
 def _print_entry(entry: dict[str, Any], *, as_json: bool) -> None:

@@ -1,4 +1,4 @@
-"""`flask billing`: commands that close billing periods, and show and compare usage."""
+"""`flask billing`: commands that close billing periods, show usage and reconcile meters."""
 
 from uuid import UUID
 
@@ -57,14 +57,14 @@ def usage(slug: str | None, *, as_json: bool) -> None:
 @click.option("--repair", is_flag=True, help="Correct the meters that differ.")
 @as_json
 def reconcile(slug: str | None, *, repair: bool, as_json: bool) -> None:
-    """Compare the meters of all organizations, or of SLUG, with the rows that they measure.
+    """Compare the usage meters of all organizations, or of SLUG, with the rows that they measure.
 
-    Prints the meters that differ, with the sum of the rows (counted) and the value of the meter
-    (metered). The exit status is 3 if any meter differs and is not repaired. It is safe to
+    Prints each meter that differs: "counted" is the sum over the rows, "metered" is the value of
+    the meter. The exit status is 3 if any meter differs and is not repaired. It is safe to
     interrupt this command and to run it again.
     """
     differences: list[Difference] = []
-    with run_operation("reconcile_usage"), show_progress("Comparing") as report:
+    with run_operation("reconcile_usage"), show_progress("Comparing") as report_progress:
         organizations = _list_organizations(slug)
         for done, (organization_id, name) in enumerate(organizations, start=1):
             if repair:
@@ -72,7 +72,7 @@ def reconcile(slug: str | None, *, repair: bool, as_json: bool) -> None:
             else:
                 differences += upkeep.find_differences(organization_id, name)
             db.checkpoint()
-            report(done, len(organizations))
+            report_progress(done, len(organizations))
     if differences or as_json:
         rows = [difference._asdict() for difference in differences]
         show_list(rows, Difference._fields, as_json=as_json)

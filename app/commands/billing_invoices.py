@@ -21,7 +21,7 @@ _MAX_REASON_LENGTH = 500
 
 
 class _Month(click.ParamType[Any]):
-    """A month such as 2026-10."""
+    """A parameter such as 2026-10, converted to the start of the month."""
 
     name = "month"
 
@@ -33,7 +33,7 @@ class _Month(click.ParamType[Any]):
 
 
 class _Amount(click.ParamType[Any]):
-    """A decimal number."""
+    """A parameter such as 12.50, converted to a `Decimal`."""
 
     name = "amount"
 
@@ -95,9 +95,9 @@ def mark_paid(number: str, paid_on: datetime | None, *, as_json: bool) -> None:
 @_reason_option
 @as_json
 def void(number: str, reason: str, *, as_json: bool) -> None:
-    """Void the invoice NUMBER by a credit note for its full amount.
+    """Void the invoice NUMBER with a credit note for the full amount.
 
-    The lines of an issued invoice never change. The credit note reverses all of them.
+    The lines of an issued invoice never change. Instead, the credit note reverses every line.
     """
     with run_operation("void_invoice"):
         credit_note = correcting.void(number, reason=reason)
@@ -111,9 +111,9 @@ def void(number: str, reason: str, *, as_json: bool) -> None:
 @_reason_option
 @as_json
 def credit_note(number: str, amount: Decimal, reason: str, *, as_json: bool) -> None:
-    """Credit an amount of the invoice NUMBER.
+    """Issue a credit note for part or all of the invoice NUMBER.
 
-    The credit note has the tax of the invoice. If the full amount is credited, the invoice is void.
+    The credit note uses the tax rate of the invoice. Crediting the full amount voids the invoice.
     """
     with run_operation("credit_invoice"):
         created = correcting.credit(number, amount=amount, reason=reason)

@@ -27,16 +27,16 @@ _COLUMNS = ("organization", "source", "cube", "key", "bucket", "facets", "n", "t
 def verify(slug: str | None, *, as_json: bool) -> None:
     """Compare the counters of all organizations, or of SLUG, with the rows that they count.
 
-    Prints the cells that differ, with the number of rows that each cell lacks. The exit status is 3
-    if any cell differs.
+    Prints each counter cell that differs, with the number of rows missing from the cell. The exit
+    status is 3 if any cell differs.
     """
     differences: list[upkeep.Difference] = []
-    with run_operation("verify_counts"), show_progress("Verifying") as report:
+    with run_operation("verify_counts"), show_progress("Verifying") as report_progress:
         organizations = _list_organizations(slug)
         for done, (organization_id, name) in enumerate(organizations, start=1):
             differences += upkeep.find_differences(organization_id, name)
             db.checkpoint()
-            report(done, len(organizations))
+            report_progress(done, len(organizations))
     if differences or as_json:
         show_list([asdict(difference) for difference in differences], _COLUMNS, as_json=as_json)
     if differences:
@@ -47,18 +47,18 @@ def verify(slug: str | None, *, as_json: bool) -> None:
 @click.argument("slug", required=False)
 @as_json
 def rebuild(slug: str | None, *, as_json: bool) -> None:
-    """Correct the counters of all organizations, or of SLUG, while the service is running.
+    """Correct the counters of all organizations, or of SLUG.
 
-    It is safe to interrupt this command and to run it again.
+    The service may be running. It is safe to interrupt this command and to run it again.
     """
     corrected_cells = 0
-    with run_operation("rebuild_counts"), show_progress("Rebuilding") as report:
+    with run_operation("rebuild_counts"), show_progress("Rebuilding") as report_progress:
         organizations, sources = _list_organizations(slug), upkeep.list_sources()
         for done, (organization_id, _) in enumerate(organizations, start=1):
             for source in sources:
                 corrected_cells += upkeep.repair(organization_id, source)
                 db.checkpoint()
-            report(done, len(organizations))
+            report_progress(done, len(organizations))
     show_record({"corrected_cells": corrected_cells}, as_json=as_json)
 
 

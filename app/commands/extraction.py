@@ -31,19 +31,21 @@ _schema_option = click.option(
 @_org_option
 @_schema_option
 @click.option("--number", type=click.IntRange(1), help="Schema version; default: the latest.")
-@click.option("--folds", type=click.IntRange(2, 20), default=5, help="Number of trainings.")
+@click.option("--folds", type=click.IntRange(2, 20), default=5, help="Number of training runs.")
 @as_json
 def evaluate(slug: str, schema_id: UUID, number: int | None, folds: int, *, as_json: bool) -> None:
     """Measure how well a model learns from a schema's accepted tag sets, by cross-validation.
 
-    Divides the documents into parts, and predicts each part by a model trained on the other parts.
-    No model is stored. The training runs in a child process with one thread.
+    Divides the documents into parts, and predicts each part with a model trained on the other
+    parts. No model is stored. The models are trained in a child process with one thread.
     """
-    with run_operation("evaluate_extraction"), show_progress("Evaluating") as report:
-        organization = control_plane.show(slug)
+    with run_operation("evaluate_extraction"), show_progress("Evaluating") as report_progress:
+        organization = control_plane.get_organization(slug)
         with tenancy.organization(organization["id"]):
             try:
-                result = service.evaluate(schema_id, number=number, folds=folds, progress=report)
+                result = service.evaluate(
+                    schema_id, number=number, folds=folds, progress=report_progress
+                )
             except LearningFailed as failure:
                 click.echo(f"{failure.message} ({failure.code})", err=True)
                 raise SystemExit(EXIT_FINDINGS) from None
@@ -58,8 +60,8 @@ def evaluate(slug: str, schema_id: UUID, number: int | None, folds: int, *, as_j
     rows.append({"field": "all", **result["overall"]})
     columns = ("field", "support", "proposed", "correct", "precision", "recall", "f1")
     show_list(rows, columns, as_json=False)
-    figures = ("expected_calibration_error", "confident_precision", "confident_coverage")
-    show_record({name: result[name] for name in figures}, as_json=False)
+    metrics = ("expected_calibration_error", "confident_precision", "confident_coverage")
+    show_record({name: result[name] for name in metrics}, as_json=False)
 
 
 @group.command("versions")
@@ -69,9 +71,9 @@ def evaluate(slug: str, schema_id: UUID, number: int | None, folds: int, *, as_j
 def list_versions(slug: str, schema_id: UUID, *, as_json: bool) -> None:
     """List the models of a schema, newest first."""
     with run_operation("list_extraction_models"):
-        organization = control_plane.show(slug)
+        organization = control_plane.get_organization(slug)
         with tenancy.organization(organization["id"]):
-            rows = [row._asdict() for row in service.list_versions(schema_id)]
+            rows = [row._asdict() for row in service.list_models(schema_id)]
     show_list(rows, _COLUMNS, as_json=as_json)
 
 
@@ -82,10 +84,10 @@ def list_versions(slug: str, schema_id: UUID, *, as_json: bool) -> None:
 def activate(slug: str, model_id: UUID, *, as_json: bool) -> None:
     """Activate the model MODEL_ID, such as an earlier model, for its schema version.
 
-    The model stays active until the model of a later training is activated.
+    The model stays active until a model that is trained later is activated.
     """
     with run_operation("activate_extraction_model"):
-        organization = control_plane.show(slug)
+        organization = control_plane.get_organization(slug)
         with tenancy.organization(organization["id"]), db.transaction():
             service.activate(model_id)
     show_record({"id": str(model_id), "state": "active"}, as_json=as_json)
@@ -96,10 +98,10 @@ def activate(slug: str, model_id: UUID, *, as_json: bool) -> None:
 @_schema_option
 @as_json
 def train(slug: str, schema_id: UUID, *, as_json: bool) -> None:
-    """Queue a training for a schema's latest version, even if no training is due."""
+    """Queue a training run for a schema's latest version, even if no training run is due."""
     with run_operation("train_extraction_model"):
-        organization = control_plane.show(slug)
+        organization = control_plane.get_organization(slug)
         with tenancy.organization(organization["id"]), db.transaction():
-            if not service.enqueue_latest(schema_id):
+            if not service.enqueue_latest_version(schema_id):
                 raise errors.not_found()
     show_record({"schema_id": str(schema_id), "status": "queued"}, as_json=as_json)

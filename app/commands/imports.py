@@ -24,7 +24,7 @@ from app.intake.ingestion_jobs.models import IngestionJob
 from app.intake.ingestion_jobs.statuses import JobStatus
 from app.kit import db, tenancy
 
-_PAUSE_SECONDS = 0.5
+_POLL_INTERVAL_SECONDS = 0.5
 
 
 @click.command("import")
@@ -54,14 +54,14 @@ def import_file(
     no_wait: bool,
     as_json: bool,
 ) -> None:
-    """Import FILE as documents of an organization.
+    """Import FILE into an organization as documents.
 
     Formats: JSON Lines, CSV, ZIP, and the JSON exports of Label Studio and doccano.
 
-    The workers of the service import the file. If the command is interrupted, the import continues.
+    The service's workers import the file. If the command is interrupted, the import continues.
     """
     with run_operation("bulk_import_artifacts"):
-        organization_id = control_plane.show(slug)["id"]
+        organization_id = control_plane.get_organization(slug)["id"]
         with tenancy.organization(organization_id):
             job = service.import_local_file(
                 file, format_id=format_id, schema_id=schema_id, labels_as=labels_as
@@ -79,10 +79,10 @@ def import_file(
 def crawl(connector_id: UUID, slug: str, *, no_wait: bool, as_json: bool) -> None:
     """Crawl a connector of an organization.
 
-    The workers of the service crawl it. If the command is interrupted, the crawl continues.
+    The service's workers run the crawl. If the command is interrupted, the crawl continues.
     """
     with run_operation("crawl_connector"):
-        organization_id = control_plane.show(slug)["id"]
+        organization_id = control_plane.get_organization(slug)["id"]
         with tenancy.organization(organization_id):
             job_id = connectors.crawl(connector_id, created_by=None).id
     _show_job(organization_id, job_id, "Crawling", no_wait=no_wait, as_json=as_json)
@@ -91,7 +91,7 @@ def crawl(connector_id: UUID, slug: str, *, no_wait: bool, as_json: bool) -> Non
 def _show_job(
     organization_id: UUID, job_id: UUID, label: str, *, no_wait: bool, as_json: bool
 ) -> None:
-    """Print a job, by default after it has ended.
+    """Print an ingestion job; unless `no_wait` is true, first wait until the job ends.
 
     Exits with status `EXIT_FINDINGS` if the job failed, was cancelled or completed with errors.
     """
@@ -106,14 +106,14 @@ def _show_job(
 
 
 def _wait(job_id: UUID, label: str) -> IngestionJob:
-    """Show the progress of a job until it ends, and return it."""
-    with show_progress(label) as report:
+    """Show the progress of an ingestion job until the job ends, and return the ended job."""
+    with show_progress(label) as report_progress:
         while True:
             db.session().rollback()
             db.session().expire_all()
             job = ingestion_jobs.get(job_id)
             # The total of a crawl is unknown until the source has been listed.
-            report(job.next_number - 1, job.total or job.next_number)
+            report_progress(job.next_number - 1, job.total or job.next_number)
             if job.finished_at is not None:
                 return job
-            time.sleep(_PAUSE_SECONDS)
+            time.sleep(_POLL_INTERVAL_SECONDS)

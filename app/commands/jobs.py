@@ -19,15 +19,15 @@ group = AppGroup("jobs", help="Background jobs: list, retry, discard.")
 _STATUSES = ("failed", "queued", "running", "completed", "discarded")
 _COLUMNS = ("id", "function", "status", "attempts", "faults", "created_at", "error")
 ChangeJobs = Callable[[Sequence[UUID], Callable[[], None], Callable[[int, int], None]], int]
-"""A function that changes jobs in committed batches and returns the number of jobs.
+"""A function that changes jobs in committed batches and returns how many jobs it changed.
 
-Its arguments are the ids, a function that commits, and a function that reports progress.
+Its arguments are the job ids, a function that commits, and a function that reports progress.
 """
 _REASON = "the operator manages the jobs of every organization"
 
 
 def _add_selection_options(command: Callable[..., None]) -> Callable[..., None]:
-    """Add the options that select jobs."""
+    """Add the options --org, --queue and --function, which select jobs, to a command."""
     for option in (
         click.option("--org", "slug", help="Only jobs of the organization with this slug."),
         click.option("--queue", type=click.Choice(list(QUEUES)), help="Only jobs of this queue."),
@@ -40,7 +40,7 @@ def _add_selection_options(command: Callable[..., None]) -> Callable[..., None]:
 def _build_selection(
     slug: str | None, queue: str | None, function: str | None, status: str = "failed"
 ) -> Selection:
-    organization_id = None if slug is None else control_plane.show(slug)["id"]
+    organization_id = None if slug is None else control_plane.get_organization(slug)["id"]
     return Selection(status=status, queue=queue, function=function, organization_id=organization_id)
 
 
@@ -72,14 +72,14 @@ class JobOptions(TypedDict):
     slug: str | None
     queue: str | None
     function: str | None
-    everything: bool
+    select_all: bool
 
 
 def _add_job_options(command: Callable[..., None]) -> Callable[..., None]:
-    """Add the arguments and options that select the jobs to change."""
+    """Add the arguments JOB_IDS, the selection options, --all and --json to a command."""
     for option in (
         as_json,
-        click.option("--all", "everything", is_flag=True, help="All jobs that the options select."),
+        click.option("--all", "select_all", is_flag=True, help="All jobs that the options select."),
         _add_selection_options,
         click.argument("job_ids", nargs=-1, type=click.UUID),
     ):
@@ -92,7 +92,7 @@ def _add_job_options(command: Callable[..., None]) -> Callable[..., None]:
 def retry(*, as_json: bool, **options: Unpack[JobOptions]) -> None:
     """Run failed jobs again: the jobs JOB_IDS or, with --all, all jobs that the options select.
 
-    Also undoes the effect of the permanent failure on a document or an export.
+    Also undoes what the permanent failure did to a document or an export.
     """
     queued_count = _change_jobs("retry_jobs", "Retrying", failures.retry, options)
     show_record({"queued": queued_count}, as_json=as_json)
@@ -107,15 +107,15 @@ def discard(*, as_json: bool, **options: Unpack[JobOptions]) -> None:
 
 
 def _change_jobs(name: str, label: str, change: ChangeJobs, options: JobOptions) -> int:
-    """Change the selected jobs with a progress bar, and return how many were changed."""
-    if bool(options["job_ids"]) == options["everything"]:
+    """Retry or discard the selected jobs with a progress bar, and return how many were changed."""
+    if bool(options["job_ids"]) == options["select_all"]:
         raise click.UsageError("Pass either job ids or --all.")
     with (
         run_operation(name),
         tenancy.across_organizations(reason=_REASON),
-        show_progress(label) as report,
+        show_progress(label) as report_progress,
     ):
         ids = list(options["job_ids"]) or failures.find_ids(
             _build_selection(options["slug"], options["queue"], options["function"])
         )
-        return change(ids, db.checkpoint, report)
+        return change(ids, db.checkpoint, report_progress)

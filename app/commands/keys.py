@@ -1,4 +1,4 @@
-"""`flask keys`: command that rotates the encryption keys."""
+"""`flask keys`: the command that encrypts stored secrets with a new key."""
 
 from dataclasses import asdict
 
@@ -21,8 +21,8 @@ def rotate(*, dry_run: bool, as_json: bool) -> None:
     the command is interrupted, run it again to continue. The exit status is 3 if a value cannot be
     decrypted with any key.
     """
-    with run_operation("rotate_keys"), show_progress("Encrypting") as report:
-        counts = encryption.rotate_tokens(write=not dry_run, progress=report)
+    with run_operation("rotate_keys"), show_progress("Encrypting") as report_progress:
+        counts = encryption.rotate_tokens(write=not dry_run, progress=report_progress)
     columns = ("place", "tokens", "rotated", "unreadable")
     show_list([asdict(count) for count in counts], columns, as_json=as_json)
     if any(count.unreadable for count in counts):

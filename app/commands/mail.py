@@ -1,4 +1,4 @@
-"""`flask mail`: command that sends a test email."""
+"""`flask mail`: the command that sends a test email."""
 
 import secrets
 from pathlib import Path
@@ -12,7 +12,7 @@ from app.kit.emails import Emails
 from app.kit.locales import check_locale
 from app.kit.mail import MailFailed, MailRefused, parse_envelope_address
 
-group = AppGroup("mail", help="Email: send a test.")
+group = AppGroup("mail", help="Email: send a test email.")
 emails = Emails(Path(__file__).parent / "letters")
 
 

@@ -18,12 +18,12 @@ from app.commands.running import (
 )
 from app.identity.control_plane import queries, service
 from app.identity.control_plane.schemas import ProvisionOrganization, SetPlan, SuspendOrganization
-from app.identity.erasing.jobs import enqueue_due
+from app.identity.erasing.jobs import enqueue_due_erasures
 from app.kit.settings import PLANS
 
 group = AppGroup("org", help="Organizations: create, list, show, change, close.")
-_slug = click.argument("slug")
-_PAUSE_SECONDS = 0.5
+_slug_argument = click.argument("slug")
+_POLL_INTERVAL_SECONDS = 0.5
 _STATUSES = ("active", "suspended", "closed", "erased")
 
 
@@ -33,7 +33,7 @@ _STATUSES = ("active", "suspended", "closed", "erased")
 @click.option("--owner-email", required=True, help="Email address of the owner, who gets an email.")
 @click.option("--owner-name", required=True, help="Name for the owner's account if it is new.")
 @click.option(
-    "--plan", type=click.Choice(PLANS), help="Plan; the operator's default plan if omitted."
+    "--plan", type=click.Choice(PLANS), help="Plan. Default: the operator's default plan."
 )
 @as_json
 def create(
@@ -45,9 +45,9 @@ def create(
     *,
     as_json: bool,
 ) -> None:
-    """Create the organization NAME with its owner.
+    """Create the organization NAME and email its owner.
 
-    If the owner has no account yet, they are emailed a link to choose a password.
+    If the owner has no account yet, the email has a link to choose a password.
     """
     organization = {"name": name, **({"slug": slug} if slug else {})}
     owner = {"email": owner_email, "name": owner_name}
@@ -70,12 +70,12 @@ def list_organizations(status: str | None, plan: str | None, *, as_json: bool) -
 
 
 @group.command("show")
-@_slug
+@_slug_argument
 @as_json
 def show(slug: str, *, as_json: bool) -> None:
-    """Show the organization SLUG."""
+    """Show the plan, the limits, the owners and the erasure time of the organization SLUG."""
     with run_operation("show_organization"):
-        record = service.show(slug)
+        record = service.get_organization(slug)
     show_record(record, as_json=as_json)
 
 
@@ -84,17 +84,17 @@ def _parse_limits(
 ) -> dict[str, int | None]:
     limits: dict[str, int | None] = {}
     for text in values:
-        name, _, number = text.partition("=")
+        name, _, limit = text.partition("=")
         if name not in service.LIMITS:
             raise click.BadParameter(f"{name!r} is not one of {', '.join(service.LIMITS)}")
-        if not re.fullmatch("none|[0-9]{1,16}", number):
-            raise click.BadParameter(f"{text!r} must have a whole number, or none for no limit")
-        limits[name] = None if number == "none" else int(number)
+        if not re.fullmatch("none|[0-9]{1,16}", limit):
+            raise click.BadParameter(f"{text!r} must be NAME=NUMBER, or NAME=none for no limit")
+        limits[name] = None if limit == "none" else int(limit)
     return limits
 
 
 @group.command("plan")
-@_slug
+@_slug_argument
 @click.argument("plan", type=click.Choice(PLANS))
 @click.option(
     "--limit",
@@ -102,40 +102,42 @@ def _parse_limits(
     multiple=True,
     callback=_parse_limits,
     metavar="NAME=NUMBER",
-    help="A limit that differs from the plan, or NAME=none for no limit; may be repeated. Limits"
-    f" without this option get the values of the plan. Names: {', '.join(service.LIMITS)}.",
+    help="A limit that differs from the plan, or NAME=none for no limit; may be repeated. All other"
+    f" limits get the values of the plan. Names: {', '.join(service.LIMITS)}.",
 )
 @as_json
 def plan(slug: str, plan: str, limits: dict[str, int | None], *, as_json: bool) -> None:
     """Set the plan of the organization SLUG to PLAN."""
     with run_operation("set_organization_plan"):
-        changed = service.set_plan(slug, **load_body(SetPlan, {"plan": plan, "limits": limits}))
-    show_record(changed, as_json=as_json)
+        body = load_body(SetPlan, {"plan": plan, "limits": limits})
+        organization = service.set_plan(slug, **body)
+    show_record(organization, as_json=as_json)
 
 
 @group.command("suspend")
-@_slug
-@click.option("--reason", required=True, help="Reason, which is emailed to the owners.")
+@_slug_argument
+@click.option("--reason", required=True, help="Reason that is emailed to the owners.")
 @as_json
 def suspend(slug: str, reason: str, *, as_json: bool) -> None:
     """Suspend the organization SLUG: members can still read, but writes are refused."""
     with run_operation("suspend_organization"):
-        changed = service.suspend(slug, **load_body(SuspendOrganization, {"reason": reason}))
-    show_record(changed, as_json=as_json)
+        body = load_body(SuspendOrganization, {"reason": reason})
+        organization = service.suspend(slug, **body)
+    show_record(organization, as_json=as_json)
 
 
 @group.command("reinstate")
-@_slug
+@_slug_argument
 @as_json
 def reinstate(slug: str, *, as_json: bool) -> None:
     """End the suspension of the organization SLUG."""
     with run_operation("reinstate_organization"):
-        changed = service.reinstate(slug)
-    show_record(changed, as_json=as_json)
+        organization = service.reinstate(slug)
+    show_record(organization, as_json=as_json)
 
 
 @group.command("close")
-@_slug
+@_slug_argument
 @click.option("--yes", is_flag=True, help="Do not prompt for the slug as a confirmation.")
 @as_json
 def close(slug: str, *, yes: bool, as_json: bool) -> None:
@@ -147,22 +149,22 @@ def close(slug: str, *, yes: bool, as_json: bool) -> None:
         raise click.ClickException("The slug does not match. Nothing was closed.")
     with run_operation("close_organization"):
         service.close(slug)
-        changed = service.show(slug)
-    show_record(changed, as_json=as_json)
+        organization = service.get_organization(slug)
+    show_record(organization, as_json=as_json)
 
 
 @group.command("reopen")
-@_slug
+@_slug_argument
 @as_json
 def reopen(slug: str, *, as_json: bool) -> None:
-    """Reopen the organization SLUG, which is closed but not erased yet.
+    """Reopen the closed organization SLUG, if its erasure has not begun yet.
 
     Its members, keys and records are unchanged.
     """
     with run_operation("reopen_organization"):
         service.reopen(slug)
-        changed = service.show(slug)
-    show_record(changed, as_json=as_json)
+        organization = service.get_organization(slug)
+    show_record(organization, as_json=as_json)
 
 
 @group.command("erase-due")
@@ -171,24 +173,23 @@ def reopen(slug: str, *, as_json: bool) -> None:
 def erase_due(*, wait: bool, as_json: bool) -> None:
     """Erase the closed organizations whose grace period is over.
 
-    The workers erase the organizations. Without this command, they check for due organizations
-    every ten minutes.
+    The workers erase the organizations. They also check every ten minutes, without this command.
     """
     with run_operation("start_erasing"):
-        organization_ids = enqueue_due()
-        rows = queries.list_by_ids(organization_ids)
+        organization_ids = enqueue_due_erasures()
+        rows = queries.list_organizations_by_id(organization_ids)
     if wait and organization_ids:
         rows = _wait_until_erased(organization_ids)
     show_list(rows, ("slug", "name", "status", "erase_after"), as_json=as_json)
 
 
 def _wait_until_erased(organization_ids: list[UUID]) -> list[dict[str, Any]]:
-    with show_progress("Erasing") as report:
+    with show_progress("Erasing") as report_progress:
         while True:
             with run_operation("show_organization"):
-                rows = queries.list_by_ids(organization_ids)
+                rows = queries.list_organizations_by_id(organization_ids)
             done = sum(row["status"] != "closed" for row in rows)
-            report(done, len(rows))
+            report_progress(done, len(rows))
             if done == len(rows):
                 return rows
-            time.sleep(_PAUSE_SECONDS)
+            time.sleep(_POLL_INTERVAL_SECONDS)

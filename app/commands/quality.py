@@ -1,4 +1,4 @@
-"""`flask quality`: command that counts the daily quality metrics again."""
+"""`flask quality`: the command that recomputes the daily quality metrics."""
 
 import click
 from flask.cli import AppGroup
@@ -16,19 +16,19 @@ group = AppGroup("quality", help="Quality metrics.")
 @click.argument("slug", required=False)
 @as_json
 def rebuild(slug: str | None, *, as_json: bool) -> None:
-    """Count the quality metrics of all organizations, or of SLUG, again from the tag sets.
+    """Recompute the quality metrics of all organizations, or of SLUG, from the tag sets.
 
-    The service may be running. It is safe to interrupt this command and to run it again. Prints the
-    number of daily sums that were wrong.
+    The service may be running. It is safe to interrupt this command and to run it again. Prints how
+    many daily totals were wrong.
     """
     corrected_cells = 0
-    with run_operation("rebuild_quality"), show_progress("Counting documents") as report:
+    with run_operation("rebuild_quality"), show_progress("Counting documents") as report_progress:
         if slug is not None:
-            organizations = [control_plane.show(slug)["id"]]
+            organizations = [control_plane.get_organization(slug)["id"]]
         else:
             organizations = [organization_id for organization_id, _ in upkeep.list_organizations()]
         for organization_id in organizations:
             with tenancy.organization(organization_id):
-                corrected_cells += service.rebuild(db.checkpoint, report)
+                corrected_cells += service.rebuild(db.checkpoint, report_progress)
                 db.checkpoint()
     show_record({"corrected_cells": corrected_cells}, as_json=as_json)

@@ -1,4 +1,4 @@
-"""`flask routing`: commands for routing rules."""
+"""`flask routing`: the command that applies routing rules to unassigned work."""
 
 import click
 from flask.cli import AppGroup
@@ -20,8 +20,8 @@ def apply(slug: str, *, as_json: bool) -> None:
     Works in batches. If the command is interrupted, run it again to continue with the remaining
     work.
     """
-    with run_operation("apply_routing_rules"), show_progress("Routing") as report:
-        organization = control_plane.show(slug)
+    with run_operation("apply_routing_rules"), show_progress("Routing") as report_progress:
+        organization = control_plane.get_organization(slug)
         with tenancy.organization(organization["id"]):
-            matched_count = service.route_unassigned(db.checkpoint, report)
+            matched_count = service.route_unassigned(db.checkpoint, report_progress)
     show_record({"matched": matched_count}, as_json=as_json)

@@ -1,4 +1,4 @@
-"""Helpers for commands: transactions with the audit actor, error messages, output and input."""
+"""Helpers for commands: audited transactions, error messages, output and password input."""
 
 import secrets
 import sys
@@ -27,8 +27,9 @@ as_json = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def run_operation(operation: str) -> Iterator[None]:
     """Run a block in a transaction, with the command line as the actor in the audit log.
 
-    `operation` is the id of the operation in the audit log. The transaction is committed at the
-    end. An API error ends the command with a message and exit status 1.
+    `operation` is the operation's id in the audit log. The transaction is committed at the end of
+    the block. If the block raises an API error, the command prints a message and exits with
+    status 1.
     """
     request_id = f"command-{secrets.token_hex(8)}"
     events.set_request_id(request_id)
@@ -55,7 +56,7 @@ def run_operation(operation: str) -> Iterator[None]:
 
 
 def load_body(schema: type[Schema], body: Mapping[str, Any]) -> dict[str, Any]:
-    """Validate and load `body` as the API does; fields that are None are left out.
+    """Validate and load `body` as the API does; omit fields that are None.
 
     Raises 422 `unprocessable`, which `run_operation` prints.
     """
@@ -71,7 +72,7 @@ def _format_error(error: ApiError) -> str:
 
 
 def format_value(value: object) -> str:
-    """Return a value as readable text without characters that could control the terminal."""
+    """Format a value as text; replace unprintable characters, which could control the terminal."""
     if value is None:
         return "-"
     if isinstance(value, bool):
@@ -97,7 +98,7 @@ def show_line(value: object) -> None:
 
 
 def show_record(record: Mapping[str, Any], *, as_json: bool) -> None:
-    """Print one record with one field per line, or as JSON."""
+    """Print one field of a record per line, or print the record as JSON."""
     if as_json:
         show_json(dict(record))
         return
@@ -107,7 +108,7 @@ def show_record(record: Mapping[str, Any], *, as_json: bool) -> None:
 
 
 def show_list(rows: Iterable[Mapping[str, Any]], columns: Sequence[str], *, as_json: bool) -> None:
-    """Print records as a table of `columns`, or with all fields as JSON."""
+    """Print records as a table with the fields in `columns`, or as JSON with all fields."""
     records = [dict(row) for row in rows]
     if as_json:
         show_json(records)
@@ -131,11 +132,11 @@ def show_progress(label: str) -> Iterator[Callable[[int, int], None]]:
         return
     with click.progressbar(length=1, label=label, file=sys.stderr) as bar:
 
-        def report(done: int, total: int) -> None:
+        def report_progress(done: int, total: int) -> None:
             bar.length = max(total, 1)
             bar.update(done - bar.pos)
 
-        yield report
+        yield report_progress
         # Complete the bar, even if there was nothing to do.
         bar.update((bar.length or 1) - bar.pos)
 

@@ -7,11 +7,11 @@ from app.commands.running import as_json, run_operation, show_list, show_record
 from app.identity.control_plane import accounts
 
 group = AppGroup("sessions", help="Sessions of an account: list, revoke.")
-_email = click.argument("email")
+_email_argument = click.argument("email")
 
 
 @group.command("list")
-@_email
+@_email_argument
 @as_json
 def list_sessions(email: str, *, as_json: bool) -> None:
     """List the active sessions of EMAIL."""
@@ -22,10 +22,10 @@ def list_sessions(email: str, *, as_json: bool) -> None:
 
 
 @group.command("revoke")
-@_email
+@_email_argument
 @as_json
 def revoke(email: str, *, as_json: bool) -> None:
-    """Revoke all sessions of EMAIL."""
+    """Revoke all sessions of EMAIL, and print how many were active."""
     with run_operation("revoke_all_sessions"):
         revoked_count = accounts.revoke_sessions(email)
     show_record({"revoked": revoked_count}, as_json=as_json)

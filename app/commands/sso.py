@@ -1,4 +1,4 @@
-"""`flask sso`: commands for single sign-on."""
+"""`flask sso`: the command that verifies a domain for single sign-on."""
 
 import click
 from flask.cli import AppGroup
@@ -22,7 +22,7 @@ def verify_domain(slug: str, domain: str, *, vouch: bool, as_json: bool) -> None
     The exit status is 3 if the domain is not proven.
     """
     with run_operation("verify_sso_domain"):
-        organization = control_plane.show(slug)
+        organization = control_plane.get_organization(slug)
         with tenancy.organization(organization["id"]):
             is_proven = service.verify_domain(domain, vouch=vouch)
     show_record({"domain": domain, "proven": is_proven}, as_json=as_json)

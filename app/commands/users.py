@@ -17,21 +17,21 @@ from app.identity.control_plane import accounts
 from app.identity.control_plane.schemas import NewOwner
 
 group = AppGroup("user", help="Accounts: create, list, disable, enable, passwords, sessions.")
-_email = click.argument("email")
-_stdin = click.option(
+_email_argument = click.argument("email")
+_password_stdin_option = click.option(
     "--password-stdin", is_flag=True, help="Read the password from standard input."
 )
 
 
 @group.command("create")
-@_email
+@_email_argument
 @click.option("--name", required=True, help="Name of the user.")
 @click.option(
     "--locale", default="en", show_default=True, help="Language of emails, such as de-AT."
 )
 @click.option("--verified", is_flag=True, help="Mark the address as verified.")
 @click.option("--invite", is_flag=True, help="Email a link to choose a password; do not prompt.")
-@_stdin
+@_password_stdin_option
 @as_json
 def create(
     email: str,
@@ -43,7 +43,7 @@ def create(
     password_stdin: bool,
     as_json: bool,
 ) -> None:
-    """Create an account for EMAIL; prompts for the password."""
+    """Create an account for EMAIL; by default, prompt for the password."""
     if invite and password_stdin:
         raise click.UsageError("--invite and --password-stdin cannot be used together.")
     password = None if invite else read_password(from_stdin=password_stdin)
@@ -66,7 +66,7 @@ def list_users(slug: str | None, *, disabled: bool | None, as_json: bool) -> Non
 
 
 @group.command("disable")
-@_email
+@_email_argument
 @click.option("--revoke-keys", is_flag=True, help="Revoke the API keys that the user created.")
 @as_json
 def disable(email: str, *, revoke_keys: bool, as_json: bool) -> None:
@@ -76,36 +76,36 @@ def disable(email: str, *, revoke_keys: bool, as_json: bool) -> None:
     --revoke-keys is given.
     """
     with run_operation("disable_user"):
-        changed = accounts.disable_user(email, revoke_keys=revoke_keys)
-    _print_warnings(changed)
-    show_record(changed, as_json=as_json)
+        account = accounts.disable_user(email, revoke_keys=revoke_keys)
+    _print_warnings(account)
+    show_record(account, as_json=as_json)
 
 
-def _print_warnings(changed: dict[str, Any]) -> None:
-    if changed["sole_owner_of"]:
-        slugs = ", ".join(changed["sole_owner_of"])
+def _print_warnings(account: dict[str, Any]) -> None:
+    if account["sole_owner_of"]:
+        slugs = ", ".join(account["sole_owner_of"])
         click.echo(f"Organizations left without another owner: {slugs}.", err=True)
-    if changed["api_keys"]:
-        click.echo(f"API keys of this user that still work: {changed['api_keys']}.", err=True)
+    if account["api_keys"]:
+        click.echo(f"API keys of this user that still work: {account['api_keys']}.", err=True)
 
 
 @group.command("enable")
-@_email
+@_email_argument
 @as_json
 def enable(email: str, *, as_json: bool) -> None:
     """Enable the disabled account of EMAIL."""
     with run_operation("enable_user"):
-        changed = accounts.enable_user(email)
-    show_record(changed, as_json=as_json)
+        account = accounts.enable_user(email)
+    show_record(account, as_json=as_json)
 
 
 @group.command("set-password")
-@_email
-@_stdin
+@_email_argument
+@_password_stdin_option
 @as_json
 def set_password(email: str, *, password_stdin: bool, as_json: bool) -> None:
-    """Set the password of EMAIL and end all sessions; prompts for the password."""
+    """Set the password of EMAIL and end all sessions; by default, prompt for the password."""
     password = read_password(from_stdin=password_stdin)
     with run_operation("set_user_password"):
-        changed = accounts.set_password(email, password)
-    show_record(changed, as_json=as_json)
+        account = accounts.set_password(email, password)
+    show_record(account, as_json=as_json)

@@ -18,13 +18,13 @@ from app.delivery.webhooks.sending import sign_body
 
 MAX_BODY_BYTES = 1024 * 1024
 TIMEOUT_SECONDS = 10.0
-"""The maximum time for which a request may send no data."""
+"""The maximum time in seconds for which a client may send no data."""
 TOLERANCE_SECONDS = 300
-"""The maximum difference between a timestamp and the current time."""
+"""The maximum difference in seconds between a signed timestamp and the current time."""
 
 
 class Verification(StrEnum):
-    """The result of verifying a signature."""
+    """The result of verifying a delivery's signature; the values are printed."""
 
     VALID = "valid"
     INVALID = "invalid"
@@ -34,7 +34,7 @@ class Verification(StrEnum):
 
 
 def verify_service_signature(secret: bytes, body: bytes, header: str | None) -> Verification:
-    """Verify `X-Service-Signature`."""
+    """Verify the value of the `X-Service-Signature` header, which signs the body."""
     if header is None:
         return Verification.MISSING
     expected = sign_body(secret, body).encode()
@@ -45,9 +45,9 @@ def verify_service_signature(secret: bytes, body: bytes, header: str | None) -> 
 def verify_standard_signature(
     secret: bytes, body: bytes, headers: Mapping[str, str], now: float
 ) -> Verification:
-    """Verify the headers of Standard Webhooks; at least one signature must be valid."""
-    names = ("webhook-id", "webhook-timestamp", "webhook-signature")
-    message_id, timestamp, signatures = (headers.get(name) for name in names)
+    """Verify the Standard Webhooks headers; at least one signature must be valid."""
+    header_names = ("webhook-id", "webhook-timestamp", "webhook-signature")
+    message_id, timestamp, signatures = (headers.get(name) for name in header_names)
     if message_id is None or timestamp is None or signatures is None:
         return Verification.MISSING
     signed_content = f"{message_id}.{timestamp}.".encode("utf-8", "replace") + body
@@ -70,50 +70,54 @@ def _matches_digest(value: str, digest: bytes) -> bool:
 class Receiver:
     """Verifies and prints deliveries.
 
-    `count` is the number of deliveries after which it stops; None means that it never stops.
+    `max_count` is the number of deliveries after which the server stops; None means no maximum.
     """
 
     def __init__(
-        self, secret: bytes | None, status: int, count: int | None, echo: Callable[[str], object]
+        self,
+        secret: bytes | None,
+        status: int,
+        max_count: int | None,
+        echo: Callable[[str], object],
     ) -> None:
         self.status = status
         self._secret = secret
-        self._remaining = count
+        self._remaining_count = max_count
         self._echo = echo
         self._lock = Lock()
 
     def receive(self, headers: Mapping[str, str], body: bytes) -> bool:
         """Print a delivery, and return whether it was the last one."""
-        service = standard = Verification.UNVERIFIED
+        service_result = standard_result = Verification.UNVERIFIED
         if self._secret is not None:
             signature = headers.get("X-Service-Signature")
-            service = verify_service_signature(self._secret, body, signature)
-            standard = verify_standard_signature(self._secret, body, headers, time.time())
-        name = format_value(headers.get("X-Service-Event"))
-        delivery = format_value(headers.get("X-Service-Delivery"))
+            service_result = verify_service_signature(self._secret, body, signature)
+            standard_result = verify_standard_signature(self._secret, body, headers, time.time())
+        event = format_value(headers.get("X-Service-Event"))
+        delivery_id = format_value(headers.get("X-Service-Delivery"))
         attempt = format_value(headers.get("X-Service-Attempt"))
         with self._lock:
-            self._echo(f"{name}  delivery {delivery}  attempt {attempt}")
-            self._echo(f"  signature: {service}; Standard Webhooks: {standard}")
+            self._echo(f"{event}  delivery {delivery_id}  attempt {attempt}")
+            self._echo(f"  signature: {service_result}; Standard Webhooks: {standard_result}")
             self._echo(f"  {format_value(body.decode('utf-8', 'replace'))}")
-            if self._remaining is not None:
-                self._remaining -= 1
-            return self._remaining == 0
+            if self._remaining_count is not None:
+                self._remaining_count -= 1
+            return self._remaining_count == 0
 
     def print_address(self, host: str, port: int) -> None:
-        """Print the address on which the server listens."""
+        """Print the URL at which the server listens."""
         url_host = f"[{host}]" if ":" in host else host
         self._echo(f"Listening on http://{url_host}:{port}/ - press Ctrl+C to stop.")
 
 
 class _Handler(BaseHTTPRequestHandler):
-    """Receives one delivery per request."""
+    """Passes each POST request to the receiver as one delivery."""
 
     timeout = TIMEOUT_SECONDS
     server: "_Server"
 
     def do_POST(self) -> None:
-        """Receive a delivery."""
+        """Read the request body and pass the delivery to the receiver."""
         length = self.headers.get("Content-Length", "")
         if not length.isdecimal():
             self.send_error(411)
@@ -138,11 +142,11 @@ class _Handler(BaseHTTPRequestHandler):
             Thread(target=self.server.shutdown).start()
 
     def log_message(self, *_: Any) -> None:
-        """Log nothing, because deliveries are printed."""
+        """Log nothing, because the receiver prints each delivery."""
 
 
 class _Server(ThreadingHTTPServer):
-    """A server that does not look up its host name, which can take a long time."""
+    """An HTTP server that does not look up its host name, because the lookup can take long."""
 
     daemon_threads = True
 
@@ -152,13 +156,13 @@ class _Server(ThreadingHTTPServer):
         self.receiver = receiver
 
     def server_bind(self) -> None:
-        """Bind the socket."""
+        """Bind the socket without looking up the host name."""
         TCPServer.server_bind(self)
         self.server_name, self.server_port = str(self.server_address[0]), self.server_address[1]
 
 
 def run_receiver(receiver: Receiver, host: str, port: int) -> None:
-    """Receive deliveries until the last one, or until the user stops the server.
+    """Serve until the receiver has its last delivery, or until the user presses Ctrl+C.
 
     Raises OSError if the address is not available.
     """

@@ -24,9 +24,9 @@ from app.identity.control_plane import service as control_plane
 from app.kit import db, errors, tenancy
 from app.kit.errors import ApiError
 
-group = AppGroup("webhooks", help="Webhooks.")
+group = AppGroup("webhooks", help="Webhooks: replay, listen.")
 
-_PAUSE_SECONDS = 0.5
+_POLL_INTERVAL_SECONDS = 0.5
 _SECRET_LENGTH = 64
 _ANY_PORT = 0
 _MAX_PORT = 65_535
@@ -35,8 +35,10 @@ _MAX_PORT = 65_535
 @group.command("replay")
 @click.argument("webhook_id", type=click.UUID)
 @click.option("--org", "slug", required=True, help="Slug of the organization.")
-@click.option("--from", "start", help="Time of the first delivery. Default: all stored deliveries.")
-@click.option("--to", "end", help="Time after the last delivery. Default: now.")
+@click.option(
+    "--from", "start", help="Only deliveries created at this time or later. Default: all stored."
+)
+@click.option("--to", "end", help="Only deliveries created before this time. Default: now.")
 @click.option(
     "--event", "events", multiple=True, help="Only deliveries of this event; may be repeated."
 )
@@ -44,7 +46,7 @@ _MAX_PORT = 65_535
     "--status",
     "statuses",
     multiple=True,
-    help="Status; may be repeated. Default: abandoned and failed.",
+    help="Only deliveries with this status; may be repeated. Default: abandoned and failed.",
 )
 @click.option("--activate", is_flag=True, help="Activate the webhook if it is deactivated.")
 @click.option("--no-wait", is_flag=True, help="Do not wait for the end of the replay.")
@@ -61,9 +63,9 @@ def replay(
     no_wait: bool,
     as_json: bool,
 ) -> None:
-    """Send again the deliveries that a webhook of an organization has missed.
+    """Resend the deliveries that a webhook has missed.
 
-    Times have the form 2026-01-31T09:30:00Z. The workers of the service send the deliveries. If the
+    Times have the form 2026-01-31T09:30:00Z. The service's workers send the deliveries. If the
     command is interrupted, the replay continues.
     """
     body = {
@@ -73,7 +75,7 @@ def replay(
         "statuses": list(statuses) or None,
     }
     with run_operation("activate_webhook"):
-        organization_id = control_plane.show(slug)["id"]
+        organization_id = control_plane.get_organization(slug)["id"]
         with tenancy.organization(organization_id):
             request = load_body(ReplayDeliveries, body)
             if not _get_webhook(webhook_id).active and not activate:
@@ -97,22 +99,22 @@ def _get_webhook(webhook_id: UUID) -> Webhook:
 
 
 def _wait(webhook_id: UUID, requested_at: datetime) -> dict[str, Any]:
-    """Show the progress of a replay until it ends or is replaced by a newer one, and return it."""
-    with show_progress("Replaying") as report:
+    """Show progress until the replay ends or a newer replay replaces it; return the last replay."""
+    with show_progress("Replaying") as report_progress:
         while True:
             db.session().rollback()
             db.session().expire_all()
             replay: dict[str, Any] = service.get_details(webhook_id)["replay"]
             progress = replay["progress"]
-            report(progress["done"], progress["total"] or progress["done"] + 1)
+            report_progress(progress["done"], progress["total"] or progress["done"] + 1)
             has_ended = replay["finished_at"] is not None or replay["stop_reason"] is not None
             if has_ended or replay["requested_at"] != requested_at:
                 return replay
-            time.sleep(_PAUSE_SECONDS)
+            time.sleep(_POLL_INTERVAL_SECONDS)
 
 
 def _flatten(replay: dict[str, Any]) -> dict[str, Any]:
-    """Return a replay as a record without nested fields."""
+    """Convert a replay to a record without nested fields, which `show_record` can print."""
     progress = replay["progress"]
     names = ("statuses", "events", "finished_at", "stop_reason")
     return {
@@ -150,7 +152,7 @@ def _flatten(replay: dict[str, Any]) -> dict[str, Any]:
 def listen(host: str, port: int, secret: str | None, status: int, count: int | None) -> None:
     """Receive deliveries, verify their signatures and print them.
 
-    A tool to test webhooks; it stores nothing. The service only sends to this machine if
+    Use this command to test webhooks; it stores nothing. The service sends to this machine only if
     WEBHOOK_ALLOW_HTTP is set and EGRESS_ALLOWED_NETWORKS contains the machine's address.
     """
     if secret is not None and (len(secret) != _SECRET_LENGTH or not secret.isascii()):

@@ -1,1 +1,1 @@
-"""Documents: what is labeled."""
+"""Documents: the files and texts that are labeled."""

@@ -1,4 +1,4 @@
-"""Build the command and the environment for an engine module in a separate Python process."""
+"""Build the command and the environment to run an engine module in a separate Python process."""
 
 import os
 import sys
@@ -11,12 +11,12 @@ _SINGLE_THREAD_VARIABLES = dict.fromkeys(
 
 
 def build_command(module: str, *arguments: str) -> list[str]:
-    """Return the command that runs a module; run it with the environment of `build_environment`."""
+    """Return the command that runs a module in the environment from `build_environment`."""
     return [sys.executable, "-s", "-P", "-m", module, *arguments]
 
 
 def build_environment(*, one_thread: bool = False) -> dict[str, str]:
-    """Return the environment variables that a module needs to run; they contain no secrets.
+    """Return the environment variables for a module's process, without any secrets.
 
     With `one_thread`, numeric libraries use one thread.
     """

@@ -1,1 +1,1 @@
-"""Identity: people, organizations and how they prove who they are."""
+"""Identity: organizations, users, teams, authentication and the audit log."""

@@ -1,1 +1,1 @@
-"""Insight: metrics of quality, drift and feedback, histories and workloads."""
+"""Insight: quality metrics, drift reports, prediction feedback, histories and workloads."""

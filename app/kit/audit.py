@@ -1,9 +1,9 @@
-"""The actor and the operation of the running work, for the audit log.
+"""Binding of the current actor and operation, for the audit log.
 
 PostgreSQL triggers write the audit log in the transaction of the change (see
 migrations/auditing.py). They cannot know who acts, in which operation, or from where. This module
-binds these facts to the running request, job or command. They are sent to PostgreSQL in the
-message that sets the organization.
+binds the actor, the operation and the origin to the running request, job or command. They are sent
+to PostgreSQL together with the organization.
 """
 
 from collections.abc import Iterator
@@ -13,9 +13,9 @@ from functools import cache
 from uuid import UUID
 
 from app.kit import db
-from app.kit.audit_context import Context, Kind, current_context
+from app.kit.audit_context import ActorKind, Context, current_context
 
-KINDS: tuple[Kind, ...] = ("user", "api_key", "system", "control_plane")
+ACTOR_KINDS: tuple[ActorKind, ...] = ("user", "api_key", "system", "control_plane")
 
 
 def begin(
@@ -26,10 +26,10 @@ def begin(
     request_id: str | None = None,
     ip_address: str | None = None,
 ) -> None:
-    """Bind an operation for the rest of the context; its actor is unknown until `act_as` is called.
+    """Bind an operation until `end` is called. Its actor is unknown until `act_as` is called.
 
-    `records` is the type of record that the operation acts on. It is used if the operation's name
-    does not contain the type (see `split_operation`).
+    `records` is the record type that the operation acts on. It is used if the operation's name does
+    not contain a record type (see `split_operation`).
     """
     verb, record_type = split_operation(operation, records)
     current_context.set(
@@ -37,8 +37,8 @@ def begin(
     )
 
 
-def act_as(kind: Kind, actor_id: UUID | None, label: str) -> None:
-    """Set the actor of the running operation as soon as it is known, for example at log-in."""
+def act_as(kind: ActorKind, actor_id: UUID | None, label: str) -> None:
+    """Set the actor of the running operation, as soon as the actor is known."""
     context = current_context.get() or Context(kind, actor_id, label, None, None, None, None, None)
     current_context.set(replace(context, kind=kind, id=actor_id, label=label))
 
@@ -50,14 +50,14 @@ def end() -> None:
 
 @contextmanager
 def acting(
-    kind: Kind,
+    kind: ActorKind,
     actor_id: UUID | None,
     label: str,
     *,
     operation: str,
     request_id: str | None = None,
 ) -> Iterator[None]:
-    """Bind an actor and an operation to the block; for jobs, commands and threads."""
+    """Bind an actor and an operation while the block runs. Use it in jobs, commands and threads."""
     verb, record_type = split_operation(operation, None)
     context = Context(kind, actor_id, label, operation, verb, record_type, request_id, None)
     token = current_context.set(context)
@@ -68,17 +68,17 @@ def acting(
 
 
 def current() -> Context | None:
-    """Return the bound context, or None."""
+    """Return the bound actor and operation, or None if none are bound."""
     return current_context.get()
 
 
 @cache
 def split_operation(operation: str, records: str | None) -> tuple[str, str | None]:
-    """Split the name of an operation or a job into its verb and its type of record.
+    """Split the name of an operation or a job into its verb and its record type.
 
     `accept_tag_set` becomes (accept, tag_sets), and `exports.run` becomes (run, exports). If the
-    name contains no type that the audit log knows (`replace_tags`, `logout`), the type is
-    `records`.
+    name contains no record type that the audit log knows (`replace_tags`, `logout`), the record
+    type is `records`.
     """
     record_type, dot, verb = operation.partition(".")
     if dot:

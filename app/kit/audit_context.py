@@ -1,4 +1,4 @@
-"""The actor of the running request, job or command, as it is sent to PostgreSQL."""
+"""The audit context: the actor and operation of the running work, as sent to PostgreSQL."""
 
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -8,21 +8,21 @@ from uuid import UUID
 
 import orjson
 
-Kind = Literal["user", "api_key", "system", "control_plane"]
+ActorKind = Literal["user", "api_key", "system", "control_plane"]
 _MAX_TEXT_LENGTH = 320
 _NO_ACTOR = "SET LOCAL app.actor = ''; "
 
 
 @dataclass(frozen=True)
 class Context:
-    """The actor, the operation and the origin of a change, for the entries of the audit log.
+    """The actor, the operation and the origin of a change, for audit log entries.
 
-    `record_type` is the type of record that the operation acts on. The action of an entry is
-    `<record_type>.<verb>` for records of this type. For records of other types, the verb is create,
-    update or delete.
+    `record_type` is the type of record that the operation acts on. An entry about a record of this
+    type has the action `<record_type>.<verb>`. An entry about a record of another type has the verb
+    create, update or delete.
     """
 
-    kind: Kind
+    kind: ActorKind
     id: UUID | None
     label: str
     operation: str | None
@@ -33,7 +33,7 @@ class Context:
 
     @cached_property
     def sql(self) -> str:
-        """Return the SQL statement that sends this context; it precedes another statement."""
+        """Return the SQL statement that sends this context, to be put before another statement."""
         fields: dict[str, Any] = {
             "kind": self.kind,
             "id": self.id,
@@ -53,14 +53,14 @@ class Context:
 current_context: ContextVar[Context | None] = ContextVar("audit", default=None)
 
 
-def prefix() -> str:
+def build_actor_sql() -> str:
     """Return the SQL statement that sets the actor until the end of the transaction."""
     context = current_context.get()
     return _NO_ACTOR if context is None else context.sql
 
 
 def _clean_text(text: str | None) -> str | None:
-    """Return the text in a form that PostgreSQL's JSON accepts, cut to a readable length."""
+    """Truncate the text, and remove or replace characters that PostgreSQL's JSON rejects."""
     if text is None:
         return None
     return text.replace("\x00", "")[:_MAX_TEXT_LENGTH].encode("utf-8", "replace").decode()

@@ -1,8 +1,7 @@
-"""Bulk actions on records: a failing record does not undo the changes to the others.
+"""Bulk actions on records. A failing record does not undo the changes to the other records.
 
-An action by id runs in one transaction. An action by filter uses one transaction for each thousand
-records, so that a concurrent change to a record waits for a thousand records and not for a hundred
-thousand (decision 0030).
+An action by id runs in one transaction. An action by filter uses one transaction per batch of a
+thousand records, so that a concurrent change to a record waits for one batch only (decision 0030).
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -25,15 +24,15 @@ MAX_OUTCOMES = 1000
 
 log = get_logger(__name__)
 Failures = Mapping[UUID, ApiError]
-FindUnfit = Callable[[Sequence[UUID]], Failures]
-"""A function that gets the ids of locked records and returns an error for each record that must
-not be changed."""
+FindFailures = Callable[[Sequence[UUID]], Failures]
+"""A function that receives the ids of locked records, and returns an error for each record that
+must not be changed."""
 
 _UUID_BYTES = 16
 
 
 class MatchedIds:
-    """The ids that a filter matched, packed into sixteen bytes each to save memory."""
+    """The ids of the records that a filter matched. Each id takes only sixteen bytes of memory."""
 
     def __init__(self, packed: bytes) -> None:
         self._packed = packed
@@ -42,7 +41,7 @@ class MatchedIds:
         return len(self._packed) // _UUID_BYTES
 
     def batches(self) -> Iterator[list[UUID]]:
-        """Yield the ids in their order, in lists of at most `BATCH`."""
+        """Yield lists of at most `BATCH` ids, in the order of the query."""
         size = BATCH * _UUID_BYTES
         for start in range(0, len(self._packed), size):
             chunk = self._packed[start : start + size]
@@ -53,7 +52,7 @@ class MatchedIds:
 def find(statement: Select[Any], *order: ColumnElement[Any], expected: int | None) -> MatchedIds:
     """Return the ids in the first column of `statement`, ordered by `order`.
 
-    Raises 409 `conflict` with `details.count` if their number differs from `expected`.
+    Raises 409 `conflict` with `details.count` if the number of ids differs from `expected`.
     """
     sort_keys = (key.label(f"by_{number}") for number, key in enumerate(order))
     id_column, *sort_columns = statement.add_columns(*sort_keys).subquery().c
@@ -74,7 +73,7 @@ def run_in_batches(matched: MatchedIds, act: Callable[[list[UUID]], Failures]) -
 
     `act` returns an error for each record that failed. If it raises in the first batch, nothing is
     changed and the error is raised. If it raises in a later batch, the earlier batches stay
-    committed and all remaining records count as failed, so the result always says what was done.
+    committed, and all remaining records count as failed.
     """
     failures: dict[UUID, ApiError] = {}
     failed_count = 0
@@ -98,9 +97,9 @@ def run_in_batches(matched: MatchedIds, act: Callable[[list[UUID]], Failures]) -
 
 
 def build_result(ids: Sequence[UUID], failures: Failures) -> dict[str, Any]:
-    """Return the result of an action on `ids`; it lists each id once, in the given order.
+    """Return the result of an action on `ids`. It lists each id once, in the given order.
 
-    Ids that are not in `failures` have succeeded.
+    The action succeeded for the ids that are not in `failures`.
     """
     outcomes = [
         _build_outcome(record_id, failures.get(record_id)) for record_id in dict.fromkeys(ids)
@@ -110,13 +109,13 @@ def build_result(ids: Sequence[UUID], failures: Failures) -> dict[str, Any]:
 
 
 def _build_filter_result(matched: int, failures: Failures, *, failed: int) -> dict[str, Any]:
-    """Return the result of an action on the records that matched a filter; it lists failures."""
+    """Return the result of an action on the records that matched a filter. It lists failures."""
     outcomes = [_build_outcome(*item) for item in islice(failures.items(), MAX_OUTCOMES)]
     return _build_summary(matched, failed, outcomes)
 
 
 def find_missing(ids: Iterable[UUID], found_ids: Iterable[UUID]) -> dict[UUID, ApiError]:
-    """Return a 404 for each of `ids` that was not found or belongs to another organization."""
+    """Return a 404 error for each id in `ids` that is not in `found_ids`."""
     known_ids = set(found_ids)
     return {record_id: errors.not_found() for record_id in ids if record_id not in known_ids}
 

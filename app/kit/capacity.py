@@ -1,4 +1,4 @@
-"""Protection of the free disk space: while it is low, large writes are refused.
+"""Protection of free disk space. While it is low, large writes are refused.
 
 Reads and small writes still work.
 """
@@ -14,9 +14,9 @@ from app.kit.storage import StorageFull
 def guard(operation: str) -> Iterator[None]:
     """Run the block only if there is enough free disk space.
 
-    `operation` is the label in the metric of refusals. Raises 503 `service_unavailable` with the
-    reason `storage_full` if less than STORAGE_RESERVE_BYTES is free, before the block or at a
-    write in it.
+    `operation` is the label for this write in the metric that counts refusals. Raises 503
+    `service_unavailable` with the reason `storage_full` if less than STORAGE_RESERVE_BYTES is free
+    when the block starts or while it writes.
     """
     try:
         container.current().reserve.check()

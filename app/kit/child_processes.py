@@ -1,7 +1,7 @@
-"""Child processes: restart them with a backoff, stop them together, and describe how they ended.
+"""Child processes: restarts with a backoff, parallel stops, and descriptions of exit statuses.
 
-The supervisor of `devserver` and the parent of the workers share this module. It imports only the
-standard library, to keep the supervisor small.
+The supervisor in `devserver` and the parent process of the workers share this module. It imports
+only the standard library, to keep the supervisor small.
 """
 
 import contextlib
@@ -12,15 +12,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-Stops = Sequence[tuple[int, float]]
-"""Signals that end a process, each with the seconds to wait before the next signal."""
+StopSignals = Sequence[tuple[int, float]]
+"""Signals to stop a process, each with the seconds to wait before the next signal."""
 
 _KILL = (int(signal.SIGKILL), 10.0)
 
 
 @dataclass(frozen=True)
 class Backoff:
-    """The delays in seconds before an ended child process is restarted.
+    """The delays in seconds before a child process that exited is restarted.
 
     The delay doubles with each exit, from `first` up to `longest`. It starts again from `first`
     once the child has run for `healthy` seconds.
@@ -33,9 +33,9 @@ class Backoff:
 
 @dataclass
 class Restarts:
-    """The restarts of one child process: its last start, its exits and its next start.
+    """The restart state of one child process: its last start, its exits and its next start.
 
-    `due_at` is a time of the monotonic clock, or None while the child runs.
+    `due_at` is the `time.monotonic()` value of the next start, or None while the child is running.
     """
 
     started_at: float = 0.0
@@ -49,7 +49,7 @@ class Restarts:
         self.started_at = time.monotonic()
 
     def record_exit(self, backoff: Backoff) -> float:
-        """Record that the child ended, and return the seconds until its next start."""
+        """Record that the child exited, and return the seconds until its next start."""
         now = time.monotonic()
         if now - self.started_at >= backoff.healthy:
             self.delay, self.exits = 0.0, 0
@@ -65,14 +65,14 @@ class Restarts:
 
 
 class Stoppable(Protocol):
-    """A process that can be stopped, such as a Popen."""
+    """A process that `stop_in_parallel` can stop, such as a Popen."""
 
     @property
     def pid(self) -> int:
         """Return the process id."""
 
     def poll(self) -> int | None:
-        """Reap the process if it ended; return its exit status, or None while it runs."""
+        """Reap the process if it has exited. Return its exit status, or None if it is running."""
 
 
 @dataclass
@@ -83,7 +83,7 @@ class ForkedChild:
     status: int | None = None
 
     def poll(self) -> int | None:
-        """Reap the child if it ended; return its exit status, or None while it runs."""
+        """Reap the child if it has exited. Return its exit status, or None if it is running."""
         if self.status is None:
             pid, status = os.waitpid(self.pid, os.WNOHANG)
             self.status = os.waitstatus_to_exitcode(status) if pid else None
@@ -91,13 +91,13 @@ class ForkedChild:
 
 
 def send_signal(pid: int, number: int) -> None:
-    """Send a signal to a process that may have ended already."""
+    """Send a signal to a process. Do nothing if the process no longer exists."""
     with contextlib.suppress(ProcessLookupError):
         os.kill(pid, number)
 
 
-def stop_in_parallel(plans: Sequence[tuple[Stoppable, Stops]]) -> None:
-    """Stop all processes in parallel: send each process its signals in order, then SIGKILL."""
+def stop_in_parallel(plans: Sequence[tuple[Stoppable, StopSignals]]) -> None:
+    """Stop all processes in parallel. Each process gets its signals in order, then SIGKILL."""
     pending = {process.pid: (process, [*stops, _KILL]) for process, stops in plans}
     next_signal_at = dict.fromkeys(pending, 0.0)
     while pending:
@@ -114,10 +114,10 @@ def stop_in_parallel(plans: Sequence[tuple[Stoppable, Stops]]) -> None:
 
 
 def describe_exit(status: int) -> str:
-    """Describe in words what a Popen return code means."""
+    """Describe a Popen return code in words, such as "was killed by SIGKILL"."""
     if status >= 0:
-        return f"ended with status {status}"
+        return f"exited with status {status}"
     try:
-        return f"was ended by {signal.Signals(-status).name}"
+        return f"was killed by {signal.Signals(-status).name}"
     except ValueError:  # a real-time signal
-        return f"was ended by signal {-status}"
+        return f"was killed by signal {-status}"

@@ -1,4 +1,4 @@
-"""The shared services of the process, each built once from the settings."""
+"""The services that the whole process shares. Each is built once from the settings."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -20,7 +20,7 @@ REDIS_TIMEOUT_SECONDS = 0.25
 
 @dataclass
 class Container:
-    """The services that are built from the settings, each on first use."""
+    """Builds each shared service from the settings on first use, and keeps it."""
 
     settings: Settings
 
@@ -97,14 +97,14 @@ _current: Container | None = None
 
 
 def configure(settings: Settings) -> Container:
-    """Create the container of the process; a later call replaces it."""
+    """Create the container for this process from the settings. A later call replaces it."""
     global _current  # noqa: PLW0603 - one per process, set by the factory
     _current = Container(settings)
     return _current
 
 
 def current() -> Container:
-    """Return the container of the process, which the factory created."""
+    """Return the container that `configure` created for this process."""
     assert _current is not None, "the application has not been configured"
     return _current
 

@@ -1,8 +1,8 @@
-"""Times of cron expressions, in the time zone of the person who wrote them.
+"""Due times of cron expressions, in the time zone of the person who wrote them.
 
-A time that daylight saving time skips is due right after the clock change. A time that is repeated
-is due once. Expressions that are due every hour follow the elapsed hours instead. These are the
-rules of Debian's cron, which the library follows.
+A local time that is skipped when clocks go forward is due right after the change. A local time that
+occurs twice is due once. Expressions that are due every hour follow the elapsed hours instead. The
+library follows these rules of Debian's cron.
 """
 
 from collections.abc import Iterator
@@ -15,8 +15,8 @@ from cronsim import CronSim, CronSimError
 from app.kit import errors
 
 MAX_LENGTH = 100
-_FIELDS = 5
-_COMPARED_TIMES = 200
+_FIELD_COUNT = 5
+_CHECKED_TIME_COUNT = 200
 """The number of due times whose intervals are checked. An hour has at most 60 due times."""
 _START = datetime(2024, 1, 1, tzinfo=UTC)
 
@@ -28,13 +28,13 @@ def check_expression(expression: str, *, field: str, min_interval: timedelta) ->
     """
     normalized = " ".join(expression.split())
     try:
-        times = list(islice(iterate_times(normalized, "UTC", _START), _COMPARED_TIMES))
+        times = list(islice(iterate_times(normalized, "UTC", _START), _CHECKED_TIME_COUNT))
     except CronSimError:
         times = []
-    if not times or normalized.count(" ") != _FIELDS - 1:
+    if not times or normalized.count(" ") != _FIELD_COUNT - 1:
         raise errors.invalid(
             "Must be a cron expression with five fields that is due at some time,"
-            " such as `0 6 * * 1-5`.",
+            " for example `0 6 * * 1-5`.",
             field,
         )
     if any(second - first < min_interval for first, second in pairwise(times)):
@@ -44,23 +44,24 @@ def check_expression(expression: str, *, field: str, min_interval: timedelta) ->
 
 
 def iterate_times(expression: str, time_zone: str, after: datetime) -> Iterator[datetime]:
-    """Yield the times of an expression after `after`, in UTC.
+    """Yield the due times of an expression after `after`, in UTC.
 
-    Ends if there are none within 50 years. Raises CronSimError if the expression is malformed.
+    Stops if there is no due time within 50 years. Raises CronSimError if the expression is
+    malformed.
     """
     for local_time in CronSim(expression, after.astimezone(ZoneInfo(time_zone))):
-        # If `after` is in an hour that is repeated, the library also returns times before it.
+        # If `after` is in an hour that occurs twice, the library also returns times before it.
         if (due := local_time.astimezone(UTC)) > after:
             yield due
 
 
 def find_next(expression: str, time_zone: str, after: datetime) -> datetime | None:
-    """Return the first time of an expression after `after`, or None if there is none."""
+    """Return the first due time of an expression after `after`, or None if there is none."""
     return next(iterate_times(expression, time_zone, after), None)
 
 
 def find_latest(expression: str, time_zone: str, first: datetime, now: datetime) -> datetime:
-    """Return the latest due time from `first`, which is a due time itself, until `now`."""
+    """Return the latest due time that is not after `now`. `first` must be a due time."""
     latest = first
     for due in iterate_times(expression, time_zone, first):
         if due > now:

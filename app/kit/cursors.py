@@ -2,7 +2,7 @@
 
 A cursor contains the sort values of the row at the edge of the page, the direction, and the exact
 total that was counted for the first page. Its signature covers the organization, the operation,
-the filters and the sort order, so a cursor of another list is rejected.
+the filters and the sort order, so a cursor from another list is rejected.
 """
 
 import base64
@@ -29,22 +29,25 @@ class Cursor:
     values: list[Any]
 
 
-def binding(*, scope: str, operation: str, sort: str, filters: Mapping[str, Any]) -> bytes:
-    """Return bytes that identify a list; a cursor is valid only for the list it was made for."""
+def build_binding(*, scope: str, operation: str, sort: str, filters: Mapping[str, Any]) -> bytes:
+    """Return bytes that identify a list. A cursor is valid only for the list it was created for."""
     return orjson.dumps(
         [scope, operation, sort, dict(filters)], option=orjson.OPT_SORT_KEYS, default=str
     )
 
 
 def encode(cursor: Cursor, list_binding: bytes) -> str:
-    """Return a cursor as text, signed for the list that `list_binding` identifies."""
+    """Return the cursor as text, signed for the list that `list_binding` identifies."""
     payload = orjson.dumps([int(cursor.backward), cursor.total, cursor.values], default=str)
     signature = container.keyring().sign("cursor", payload + list_binding)
     return base64.urlsafe_b64encode(signature + payload).rstrip(b"=").decode()
 
 
 def decode(text: str, list_binding: bytes) -> Cursor:
-    """Return the cursor in a text. Raises 422 on `cursor` if it does not belong to this list."""
+    """Parse a cursor that `encode` returned.
+
+    Raises 422 on `cursor` if it does not belong to the list that `list_binding` identifies.
+    """
     try:
         raw = base64.urlsafe_b64decode(text.encode("ascii") + b"=" * (-len(text) % 4))
     except ValueError:

@@ -1,4 +1,4 @@
-"""Periods of whole days in a time zone."""
+"""Periods that consist of whole days in a time zone, such as the last 30 days."""
 
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta

@@ -1,4 +1,4 @@
-"""The database: base classes of the models, the session, and the engine options."""
+"""Database access: base classes for models, sessions, transactions and engine options."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -36,7 +36,7 @@ def utc_now() -> datetime:
 
 
 class Base(DeclarativeBase):
-    """Base class of every model."""
+    """Base class of every model. It defines names for constraints and default column types."""
 
     metadata = MetaData(
         naming_convention={
@@ -57,7 +57,7 @@ class Base(DeclarativeBase):
 
 
 class Record:
-    """Mixin with a UUIDv7 key, the time of creation and the time of the last update."""
+    """Mixin with a UUIDv7 as primary key, a creation time and the time of the last update."""
 
     id: Mapped[UUID] = mapped_column(primary_key=True, default=uuid7, sort_order=-90)
     created_at: Mapped[datetime] = mapped_column(default=utc_now, sort_order=90)
@@ -65,7 +65,10 @@ class Record:
 
 
 class Revised(Record):
-    """Mixin for records that can be updated; writing an outdated one raises StaleDataError."""
+    """Mixin for records with a revision number.
+
+    Saving a record that another transaction has changed meanwhile raises StaleDataError.
+    """
 
     revision: Mapped[int] = mapped_column(default=1, sort_order=92)
 
@@ -77,13 +80,13 @@ def _encode_json(value: object) -> str:
 
 
 def get_timeouts(url: str) -> JSON:
-    """Return libpq's timeouts for connections to `url`, except those that the URL sets itself."""
+    """Return the libpq timeouts for connections to `url`, except timeouts that the URL sets."""
     query = make_url(url).query
     return {name: value for name, value in LIBPQ.items() if name not in query}
 
 
 def build_engine_options(url: str, threads: int, role: str) -> JSON:
-    """Return the options of the application's engines.
+    """Return the SQLAlchemy engine options of the application.
 
     `threads` is the number of threads that use an engine at the same time. `role` is the database
     role of the application: it is not a superuser, owns no tables, and every row-level security
@@ -97,7 +100,7 @@ def build_engine_options(url: str, threads: int, role: str) -> JSON:
         "pool_recycle": 1800,
         "json_serializer": _encode_json,
         "json_deserializer": orjson.loads,
-        # Error texts are written to logs and jobs; values may be hashes, tokens or addresses.
+        # Error texts are written to logs and jobs. Parameters may be hashes, tokens or addresses.
         "hide_parameters": True,
         "connect_args": {
             **get_timeouts(url),
@@ -117,7 +120,7 @@ class RoutedSession(FlaskSession):
     """Session that uses the autocommit pool for read-only requests and the other pool otherwise."""
 
     def get_bind(self, *_: object, **__: object) -> Engine:
-        """Return the engine for the statements of this session."""
+        """Return the autocommit engine if the request is read-only, else the default engine."""
         return db.engines["read" if _read_only.get() else None]
 
 
@@ -128,10 +131,10 @@ db = SQLAlchemy(
 
 
 def init(app: Flask, url: str, threads: int, role: str) -> None:
-    """Bind the database to `app`.
+    """Set up the database engines and connection pools of `app`.
 
-    There are two pools because setting autocommit on the connection of each request would cost
-    more than checking its token.
+    There are two pools because setting autocommit on the connection of each request would take
+    longer than checking the request's token.
     """
     options = build_engine_options(url, threads, role)
     app.config["SQLALCHEMY_DATABASE_URI"] = url
@@ -161,12 +164,12 @@ def session() -> Session:
 
 
 def engine() -> Engine:
-    """Return the application's engine."""
+    """Return the default engine, whose statements run in transactions."""
     return db.engine
 
 
 def set_read_only(*, read_only: bool) -> None:
-    """Mark the running request as read-only or not; read-only statements run in autocommit."""
+    """Mark the running request as read-only or not. Read-only requests run in autocommit."""
     _read_only.set(read_only)
 
 
@@ -177,7 +180,7 @@ def is_read_only() -> bool:
 
 @contextmanager
 def transaction() -> Iterator[Session]:
-    """Commit at the end of the block, roll back on an error. For jobs and commands."""
+    """Commit at the end of the block, or roll back on an error. Use it in jobs and commands."""
     current = session()
     try:
         yield current
@@ -190,15 +193,15 @@ def transaction() -> Iterator[Session]:
 def checkpoint() -> None:
     """Commit the changes so far, so that a later failure does not undo them.
 
-    Use it if a failure of the second part of an operation must not undo the first part: a response
-    of an identity provider uses up the sign-in, regardless of its content. Also use it before
-    waiting for another host, so that no transaction stays open meanwhile.
+    Use it if a failure in the second part of an operation must not undo the first part. For
+    example, the response from an identity provider uses up the sign-in even if the response is
+    invalid. Also use it before waiting for another host, so that no transaction stays open.
     """
     session().commit()
 
 
 def discard() -> None:
-    """Roll back the changes since the last checkpoint, for a failure that the response reports."""
+    """Roll back the changes since the last checkpoint. Use it if the response reports a failure."""
     session().rollback()
 
 
@@ -206,22 +209,25 @@ def discard() -> None:
 def open_autocommit() -> Iterator[Connection]:
     """Open a connection in autocommit, separate from the transaction of the request.
 
-    For changes that must persist even if the request is rejected.
+    Use it for changes that must persist even if the request is rejected.
     """
     with db.engines["read"].connect() as connection:
         yield connection
 
 
 def dispose() -> None:
-    """Drop the connections that a fork copied, without closing them; the child opens its own."""
+    """Drop the parent's connections in a forked child, without closing them.
+
+    The child opens new connections.
+    """
     for engine in db.engines.values():
         engine.dispose(close=False)
 
 
 def upgrade(revision: str = "head", *, progress: object = None) -> None:
-    """Migrate the database of DATABASE_URL to `revision`; do nothing if it has this revision.
+    """Migrate the database at DATABASE_URL to `revision`. Do nothing if it has this revision.
 
-    `progress` receives the progress of long steps (`migrations.live.Reporter`). Without it, the
+    `progress` receives the progress of long steps (`migrations.live.Reporter`). If it is None, the
     progress is shown on the terminal.
     """
     from alembic import command  # noqa: PLC0415 - only the migrating process needs alembic

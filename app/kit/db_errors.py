@@ -1,4 +1,4 @@
-"""Translation of database errors into the API's errors."""
+"""Translation of database errors into API errors."""
 
 from sqlalchemy.exc import DBAPIError, IntegrityError, SQLAlchemyError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
@@ -13,12 +13,12 @@ _CONFLICTS: dict[str, tuple[str, str | None]] = {}
 
 
 def register(constraint: str, message: str, field: str | None = None) -> None:
-    """Register the message of the 409 response to a violation of `constraint`."""
+    """Register the message for the 409 response if a statement violates `constraint`."""
     _CONFLICTS[constraint] = (message, field)
 
 
 def build_unavailable_error() -> ApiError:
-    """Return the error for a database that does not respond, or that stopped responding.
+    """Return the 503 error for a database that does not respond, or that stopped responding.
 
     If this happens during a commit, the changes may have been committed.
     """
@@ -31,7 +31,7 @@ def build_unavailable_error() -> ApiError:
 
 
 def build_busy_error() -> ApiError:
-    """Return the error for a transaction that the database aborted; it changed nothing."""
+    """Return the 503 error for a transaction that the database aborted. It changed nothing."""
     return busy("The service is busy. Try again shortly.", retry_after=1)
 
 

@@ -1,4 +1,4 @@
-"""Encrypted columns, and their re-encryption with the first key of the keyring.
+"""Encrypted columns, and their re-encryption with the first key in the keyring.
 
 A model declares an encrypted column with `mapped_column(info=encrypted())`, and an encrypted
 property of a JSON column with `info=encrypted("sealed")`. A test checks that no other column
@@ -16,20 +16,21 @@ from sqlalchemy.dialects.postgresql import ARRAY, JSONB, TEXT
 from app.kit import container, db, tenancy
 from app.kit.secrets import DecryptionFailed
 
-_INFO = "encrypted"
+_INFO_KEY = "encrypted"
 BATCH = 500
+"""The maximum number of tokens in a batch."""
 
 Progress = Callable[[int, int], None]
-"""A function that gets the number of processed tokens, and their approximate total."""
+"""A function that receives the number of processed tokens and the approximate total."""
 
 
 def encrypted(*properties: str) -> dict[str, Any]:
-    """Return the `info` of an encrypted column.
+    """Return the `info` argument for an encrypted column.
 
-    `properties` are the encrypted properties of a JSON column. Without them, the column's whole
-    value is encrypted.
+    `properties` are the encrypted properties of a JSON column. If there are none, the whole value
+    of the column is encrypted.
     """
-    return {_INFO: properties or (None,)}
+    return {_INFO_KEY: properties or (None,)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,20 +43,20 @@ class EncryptedColumn:
 
     @property
     def name(self) -> str:
-        """Return the name, such as `webhooks.secret` or `jobs.args.sealed`."""
+        """Return the qualified name, such as `webhooks.secret` or `jobs.args.sealed`."""
         parts = (self.table.name, self.column.name, self.property_name)
         return ".".join(part for part in parts if part)
 
     @property
     def value(self) -> ColumnElement[str]:
-        """Return the SQL expression for the token."""
+        """Return the SQL expression that reads the token from the column."""
         token: ColumnElement[str] = self.column
         if self.property_name is not None:
             token = self.column[self.property_name].astext
         return token
 
-    def with_token(self, token: str) -> str | ColumnElement[Any]:
-        """Return the new value of the column, or an SQL expression for it, with this token."""
+    def build_new_value(self, token: str) -> str | ColumnElement[Any]:
+        """Return the value, or an SQL expression, that replaces the token in the column."""
         if self.property_name is None:
             return token
         path = literal([self.property_name], ARRAY(TEXT))
@@ -63,8 +64,11 @@ class EncryptedColumn:
 
 
 @dataclass(slots=True)
-class Count:
-    """Token counts for one column. No configured key can decrypt the `unreadable` tokens."""
+class TokenCounts:
+    """The numbers of tokens in one column. `place` is the qualified name of the column.
+
+    No configured key can decrypt the `unreadable` tokens.
+    """
 
     place: str
     tokens: int = 0
@@ -78,7 +82,7 @@ def list_columns() -> list[EncryptedColumn]:
         EncryptedColumn(table, column, name)
         for table in db.Base.metadata.tables.values()
         for column in table.columns
-        for name in column.info.get(_INFO, ())
+        for name in column.info.get(_INFO_KEY, ())
     ]
     return sorted(columns, key=lambda encrypted_column: encrypted_column.name)
 
@@ -93,17 +97,18 @@ def count_tokens() -> int:
         return sum(db.session().scalar(count) or 0 for count in counts)
 
 
-def rotate_tokens(*, write: bool = True, progress: Progress | None = None) -> list[Count]:
-    """Re-encrypt the tokens that the first key did not encrypt; return counts for each column.
+def rotate_tokens(*, write: bool = True, progress: Progress | None = None) -> list[TokenCounts]:
+    """Re-encrypt all tokens with the first key, except tokens that already use the first key.
 
-    Each batch is committed. An interrupted run can be repeated and continues with the remaining
-    tokens. A token that is replaced concurrently is left unchanged because it already uses the
-    first key. Without `write`, tokens are only counted.
+    Returns the counts for each column. Each batch is committed. An interrupted run can be repeated,
+    and continues with the remaining tokens. If a token is replaced concurrently, the new token is
+    left unchanged, because it uses the first key already. If `write` is false, tokens are only
+    counted.
     """
     expected_total = count_tokens() if progress is not None else 0
-    counts: list[Count] = []
+    counts: list[TokenCounts] = []
     for column in list_columns():
-        count = Count(column.name)
+        count = TokenCounts(column.name)
         counts.append(count)
         for rows in _iterate_batches(column):
             with _across_organizations(), db.transaction():
@@ -116,7 +121,7 @@ def rotate_tokens(*, write: bool = True, progress: Progress | None = None) -> li
 
 
 def _rotate_token(
-    column: EncryptedColumn, key: tuple[Any, ...], token: str, count: Count, *, write: bool
+    column: EncryptedColumn, key: tuple[Any, ...], token: str, count: TokenCounts, *, write: bool
 ) -> None:
     keyring = container.keyring()
     count.tokens += 1
@@ -133,7 +138,7 @@ def _rotate_token(
             for key_column, value in zip(_list_key_columns(column), key, strict=True)
         )
         statement = update(column.table).where(*key_conditions, column.value == token)
-        new_values = {column.column: column.with_token(new_token)}
+        new_values = {column.column: column.build_new_value(new_token)}
         result = db.session().execute(statement.values(new_values))
         count.rotated += result.rowcount  # type: ignore[attr-defined]
     else:

@@ -1,13 +1,13 @@
 """Error codes, and the exceptions that become error responses.
 
 Services raise `ApiError` or use one of the functions below. No other code builds the body of an
-error response. The codes are those of the API contract and those of the HTTP transport.
+error response. The API contract defines the codes, except the codes for errors of the HTTP server.
 """
 
 from collections.abc import Mapping
 from typing import Any
 
-STATUS_OF: Mapping[str, int] = {
+STATUS_BY_CODE: Mapping[str, int] = {
     "validation_error": 400,
     "invalid_field_type": 400,
     "schema_breaking_change": 400,
@@ -39,17 +39,19 @@ STATUS_OF: Mapping[str, int] = {
 
 UNAUTHORIZED = 401
 CHALLENGE = "Bearer"
-"""Value of `WWW-Authenticate` in every 401 (RFC 9110, section 15.5.2; RFC 6750, section 3)."""
+"""The value of the `WWW-Authenticate` header in 401 responses (RFC 9110, section 15.5.2; RFC 6750,
+section 3)."""
 UNAVAILABLE = 503
 RETRY_AFTER = "10"
-"""The default value in seconds of `Retry-After` in a 503."""
+"""The default value, in seconds, of the `Retry-After` header in 503 responses."""
 
 
 class ApiError(Exception):
     """An error that is reported to the client.
 
-    `code` is a key of `STATUS_OF`. `field` is the path of the invalid field (`fields.2.type`).
-    `details` become `error.details` in the body. `headers` are additional response headers.
+    `code` is a key of `STATUS_BY_CODE`. `field` is the path to the invalid field, for example
+    `fields.2.type`. `details` become `error.details` in the body. `headers` are additional response
+    headers.
     """
 
     def __init__(
@@ -63,7 +65,7 @@ class ApiError(Exception):
     ) -> None:
         super().__init__(message)
         self.code = code
-        self.status = STATUS_OF[code]
+        self.status = STATUS_BY_CODE[code]
         self.message = message
         self.field = field
         self.details = dict(details) if details else None
@@ -74,7 +76,10 @@ class ApiError(Exception):
             self.headers.setdefault("Retry-After", RETRY_AFTER)
 
     def body(self) -> dict[str, Any]:
-        """Return the response body: {"error": {code, message, field?, details?}}."""
+        """Return the response body: an `error` with `code` and `message`.
+
+        It also has `field` and `details` if they are set.
+        """
         error: dict[str, Any] = {"code": self.code, "message": self.message}
         if self.field is not None:
             error["field"] = self.field
@@ -84,31 +89,37 @@ class ApiError(Exception):
 
 
 def not_found() -> ApiError:
-    """Return the 404 for a record that does not exist or belongs to another organization.
+    """Return the 404 error for a record that does not exist or belongs to another organization.
 
-    The response is identical in both cases, so it does not reveal which one applies.
+    The response is the same in both cases, so it does not reveal whether the record exists.
     """
     return ApiError("not_found", "The record does not exist.")
 
 
 def conflict(message: str, **details: object) -> ApiError:
-    """Return the 409 for an action that conflicts with the state of this or another record."""
+    """Return the 409 error for an action that conflicts with the state of a record."""
     return ApiError("conflict", message, details=details or None)
 
 
 def invalid(message: str, field: str | None = None, **details: object) -> ApiError:
-    """Return the 400 for a value that is well-formed but violates a rule."""
+    """Return the 400 error for a value that is well-formed but violates a rule."""
     return ApiError("validation_error", message, field=field, details=details or None)
 
 
 def unprocessable(field: str, message: str) -> ApiError:
-    """Return the 422 for a field or parameter that violates its schema; `field` is its path."""
-    errors = [{"field": field, "message": message}]
-    return ApiError("unprocessable", message, field=field, details={"errors": errors})
+    """Return the 422 error for a field or parameter that violates its schema.
+
+    `field` is the path to the field or the name of the parameter.
+    """
+    field_errors = [{"field": field, "message": message}]
+    return ApiError("unprocessable", message, field=field, details={"errors": field_errors})
 
 
 def busy(message: str, *, retry_after: int) -> ApiError:
-    """Return the 503 for too much concurrent work; retry after `retry_after` seconds."""
+    """Return the 503 error for too much concurrent work.
+
+    It asks the client to retry after `retry_after` seconds.
+    """
     return ApiError(
         "service_unavailable",
         message,
@@ -118,14 +129,14 @@ def busy(message: str, *, retry_after: int) -> ApiError:
 
 
 def denied(message: str) -> ApiError:
-    """Return the 403 for an action that is forbidden for a reason other than the role."""
+    """Return the 403 error for an action that is forbidden for a reason other than the role."""
     return ApiError("permission_denied", message)
 
 
 def stale(current_revision: int, **details: object) -> ApiError:
-    """Return the 409 for a change that is based on an outdated revision of the record.
+    """Return the 409 error for a change that is based on an outdated revision of the record.
 
-    `details` are additional properties that help the client to repeat the change.
+    `details` are additional properties that help the client repeat the change.
     """
     return ApiError(
         "stale_precondition",
@@ -135,7 +146,7 @@ def stale(current_revision: int, **details: object) -> ApiError:
 
 
 def storage_full() -> ApiError:
-    """Return the 503 for a write that needs more disk space than is free."""
+    """Return the 503 error for a write that needs more disk space than is free."""
     return ApiError(
         "service_unavailable",
         "The service is out of storage space. New data cannot be stored until the operator frees"

@@ -1,8 +1,9 @@
-"""The event outbox: an event is a row, written in the transaction that causes it.
+"""The event outbox. An event is a row that is written in the transaction that causes the event.
 
-`emit` writes the event and, in the same statement, one job for each handler that subscribed to its
-name. The emitting code does not know the handlers. Handlers run later, in a worker, at least once.
-A batch handler gets one job for up to `GROUP` events that one call of `emit_many` emits.
+`emit` writes the event and, in the same statement, one job for each handler that is subscribed to
+the event's name. The emitting code does not know the handlers. Handlers run later, in a worker, at
+least once. A batch handler gets one job for up to `MAX_GROUP_SIZE` events from the same call of
+`emit_many`.
 """
 
 from collections import defaultdict
@@ -22,7 +23,7 @@ from app.kit.prepared import Prepared
 
 
 class OutboxEvent(db.Base):
-    """An emitted event, kept for a week for inspection; its jobs do the work."""
+    """An emitted event, kept for a week for inspection. Jobs contain a copy for their handlers."""
 
     __tablename__ = "outbox_events"
     __table_args__ = (Index("ix_outbox_events_created_at", "created_at"),)
@@ -41,7 +42,7 @@ _request_id: ContextVar[str | None] = ContextVar("request_id", default=None)
 _handlers: dict[str, list[tuple[str, str]]] = defaultdict(list)
 _group_functions: dict[str, str] = {}
 
-GROUP = 100
+MAX_GROUP_SIZE = 100
 """The maximum number of events in one job."""
 
 _EMIT = text(
@@ -88,7 +89,8 @@ _EMIT_MANY = text(
     """
 )
 
-# The caller passes a SELECT, so that even a million organizations need only one statement.
+# The caller passes a SELECT of organization ids. One statement is then enough for any number of
+# organizations.
 _EMIT_EACH = """
     WITH event AS (
         INSERT INTO outbox_events (id, organization_id, name, data, request_id)
@@ -111,7 +113,7 @@ _EMIT_EACH = """
 def subscribe(name: str, function: str, queue: str, *, group_function: str | None = None) -> None:
     """Subscribe the job handler `function` to the event `name`. The `handler` decorator calls this.
 
-    `group_function` is the function of jobs with several events each, for a batch handler.
+    For a batch handler, `group_function` is the handler of jobs with several events each.
     """
     if (function, queue) not in _handlers[name]:
         _handlers[name].append((function, queue))
@@ -120,25 +122,25 @@ def subscribe(name: str, function: str, queue: str, *, group_function: str | Non
 
 
 def list_handlers(name: str) -> list[tuple[str, str]]:
-    """Return (function, queue) of each handler that is subscribed to the event `name`."""
+    """Return the function name and queue of each handler that is subscribed to the event `name`."""
     return list(_handlers.get(name, ()))
 
 
 def set_request_id(request_id: str | None) -> None:
-    """Bind the request id that emitted events and enqueued jobs store."""
+    """Set the request id that is stored in emitted events and enqueued jobs."""
     _request_id.set(request_id)
 
 
 def request_id() -> str | None:
-    """Return the id of the request that caused the running work."""
+    """Return the id of the request that is running or that caused the running job, or None."""
     return _request_id.get()
 
 
 def emit(name: str, data: Mapping[str, object]) -> UUID:
-    """Write an event for the current organization in the running transaction; return its id.
+    """Write an event for the current organization in the running transaction, and return its id.
 
     `data` is encoded as JSON, with UUIDs and times as text. The session is flushed first, so that
-    every record that the event mentions exists when a handler runs.
+    the records that the event mentions exist when a handler runs.
     """
     event_id = uuid7()
     organization_id = tenancy.current_organization_id()
@@ -166,7 +168,7 @@ def emit(name: str, data: Mapping[str, object]) -> UUID:
 
 
 def emit_many(name: str, payloads: Sequence[Mapping[str, object]]) -> None:
-    """Emit one event for each of `payloads`, in a single statement."""
+    """Emit one event for each payload in `payloads`, in a single statement."""
     if not payloads:
         return
     handlers = _handlers.get(name, [])
@@ -196,20 +198,23 @@ def emit_many(name: str, payloads: Sequence[Mapping[str, object]]) -> None:
 
 
 def _encode_groups(name: str, ids: Sequence[str], payloads: Sequence[bytes]) -> list[str]:
-    """Return the arguments of jobs with up to `GROUP` events each, as JSON."""
+    """Split events into groups of at most `MAX_GROUP_SIZE`; return the job arguments as JSON."""
     events = [
         {"event_id": event_id, "name": name, "data": orjson.Fragment(data)}
         for event_id, data in zip(ids, payloads, strict=True)
     ]
-    groups = (events[start : start + GROUP] for start in range(0, len(events), GROUP))
+    groups = (
+        events[start : start + MAX_GROUP_SIZE] for start in range(0, len(events), MAX_GROUP_SIZE)
+    )
     return [orjson.dumps({"events": group}).decode() for group in groups]
 
 
 def emit_each(name: str, data: dict[str, Any], *, organizations: str, **values: object) -> int:
-    """Emit one event with the same `data` for each organization, and return their number.
+    """Emit one event for each selected organization, and return how many events were emitted.
 
-    `organizations` is the SQL of a SELECT that returns organization ids; `values` are its
-    parameters. The caller must have bound all organizations (`tenancy.across_organizations`).
+    All events have the same `data`. `organizations` is the SQL of a SELECT that returns
+    organization ids, and `values` are its parameters. The caller must have bound all organizations
+    (`tenancy.across_organizations`).
     """
     handlers = _handlers.get(name, [])
     db.session().flush()

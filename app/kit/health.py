@@ -1,4 +1,4 @@
-"""Health checks and metrics; these routes are not part of the OpenAPI description."""
+"""Routes for health checks and metrics. They are not part of the OpenAPI description."""
 
 import hmac
 from collections.abc import Iterator
@@ -26,9 +26,9 @@ def live() -> Response:
 def ready() -> Response:
     """Report whether requests can be served.
 
-    `unavailable` means that the database is unavailable, so that requests cannot be served.
-    `degraded` means that background work is late; `behind` has the late queues with the age of
-    their oldest job in seconds. An unavailable Redis or a full disk is only shown in `checks`,
+    The status `unavailable` means that the database is unavailable, so that requests cannot be
+    served. `degraded` means that background work is late. `behind` then maps each late queue to the
+    age of its oldest job in seconds. An unavailable Redis or a full disk is only shown in `checks`,
     because most requests can still be served.
     """
     checks: dict[str, Any] = {
@@ -63,7 +63,7 @@ def _check_queues() -> dict[str, int]:
 def _check_redis() -> str:
     try:
         container.current().redis().ping()
-    except Exception:  # noqa: BLE001 - any failure means the same here
+    except Exception:  # noqa: BLE001 - any failure means that Redis is unavailable
         return "unavailable"
     return "ok"
 
@@ -74,13 +74,13 @@ def _check_storage() -> str:
 
 @health.get("/metrics")
 def prometheus() -> Response:
-    """Return the metrics in Prometheus' text format; the client must send METRICS_TOKEN."""
-    _authorize()
+    """Return the metrics in the Prometheus text format. The client must send METRICS_TOKEN."""
+    _check_metrics_token()
     body, content_type = metrics.render()
     return Response(body, content_type=content_type)
 
 
-def _authorize() -> None:
+def _check_metrics_token() -> None:
     expected_token = container.settings().metrics_token
     if not expected_token:
         raise errors.denied("/metrics is disabled. Set METRICS_TOKEN to enable it.")

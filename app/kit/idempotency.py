@@ -1,8 +1,8 @@
-"""The header `Idempotency-Key`: a repeated request within 24 hours gets the first response again.
+"""Support for the `Idempotency-Key` header: a repeated request gets the first response again.
 
-A request inserts its key in its own transaction. A second request with the same key waits on the
-unique index until the first one has committed, and then finds its response. The stored response is
-encrypted, and contains no secret that is shown only once.
+Keys expire after 24 hours. A request inserts its key in its own transaction. A second request with
+the same key waits on the unique index until the first transaction has committed, and then finds the
+stored response. The stored response is encrypted, and contains no secret that is shown only once.
 """
 
 import hashlib
@@ -28,7 +28,10 @@ PATTERN = "^[!-~]([ -~]*[!-~])?$"
 
 
 class IdempotencyKey(db.Base):
-    """An idempotency key of a caller. This is not a tenant table, because `scope` is a hash."""
+    """An idempotency key that a caller has used, and the response to the request.
+
+    `scope` is a hash of the caller, the operation and the key. This is not a tenant table.
+    """
 
     __tablename__ = "idempotency_keys"
 
@@ -40,7 +43,10 @@ class IdempotencyKey(db.Base):
 
 
 def get_key() -> str | None:
-    """Return the request's key, or None. Raises 422 if it is empty, too long or not plain ASCII."""
+    """Return the idempotency key of the request, or None if it has none.
+
+    Raises 422 if the key is empty, too long or not printable ASCII.
+    """
     key = request.headers.get(HEADER)
     if key is None:
         return None
@@ -59,9 +65,9 @@ def run(
     perform: Callable[[], Response],
     secrets: Collection[str] = (),
 ) -> Response:
-    """Return the stored response of `key`, or call `perform` and store its response.
+    """Return the stored response for `key`, or call `perform` and store its response.
 
-    `secrets` are fields of the response's `data` that are not stored; they are null in a replayed
+    `secrets` are fields in the response's `data` that are not stored. They are null in a replayed
     response. Raises 409 if the key was used with a different body.
     """
     scope = hashlib.sha256(f"{owner}\x00{operation}\x00{key}".encode()).digest()
@@ -121,11 +127,11 @@ def _replay(scope: bytes, request_hash: bytes) -> Response:
 
 
 def purge(checkpoint: Callable[[], None]) -> None:
-    """Delete the expired keys, one batch per transaction."""
+    """Delete expired idempotency keys, one batch per transaction."""
     condition = "created_at < now() - interval '24 hours'"
     purging.purge("idempotency_keys", condition, checkpoint)
 
 
 def build_owner(caller_id: UUID | None, organization_id: UUID | None) -> str:
-    """Return the owner of a key, so that callers and organizations do not share keys."""
+    """Return the text that identifies the owner of a key: a caller in an organization."""
     return f"{caller_id}/{organization_id}"

@@ -7,11 +7,11 @@ from uuid import UUID
 
 _RANDOM_BYTES = 8
 _lock = threading.Lock()
-_last = 0
+_last_tick = 0
 
 
 def uuid7() -> UUID:
-    """Return a UUIDv7 that is greater than all UUIDs that this process generated before.
+    """Return a UUIDv7 that is greater than all ids that this process generated before.
 
     The 12 bits of `rand_a` contain a fraction of the millisecond (method 3 of section 6.2).
     """
@@ -19,19 +19,21 @@ def uuid7() -> UUID:
 
 
 def generate(count: int) -> list[UUID]:
-    """Return `count` ascending ids like those of `uuid7`, with one system call."""
-    global _last  # noqa: PLW0603 - the monotonic clock of the process
+    """Return `count` UUIDv7 ids in ascending order, with one system call for random bytes."""
+    global _last_tick  # noqa: PLW0603 - the monotonic clock of the process
     with _lock:
-        first = max(time.time_ns() * 4096 // 1_000_000, _last + 1)
-        _last = first + count - 1
+        first = max(time.time_ns() * 4096 // 1_000_000, _last_tick + 1)
+        _last_tick = first + count - 1
     random_bytes = os.urandom(_RANDOM_BYTES * count)
     return [
-        _build(first + number, random_bytes[_RANDOM_BYTES * number : _RANDOM_BYTES * (number + 1)])
+        _build_uuid(
+            first + number, random_bytes[_RANDOM_BYTES * number : _RANDOM_BYTES * (number + 1)]
+        )
         for number in range(count)
     ]
 
 
-def _build(ticks: int, random_bytes: bytes) -> UUID:
+def _build_uuid(ticks: int, random_bytes: bytes) -> UUID:
     milliseconds, fraction = ticks >> 12, ticks & 0xFFF
     random_bits = int.from_bytes(random_bytes, "big") & 0x3FFF_FFFF_FFFF_FFFF
     return UUID(int=milliseconds << 80 | 0x7 << 76 | fraction << 64 | 0x2 << 62 | random_bits)

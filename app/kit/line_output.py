@@ -1,4 +1,4 @@
-"""Writing lines to standard output or standard error without waiting for their reader.
+"""Output of lines to standard output or standard error, without waiting for the reader.
 
 This module imports only the standard library, to keep the supervisor small.
 """
@@ -17,26 +17,26 @@ from threading import Condition, RLock, Thread, current_thread, get_ident
 MAX_LINES = 10_000
 MAX_BYTES = 4 * 1024 * 1024
 EXIT_SECONDS = 1.0
-"""The maximum seconds that a regular exit waits for unwritten lines."""
+"""The maximum time in seconds for which a regular exit waits for unwritten lines."""
 _BATCH_BYTES = 64 * 1024
 _GATHER_SECONDS = 0.01
-"""The seconds for which the thread collects lines before it writes them, because each of its runs
-slows down the other threads."""
+"""The time in seconds for which the thread collects lines before it writes them together. Each time
+that it wakes up, it slows down the other threads."""
 _IDLE_SECONDS = 2.0
 # A missing descriptor, a closed reader or a full disk; sys.stderr may be closed or None.
 _FAILURES = (OSError, ValueError, AttributeError)
 
 
 class LineOutput:
-    """Writes lines to a descriptor; `write` never blocks.
+    """Writes lines to a file descriptor. `write` never blocks.
 
     If the descriptor supports writing without blocking (a pipe, a terminal, a socket), a line is
-    written directly, so that it is not lost if the process is killed next. Lines that it does not
-    accept, and all lines for a file (its disk may hang), go to a bounded queue. A daemon thread
-    writes the queued lines; it exists only while there is work.
+    written directly, so that it is not lost if the process is killed immediately afterwards. Lines
+    that the descriptor does not accept, and all lines for a file (its disk may hang), go to a
+    bounded queue. A daemon thread writes the queued lines. It exists only while there is work.
 
-    When the queue is full, lines are dropped: `on_dropped(count)` is called, and once the queue is
-    empty again, `describe_dropped(count)` is written as a line.
+    When the queue is full, lines are dropped and `on_dropped(count)` is called. Once the queue is
+    empty again, the line that `describe_dropped(count)` returns is written.
 
     `get_descriptor` is called for each line because the output may be redirected. The lock is
     reentrant because signal handlers also write lines.
@@ -57,36 +57,36 @@ class LineOutput:
         self._max_lines = max_lines
         self._max_bytes = max_bytes
         self._direct = DirectWriter()
-        self._start_empty()
-        os.register_at_fork(after_in_child=self._start_empty)
+        self._reset()
+        os.register_at_fork(after_in_child=self._reset)
         atexit.register(self.flush)
 
-    def _start_empty(self) -> None:
-        """Start with an empty queue and no thread; after a fork both belong to the parent."""
+    def _reset(self) -> None:
+        """Reset to an empty queue and no thread. After a fork, both belong to the parent."""
         self._changed = Condition(RLock())
         self._lines: deque[bytes] = deque()
-        self._bytes = 0
-        self._writing = 0
+        self._queued_bytes = 0
+        self._batch_size = 0
         self._is_exclusive = False
         self._short_writers: set[int] = set()
         self._thread_is_idle = False
-        self._flushing = 0
-        self._unreported = 0
-        self._cut = False
+        self._flush_count = 0
+        self._drops = 0
+        self._is_cut = False
         self._thread: Thread | None = None
 
     def write(self, line: bytes) -> None:
-        """Write a line, including its line end, now or later; drop it if the queue is full."""
-        if self._write_whole(line):
+        """Write a line, which includes its line end, or queue it. Drop it if the queue is full."""
+        if self._write_atomically(line):
             return
         with self._changed:
             is_accepted = self._write_directly(line) or self._enqueue(line)
             if not is_accepted:
-                self._unreported += 1
+                self._drops += 1
         if not is_accepted:
             self.on_dropped(1)
 
-    def _write_whole(self, line: bytes) -> bool:
+    def _write_atomically(self, line: bytes) -> bool:
         """Write a short line without the lock, so that threads do not wait for each other.
 
         A thread that needs a longer, non-atomic write first forbids short writes, and then waits
@@ -96,9 +96,9 @@ class LineOutput:
         thread_id = get_ident()
         self._short_writers.add(thread_id)
         try:
-            if self._is_exclusive or self._lines or self._writing or self._unreported or self._cut:
+            if self._is_exclusive or self._lines or self._batch_size or self._drops or self._is_cut:
                 return False
-            return self._direct.write_whole(self._get_descriptor(), line)
+            return self._direct.write_atomically(self._get_descriptor(), line)
         except _FAILURES:
             return False
         finally:
@@ -109,19 +109,19 @@ class LineOutput:
             time.sleep(0.0001)
 
     def _write_directly(self, line: bytes) -> bool:
-        """Write a line unless earlier lines are still queued; return whether it was written."""
-        if self._lines or self._writing:
+        """Write a line unless earlier lines are still queued. Return whether it was written."""
+        if self._lines or self._batch_size:
             return False
-        report = self._describe_dropped(self._unreported) if self._unreported else b""
-        data = (b"\n" if self._cut else b"") + report + line
+        report = self._describe_dropped(self._drops) if self._drops else b""
+        data = (b"\n" if self._is_cut else b"") + report + line
         self._is_exclusive = True
         try:
             self._wait_for_short_writers()
             size = self._direct.write(self._get_descriptor(), data)
             if size:
-                self._unreported, self._cut = 0, False
+                self._drops, self._is_cut = 0, False
             if 0 < size < len(data):
-                self._append(data[size:])  # the rest of a partly written line must follow it
+                self._append(data[size:])  # nothing else may be written before the rest of the line
         except _FAILURES:
             return False
         finally:
@@ -129,7 +129,7 @@ class LineOutput:
         return size > 0
 
     def _enqueue(self, line: bytes) -> bool:
-        if len(self._lines) >= self._max_lines or self._bytes + len(line) > self._max_bytes:
+        if len(self._lines) >= self._max_lines or self._queued_bytes + len(line) > self._max_bytes:
             return False
         return self._append(line)
 
@@ -137,7 +137,7 @@ class LineOutput:
         if self._thread is None and not self._start_thread():
             return False
         self._lines.append(line)
-        self._bytes += len(line)
+        self._queued_bytes += len(line)
         if self._thread_is_idle:
             self._changed.notify_all()
         return True
@@ -147,16 +147,16 @@ class LineOutput:
         self._thread = thread
         try:
             thread.start()
-        except RuntimeError:  # the interpreter is ending, or there are too many threads
+        except RuntimeError:  # the interpreter is exiting, or there are too many threads
             self._thread = None
             return False
         return True
 
     def _drain(self) -> None:
-        """Write the queued lines; return after `_IDLE_SECONDS` without lines."""
+        """Write the queued lines. Return after `_IDLE_SECONDS` without new lines."""
         try:
             while batch := self._next_batch():
-                failed = not self._write_waiting(b"".join(batch))
+                failed = not self._write_blocking(b"".join(batch))
                 self._finish(len(batch), failed=failed)
                 if failed:
                     self.on_dropped(len(batch))
@@ -166,45 +166,45 @@ class LineOutput:
                     self._thread = None
 
     def _next_batch(self) -> list[bytes]:
-        """Return the oldest lines, about _BATCH_BYTES, or no lines after _IDLE_SECONDS."""
+        """Return about `_BATCH_BYTES` of the oldest lines, or none after `_IDLE_SECONDS`."""
         with self._changed:
             if not self._lines:
                 self._thread_is_idle = True
                 self._changed.wait(_IDLE_SECONDS)
                 self._thread_is_idle = False
-            if self._lines and not self._flushing:
+            if self._lines and not self._flush_count:
                 self._changed.wait(_GATHER_SECONDS)
             batch: list[bytes] = []
             size = 0
             while self._lines and size < _BATCH_BYTES:
                 batch.append(self._lines.popleft())
                 size += len(batch[-1])
-            self._bytes -= size
-            self._writing = len(batch)
+            self._queued_bytes -= size
+            self._batch_size = len(batch)
             if not batch:
                 self._thread = None
             return batch
 
     def _finish(self, count: int, *, failed: bool) -> None:
-        """Record that `count` lines were written, or lost if `failed`."""
+        """Record that `count` lines were written, or were lost if `failed`."""
         with self._changed:
-            report, dropped = b"", self._unreported
+            report, dropped = b"", self._drops
             if failed:
-                self._unreported += count
+                self._drops += count
             elif dropped and not self._lines:
                 report = self._describe_dropped(dropped)
         # If there is a report, the queue is empty for the first time since lines were dropped.
-        reported = bool(report) and self._write_waiting(report)
+        reported = bool(report) and self._write_blocking(report)
         with self._changed:
             if reported:
-                self._unreported -= dropped
-            self._writing = 0
+                self._drops -= dropped
+            self._batch_size = 0
             self._changed.notify_all()
 
-    def _write_waiting(self, data: bytes) -> bool:
-        """Write all of `data`, waiting as long as necessary; return whether this succeeded."""
+    def _write_blocking(self, data: bytes) -> bool:
+        """Write all of `data`, and wait as long as necessary. Return whether this succeeded."""
         self._wait_for_short_writers()
-        remaining = b"\n" + data if self._cut else data
+        remaining = b"\n" + data if self._is_cut else data
         total_size = len(remaining)
         try:
             descriptor = self._get_descriptor()
@@ -214,41 +214,41 @@ class LineOutput:
                 except BlockingIOError:  # another process made the shared descriptor non-blocking
                     select.select([], [descriptor], [], 1.0)
         except _FAILURES:
-            self._cut = self._cut or len(remaining) < total_size
+            self._is_cut = self._is_cut or len(remaining) < total_size
             return False
-        self._cut = False
+        self._is_cut = False
         return True
 
     def flush(self, seconds: float = EXIT_SECONDS) -> bool:
-        """Wait at most `seconds` until every line is written; return whether all are written.
+        """Wait at most `seconds` until every line is written. Return whether all are written.
 
         Call this before `os._exit`. A regular exit of the interpreter calls it automatically.
         """
         deadline = time.monotonic() + seconds
         with self._changed:
-            self._flushing += 1
+            self._flush_count += 1
             self._changed.notify_all()
-            while self._lines or self._writing:
+            while self._lines or self._batch_size:
                 remaining = deadline - time.monotonic()
                 if remaining <= 0:
                     break
                 self._changed.wait(remaining)
-            self._flushing -= 1
-            return not (self._lines or self._writing)
+            self._flush_count -= 1
+            return not (self._lines or self._batch_size)
 
 
 class DirectWriter:
     """Writes without blocking, through a separate open file description.
 
-    Making the given descriptor non-blocking would affect every process that shares it.
+    Making the original descriptor non-blocking would affect every process that shares it.
     """
 
     def __init__(self) -> None:
-        # The identity of the given descriptor, whether it is a pipe, and the separate descriptor or
-        # socket, which is never closed. Another thread may still use it when the tuple is replaced.
+        # The identity of the original descriptor, whether it is a pipe, and the separate channel,
+        # which is never closed: another thread may still use it when the tuple is replaced.
         self._state: tuple[tuple[int, int, int], bool, int | socket.socket | None] | None = None
 
-    def write_whole(self, descriptor: int, line: bytes) -> bool:
+    def write_atomically(self, descriptor: int, line: bytes) -> bool:
         """Write a line if the write is atomic, and return whether it was written.
 
         POSIX guarantees atomic writes for short lines to pipes. Raises OSError.
@@ -265,10 +265,10 @@ class DirectWriter:
         return self._send(state[2], line) > 0
 
     def write(self, descriptor: int, data: bytes) -> int:
-        """Write as much as possible without blocking, and return the number of bytes.
+        """Write as much as possible without blocking, and return the number of written bytes.
 
-        Returns 0 if writing would block. Not thread-safe. Raises OSError if writing fails for
-        another reason.
+        Returns 0 if writing would block. Raises OSError if writing fails for another reason. This
+        method is not thread-safe.
         """
         status = os.fstat(descriptor)
         identity = (descriptor, status.st_dev, status.st_ino)
@@ -287,8 +287,8 @@ class DirectWriter:
 
 
 def _open_nonblocking(descriptor: int, mode: int) -> int | socket.socket | None:
-    """Return a non-blocking descriptor or socket for `descriptor`, or None if that fails."""
-    # If opening is not allowed (another user's terminal), the queue is used.
+    """Return a non-blocking descriptor or socket for the same file, or None if that fails."""
+    # If opening is not allowed (another user's terminal), the caller uses the queue.
     with suppress(OSError):
         if stat.S_ISSOCK(mode):
             return socket.socket(fileno=os.dup(descriptor))

@@ -1,4 +1,4 @@
-"""Links to web pages in emails and notifications; only this module defines their paths.
+"""Links to web pages in emails and notifications. Only this module defines the paths.
 
 `app.identity.pages` serves these pages. If FRONTEND_URL is set, the links lead to another
 application, which serves the same paths (docs/integrators/front-end.md).
@@ -13,7 +13,7 @@ _API = "/api/v1"
 
 
 class WebPage(StrEnum):
-    """Web pages that emails or other pages link to; the value is the path."""
+    """Web pages that emails or other pages link to. The value is the path."""
 
     RESET_PASSWORD = "/reset-password"  # noqa: S105 - a path
     CONFIRM_EMAIL = "/confirm-email"
@@ -25,9 +25,9 @@ class WebPage(StrEnum):
 
 
 def build_token_link(page: WebPage, *, token: str, language: str) -> str:
-    """Return the path and query of a page that takes a token from an email.
+    """Return the path and query of a page that receives a token through an email.
 
-    `language` is the reader's locale; the page is shown in the closest available language.
+    `language` is the reader's locale. The page is shown in the closest available language.
     """
     return f"{page}?{urlencode({'token': token, 'lang': language})}"
 
@@ -35,8 +35,8 @@ def build_token_link(page: WebPage, *, token: str, language: str) -> str:
 def build_open_link(api_path: str, *, org_slug: str, language: str) -> str:
     """Return the path and query of the page that explains how to reach `api_path`.
 
-    `api_path`, which notifications store, begins with `/api/v1/` and may have a query. In the link,
-    the organization's slug replaces `/api/v1`.
+    Notifications store `api_path`. It begins with `/api/v1/` and may have a query. In the link, the
+    organization's slug replaces `/api/v1`.
     """
     resource, _, query = api_path.removeprefix(_API).partition("?")
     parameters = "&".join(filter(None, (query, urlencode({"lang": language}))))
@@ -46,13 +46,13 @@ def build_open_link(api_path: str, *, org_slug: str, language: str) -> str:
 def build_unsubscribe_url(*, token: str, language: str) -> str:
     """Return the URL of the page on which a user unsubscribes from certain emails.
 
-    It always leads to this service, because mail programs send a request to it without showing a
-    page (RFC 8058).
+    The URL always leads to this service, because mail programs send a request to it without showing
+    a page (RFC 8058).
     """
     link = build_token_link(WebPage.UNSUBSCRIBE, token=token, language=language)
     return f"{container.settings().public_url}{link}"
 
 
 def make_absolute(link: str) -> str:
-    """Return the absolute URL of a link that one of the functions above built."""
+    """Return the absolute URL for a path from `build_token_link` or `build_open_link`."""
     return f"{container.settings().pages_url}{link}"

@@ -1,6 +1,6 @@
-"""Validation of language tags and time zone names, and localized timestamps.
+"""Validation of language tags and time zone names, and formatting of timestamps.
 
-The data comes with the service's packages.
+The Python packages of this service contain the locale data.
 """
 
 import re
@@ -18,13 +18,14 @@ _EXCLUDED_NAMES = frozenset({"Factory", "localtime"})
 
 
 def check_locale(text: str, field: str) -> str:
-    """Return the language tag (BCP 47: `de`, `pt-BR`, `zh-Hant-TW`) in its canonical spelling.
+    """Return a language tag (BCP 47, such as `de` or `zh-Hant-TW`) in its canonical spelling.
 
     Raises 400 `validation_error` on `field` if the CLDR has no locale for the tag.
     """
     canonical = _find_locale(text)
     if canonical is None:
-        raise errors.invalid("Must be a language tag such as en, de-AT or zh-Hant-TW.", field)
+        message = "Must be a language tag, for example en, de-AT or zh-Hant-TW."
+        raise errors.invalid(message, field)
     return canonical
 
 
@@ -34,12 +35,13 @@ def _list_time_zones() -> frozenset[str]:
 
 
 def check_time_zone(text: str, field: str) -> str:
-    """Return a time zone's name, such as `Europe/Vienna`, if the IANA database contains it.
+    """Return the name of a time zone unchanged if the IANA database contains it.
 
-    Raises 400 `validation_error` on `field` otherwise.
+    Raises 400 `validation_error` on `field` if the database does not contain it.
     """
     if text not in _list_time_zones():
-        raise errors.invalid("Must be an IANA time zone such as Europe/Vienna or UTC.", field)
+        message = "Must be an IANA time zone, for example Europe/Vienna or UTC."
+        raise errors.invalid(message, field)
     return text
 
 

@@ -1,8 +1,8 @@
 """Log lines as JSON, or as text on a terminal, from structlog and the standard library.
 
 Every line contains the values that are bound to the request or job. No line contains a secret:
-values with the name of a secret are hidden, and so is text that looks like a secret. Callers never
-wait for a line to be written (`app.kit.line_output`).
+values whose names indicate a secret are hidden, and so is text that looks like a secret. Callers
+never wait for a line to be written (`app.kit.line_output`).
 """
 
 import json
@@ -41,25 +41,31 @@ Event = MutableMapping[str, Any]
 
 
 def get_logger(name: str) -> FilteringBoundLogger:
-    """Return a logger. Name events `subject.what_happened`; pass details as keyword arguments."""
+    """Return a structured logger.
+
+    Name events like `email.refused`, and pass details as keyword arguments.
+    """
     return cast("FilteringBoundLogger", structlog.get_logger(name))
 
 
 def bind_request(request_id: str, organization: str = "") -> None:
-    """Begin a request; its id is in every line until the next request begins."""
+    """Bind a request id to all log lines until the next request or job begins."""
     clear_contextvars()
     bind_contextvars(request_id=request_id)
     bind_organization(organization)
 
 
 def bind_organization(organization: str) -> None:
-    """Bind the organization, once the caller is authenticated."""
+    """Bind the organization to all following log lines, unless it is an empty string."""
     if organization:
         bind_contextvars(organization=organization)
 
 
 def bind_job(job_id: str, request_id: str | None = None, organization: str = "") -> None:
-    """Begin a job; `request_id` is the id of the request that caused it."""
+    """Bind a job to all log lines until the next request or job begins.
+
+    `request_id` is the id of the request that caused the job.
+    """
     clear_contextvars()
     bind_contextvars(job_id=job_id)
     if request_id:
@@ -67,36 +73,36 @@ def bind_job(job_id: str, request_id: str | None = None, organization: str = "")
     bind_organization(organization)
 
 
-def configure(level: str = "INFO", form: str = "auto") -> None:
-    """Configure structlog and the standard library's loggers; may be called again.
+def configure(level: str = "INFO", line_format: str = "auto") -> None:
+    """Configure structlog and the standard library's loggers. It may be called again.
 
     Args:
-        level: the name of the lowest level that is written.
-        form: `json`, `text`, or `auto` for text on a terminal and JSON elsewhere.
+        level: the name of the lowest level to write.
+        line_format: `json`, `text`, or `auto` for text on a terminal and JSON elsewhere.
     """
-    number = logging.getLevelNamesMapping()[level]
-    if form == "auto":
-        form = "text" if _is_terminal() else "json"
-    _Lines.render = _render_json if form == "json" else _render_text
+    level_number = logging.getLevelNamesMapping()[level]
+    if line_format == "auto":
+        line_format = "text" if _is_terminal() else "json"
+    _LineLogger.render = _render_json if line_format == "json" else _render_text
     structlog.configure(
         processors=[merge_contextvars, _render_line],
-        wrapper_class=structlog.make_filtering_bound_logger(number),
-        logger_factory=_Lines,
+        wrapper_class=structlog.make_filtering_bound_logger(level_number),
+        logger_factory=_LineLogger,
         cache_logger_on_first_use=False,
     )
     root = logging.getLogger()
     root.handlers = [h for h in root.handlers if not isinstance(h, LineHandler)] + [LineHandler()]
-    root.setLevel(number)
+    root.setLevel(level_number)
     for name in _VERBOSE_LOGGERS:
-        logging.getLogger(name).setLevel(max(number, logging.WARNING))
+        logging.getLogger(name).setLevel(max(level_number, logging.WARNING))
     for name in _LOGGERS_WITH_HANDLERS:
         logging.getLogger(name).handlers.clear()
         logging.getLogger(name).propagate = True
     logging.captureWarnings(capture=True)
 
 
-class _Lines:
-    """Last step of structlog's chain; passes a line to the output, which never blocks."""
+class _LineLogger:
+    """The last step in structlog's chain. It passes lines to the output, which never blocks."""
 
     render: Callable[[Event], bytes]
 
@@ -113,14 +119,14 @@ class LineHandler(logging.Handler):
     """Writes the records of the standard library's loggers in the same format."""
 
     def emit(self, record: logging.LogRecord) -> None:
-        lines = _Lines(record.name)
+        lines = _LineLogger(record.name)
         try:
             event: Event = {**structlog.contextvars.get_contextvars()}
             event["event"] = record.getMessage()
             if record.exc_info:
                 event["exc_info"] = record.exc_info
             if record.name.startswith("rq") and isinstance(sys.exc_info()[1], _REDIS_OUTAGES):
-                if not _redis_outage.is_first_line():
+                if not _redis_outage.record_line():
                     return
                 event = _shorten_outage(event, sys.exc_info()[1])
             lines.msg(_render_line(lines, record.levelname.lower(), event))
@@ -131,7 +137,7 @@ class LineHandler(logging.Handler):
 
 
 class OutageNotice:
-    """Detects the first line about an outage, so that the following lines can be left out.
+    """Detects the first log line about an outage, so that the following lines can be left out.
 
     An outage is over after `quiet_seconds` without a line about it.
     """
@@ -140,8 +146,8 @@ class OutageNotice:
         self._quiet_seconds = quiet_seconds
         self._last_at = float("-inf")
 
-    def is_first_line(self) -> bool:
-        """Return whether this line is the first of an outage."""
+    def record_line(self) -> bool:
+        """Record a line about the outage now, and return whether it is the first line."""
         now = time.monotonic()
         is_first = now - self._last_at > self._quiet_seconds
         self._last_at = now
@@ -156,25 +162,25 @@ _redis_outage = OutageNotice()
 def _shorten_outage(event: Event, failure: BaseException | None) -> Event:
     """Return the event with only the first line of its message and a short error."""
     text = str(event["event"]).partition("\n")[0]
-    short = {**event, "event": text, "error": f"{type(failure).__name__}: {failure}"}
-    short.pop("exc_info", None)
-    return short
+    short_event = {**event, "event": text, "error": f"{type(failure).__name__}: {failure}"}
+    short_event.pop("exc_info", None)
+    return short_event
 
 
-def _render_line(lines: _Lines, level: str, event: Event) -> bytes:
+def _render_line(lines: _LineLogger, level: str, event: Event) -> bytes:
     if "exc_info" in event:
         event = structlog.processors.format_exc_info(None, level, event)
-    head = {
+    leading_fields = {
         "timestamp": datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z"),
         "level": level,
         "logger": lines.name,
         "event": "",
     }
-    return _Lines.render({**head, **redact(event)})
+    return _LineLogger.render({**leading_fields, **redact(event)})
 
 
 def _describe_dropped(count: int) -> bytes:
-    lines = _Lines("app.kit.logging")
+    lines = _LineLogger("app.kit.logging")
     return _render_line(lines, "warning", {"event": "log.lines_dropped", "count": count})
 
 
@@ -193,30 +199,30 @@ _output = LineOutput(_get_stderr_descriptor, describe_dropped=_describe_dropped)
 
 
 def set_dropped_lines_callback(callback: Callable[[int], object]) -> None:
-    """Set the function that is called with the number of dropped lines when lines are dropped."""
+    """Set the function to call with the number of lines whenever log lines are dropped."""
     _output.on_dropped = callback
 
 
 def flush(seconds: float = EXIT_SECONDS) -> bool:
-    """Wait at most `seconds` until every line is written; return whether all are written.
+    """Wait at most `seconds` until every line is written. Return whether all are written.
 
-    For processes that end with `os._exit`. A regular exit does this automatically.
+    Use it in processes that exit with `os._exit`. A regular exit does this automatically.
     """
     return _output.flush(seconds)
 
 
 def log_uncaught_exceptions() -> None:
-    """Log the exceptions that end a process or a thread.
+    """Log the uncaught exceptions that terminate a process or a thread.
 
-    Python itself would write them to standard error and wait for its reader.
+    By default, Python writes them to standard error, and waits for the reader.
     """
     log = get_logger("app.process")
 
     def log_process_failure(
-        kind: type[BaseException], failure: BaseException, trace: TracebackType | None
+        error_type: type[BaseException], failure: BaseException, trace: TracebackType | None
     ) -> None:
-        if not issubclass(kind, KeyboardInterrupt):
-            log.critical("process.failed", exc_info=(kind, failure, trace))
+        if not issubclass(error_type, KeyboardInterrupt):
+            log.critical("process.failed", exc_info=(error_type, failure, trace))
 
     def log_thread_failure(args: threading.ExceptHookArgs) -> None:
         name = args.thread.name if args.thread else None
@@ -236,16 +242,18 @@ def _render_json(event: Event) -> bytes:
 
 def _render_text(event: Event) -> bytes:
     timestamp, level = event.pop("timestamp", ""), event.pop("level", "")
-    head = f"{timestamp} {level:<8} {_render_value(event.pop('event', ''))}"
+    leading_fields = f"{timestamp} {level:<8} {_render_value(event.pop('event', ''))}"
     trace = event.pop("exception", None)
-    line = " ".join([head, *(f"{key}={_render_value(value)}" for key, value in event.items())])
+    line = " ".join(
+        [leading_fields, *(f"{key}={_render_value(value)}" for key, value in event.items())]
+    )
     if trace:
         line += "\n" + "\n".join(f"    {_escape_controls(text)}" for text in trace.splitlines())
     return line.encode("utf-8", "backslashreplace") + b"\n"
 
 
 def _escape_controls(text: str) -> str:
-    # An exception may contain text of a client, which must not move the terminal's cursor.
+    # An exception may contain text from a client, which must not move the terminal's cursor.
     return _CONTROLS.sub(lambda match: match[0].encode("unicode_escape").decode(), text)
 
 

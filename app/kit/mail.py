@@ -1,4 +1,4 @@
-"""Delivery of emails through the operator's mail server, or to a folder if none is configured."""
+"""Delivery of emails through the operator's mail server, or to a folder if there is no server."""
 
 import os
 import re
@@ -24,8 +24,8 @@ _PORTS = {("smtp", False): 25, ("smtp", True): 587, ("smtps", False): 465, ("smt
 _ATOM = r"[^\s<>@,;:\"()\[\]\\\x00-\x1f\x7f]+"
 _ADDRESS = re.compile(rf"{_ATOM}@{_ATOM}")
 _MESSAGE_ID = re.compile(r"[A-Za-z0-9._-]{1,200}")
-_CONTROL = re.compile(r"[\x00-\x1f\x7f]")
-_PERMANENT = range(500, 600)
+_CONTROL_CHARACTER = re.compile(r"[\x00-\x1f\x7f]")
+_PERMANENT_ERROR_CODES = range(500, 600)
 
 
 class MailRefused(ValueError):  # noqa: N818 - names what happened
@@ -33,7 +33,7 @@ class MailRefused(ValueError):  # noqa: N818 - names what happened
 
 
 class MailFailed(Exception):  # noqa: N818 - names what happened
-    """The mail server did not accept the message; if `permanent`, it never will."""
+    """The mail server did not accept the message. If `permanent`, retrying cannot succeed."""
 
     def __init__(self, reason: str, *, permanent: bool) -> None:
         super().__init__(reason)
@@ -45,12 +45,13 @@ class Mailer:
 
     Args:
         smtp_url: `smtp://user:password@host:port?starttls=1`, `smtps://…`, or empty.
-        folder: the folder to which messages are written as `.eml` files if there is no server.
+        folder: the folder in which messages are stored as `.eml` files if `smtp_url` is empty.
         sender: an address, with or without a name.
         closed: whether outbound traffic is switched off, so that every message is refused.
 
-    The mail server is the operator's own setting and usually part of their network. Therefore the
-    egress policy, which is about addresses that customers enter, does not apply to it.
+    The operator configures the mail server, which is usually part of the operator's network.
+    Therefore, the egress policy does not apply to it. That policy is for addresses that customers
+    enter.
     """
 
     def __init__(self, smtp_url: str, folder: Path, sender: str, *, closed: bool = False) -> None:
@@ -74,9 +75,10 @@ class Mailer:
         """Send a message to one address.
 
         `message_id` consists of letters, digits, `.`, `_` and `-`. If a message is sent again, use
-        the same id: receivers then recognize the duplicate, and the same file is written.
-        `language` is the value of the header Content-Language (a tag of RFC 5646). `unsubscribe` is
-        a URL that accepts the request of RFC 8058, by which mail programs unsubscribe their users.
+        the same id, so that receivers recognize the duplicate and the same file is written.
+        `language` is the value of the Content-Language header (an RFC 5646 language tag).
+        `unsubscribe` is a URL that accepts one-click unsubscribe requests from mail programs
+        (RFC 8058).
 
         Raises:
             MailRefused: the message is invalid; nothing was sent.
@@ -103,7 +105,7 @@ class Mailer:
     ) -> EmailMessage:
         if not _MESSAGE_ID.fullmatch(message_id):
             raise MailRefused("a message id must consist of letters, digits, '.', '_' and '-'")
-        if _CONTROL.search(subject):
+        if _CONTROL_CHARACTER.search(subject):
             raise MailRefused("a subject must be one line without control characters")
         recipient = parse_envelope_address(to)
         message = EmailMessage(policy=SMTP if recipient.isascii() else SMTPUTF8)
@@ -152,7 +154,10 @@ class Mailer:
 
 
 def parse_envelope_address(to: str) -> str:
-    """Return an address with its domain in ASCII. Raises MailRefused if it is not an address."""
+    """Return an email address with its domain in ASCII.
+
+    Raises MailRefused if `to` is not a single email address.
+    """
     if len(to) > _MAX_ADDRESS_LENGTH or not _ADDRESS.fullmatch(to):
         raise MailRefused("the recipient must be a single email address")
     local, _, domain = to.rpartition("@")
@@ -174,10 +179,10 @@ def _translate_failures() -> Iterator[None]:
         yield
     except smtplib.SMTPRecipientsRefused as error:
         codes = [code for code, _ in error.recipients.values()]
-        permanent = all(code in _PERMANENT for code in codes)
+        permanent = all(code in _PERMANENT_ERROR_CODES for code in codes)
         raise MailFailed(f"recipient refused ({codes[0]})", permanent=permanent) from error
     except smtplib.SMTPDataError as error:
-        permanent = error.smtp_code in _PERMANENT
+        permanent = error.smtp_code in _PERMANENT_ERROR_CODES
         raise MailFailed(f"message refused ({error.smtp_code})", permanent=permanent) from error
     except smtplib.SMTPNotSupportedError as error:
         raise MailFailed("the server lacks a required feature", permanent=True) from error

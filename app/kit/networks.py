@@ -1,4 +1,4 @@
-"""The network of a client's address. Limits per client are counted by network."""
+"""Conversion of a client's address to its network. Limits per client are counted by network."""
 
 import socket
 
@@ -9,7 +9,7 @@ _IPV6_NETWORK_BYTES = 8
 def parse_network(address: str) -> bytes:
     """Return an IPv4 address, or the /64 network of an IPv6 address, in network byte order.
 
-    A household or a server gets a whole /64 network, so single addresses do not identify a client.
+    A household or a server has a whole /64 network, so a single address does not identify a client.
     An IPv4-mapped IPv6 address counts as IPv4. Raises OSError for any other text.
     """
     if ":" not in address:

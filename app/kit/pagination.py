@@ -1,4 +1,4 @@
-"""Keyset pagination: pages are found by key, never by offset."""
+"""Keyset pagination: a page begins after the sort key of a row, never at an offset."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ from sqlalchemy import (
 from sqlalchemy.sql import ColumnElement
 
 from app.kit import counters, db
-from app.kit.cursors import Cursor, binding, decode, encode, parse_values
+from app.kit.cursors import Cursor, build_binding, decode, encode, parse_values
 from app.kit.periods import Column, within
 
 DEFAULT_PAGE_SIZE = 100
@@ -28,7 +28,7 @@ _TOTAL = "page_total"
 
 @dataclass(frozen=True, slots=True)
 class PageRequest:
-    """The parameters of a request for a page; `binding` identifies the list (see `cursors`)."""
+    """The parameters of a request for a page. `binding` identifies the list (see `cursors`)."""
 
     cursor: str | None
     page_size: int
@@ -38,7 +38,7 @@ class PageRequest:
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """A page of a list; `items` are rows, dicts or records."""
+    """A page of a list with its cursors. `items` are rows, dicts or records."""
 
     items: Sequence[Any]
     total: int
@@ -47,7 +47,7 @@ class Page:
     page_size: int
 
     def meta(self) -> dict[str, Any]:
-        """Return the `meta` object of the response."""
+        """Return the content of `meta` in the response."""
         return {
             "total": self.total,
             "next_cursor": self.next_cursor,
@@ -59,9 +59,10 @@ class Page:
 class Keys(NamedTuple):
     """A statement that finds the keys of a page's rows faster than the page's own statement.
 
-    `statement` selects the sort column and the unique column under their names. With `branches`,
-    its conditions refer to columns of that table. For each row of `branches`, a page of keys is
-    read in order from an index that begins with these columns; then the results are merged.
+    `statement` selects the sort column and the unique column under their names. If `branches` is
+    set, the conditions of `statement` refer to columns of that table. For each row of `branches`, a
+    page of keys is read in order from an index that begins with these columns. The results are then
+    merged.
     """
 
     statement: Select[*tuple[Any, ...]]
@@ -70,7 +71,7 @@ class Keys(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class _Order:
-    """The columns that a page is ordered by, and the values after which it begins."""
+    """The sort columns of a page, and the column values after which the page begins."""
 
     names: Sequence[str]
     columns: Sequence[Column]
@@ -78,7 +79,7 @@ class _Order:
     edge: Sequence[Any] | None
 
     def apply(self, statement: Select[Any], columns: Sequence[Any]) -> Select[Any]:
-        """Return the statement, ordered by its `columns` and starting after the edge."""
+        """Return the statement, ordered by `columns` and limited to rows after the edge."""
         if self.edge is not None:
             position, edge = tuple_(*columns), tuple_(*self.edge)
             statement = statement.where(position < edge if self.descending else position > edge)
@@ -91,7 +92,11 @@ class _Order:
 
 @dataclass(frozen=True, slots=True)
 class Edge:
-    """The start of a page: after the `values` of the sort columns, or at the start of the list."""
+    """The position at which a page starts, and its direction and maximum length.
+
+    The page starts after the `values` of the sort columns, or at the start of the list if there are
+    no values.
+    """
 
     values: Mapping[str, Any]
     descending: bool
@@ -110,9 +115,9 @@ def paginate_rows(
 ) -> Page:
     """Return a page of the rows that `fetch` returns.
 
-    `order` maps the sort columns to their types; the last column is unique. `fetch` returns up to
+    `order` maps the sort columns to their types. The last column is unique. `fetch` returns up to
     `limit` rows after the edge, in order, and for the first page also the total. Raises 422 on
-    `cursor`.
+    `cursor` if the cursor does not belong to this list.
     """
     cursor = decode(request.cursor, request.binding) if request.cursor else None
     backward = cursor is not None and cursor.backward
@@ -138,14 +143,14 @@ def paginate(
     count: Select[Any] | None = None,
     keys: Sequence[Keys] = (),
 ) -> Page:
-    """Return one page of `statement`, which has its filters but no order.
+    """Return one page of `statement`, which has filters but no order.
 
-    `sorts` maps the keys a client may sort by to columns that are never null; `unique` breaks ties.
-    All of them must be columns of the statement, or attributes of the entity that it selects.
-    `total` is an expression for the list's length (see `app.kit.counters`). Without it, the rows of
-    `count` or of the statement are counted, which is only allowed for lists that do not grow.
-    `keys`, combined by a union, find the rows instead of the statement's own conditions. Raises 422
-    on `cursor`.
+    `sorts` maps the sort keys of the API to columns that are never null. `unique` breaks ties. All
+    of these must be columns of the statement, or attributes of the entity that it selects. `total`
+    is an SQL expression for the length of the list (see `app.kit.counters`). If `total` is None,
+    the rows of `count`, or of the statement, are counted, which is only allowed for lists that do
+    not grow. If there are `keys`, their union finds the rows of the page, and not the conditions of
+    the statement. Raises 422 on `cursor` if the cursor does not belong to this list.
     """
     cursor = decode(request.cursor, request.binding) if request.cursor else None
     order = _build_order(request, cursor, sorts, unique)
@@ -217,8 +222,8 @@ def _is_entity(statement: Select[Any]) -> bool:
 
 
 def _count_rows(statement: Select[Any]) -> int:
-    # The ORM adds the organization to the tables of the selected columns. A bare count would leave
-    # it to row-level security, which cannot use an index.
+    # The ORM adds the organization condition only to tables of selected columns. A plain count(*)
+    # selects no column, so only row-level security would filter, which cannot use an index.
     counted_rows = statement.order_by(None)
     if not (statement._group_by_clauses or statement._distinct):  # noqa: SLF001 - no public accessor
         first = next(iter(statement.selected_columns))
@@ -241,15 +246,15 @@ def _build_page(
         rows.reverse()
     has_next, has_prev = (True, has_more) if backward else (has_more, cursor is not None)
 
-    def edge(row: Any, *, back: bool) -> str:
+    def build_cursor(row: Any, *, backward: bool) -> str:
         values = [getattr(row, name) for name in names]
-        return encode(Cursor(back, total, values), request.binding)
+        return encode(Cursor(backward, total, values), request.binding)
 
     return Page(
         items=rows,
         total=total,
-        next_cursor=edge(rows[-1], back=False) if rows and has_next else None,
-        prev_cursor=edge(rows[0], back=True) if rows and has_prev else None,
+        next_cursor=build_cursor(rows[-1], backward=False) if rows and has_next else None,
+        prev_cursor=build_cursor(rows[0], backward=True) if rows and has_prev else None,
         page_size=request.page_size,
     )
 
@@ -262,7 +267,7 @@ __all__ = [
     "Keys",
     "Page",
     "PageRequest",
-    "binding",
+    "build_binding",
     "paginate",
     "paginate_rows",
     "within",

@@ -1,4 +1,4 @@
-"""SQL conditions for a period of time."""
+"""SQL conditions that limit a column to a period."""
 
 from datetime import datetime
 from typing import Any
@@ -12,7 +12,7 @@ Column = ColumnElement[Any] | InstrumentedAttribute[Any]
 def within(
     at: Column, after: datetime | None, before: datetime | None
 ) -> list[ColumnElement[bool]]:
-    """Return the conditions `after <= at < before`; None means that there is no bound."""
+    """Return the SQL conditions for `after <= at < before`. None means that there is no bound."""
     conditions = []
     if after is not None:
         conditions.append(at >= after)

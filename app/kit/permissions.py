@@ -6,7 +6,7 @@ from app.kit.errors import ApiError
 
 
 class Role(IntEnum):
-    """Roles in an organization; a higher role has all permissions of the lower ones."""
+    """Roles in an organization. A higher role has all permissions of the lower roles."""
 
     viewer = 1
     labeler = 2
@@ -80,7 +80,7 @@ PERMISSIONS: dict[str, Role] = {
 
 
 def require_role(actual: Role, required: Role) -> None:
-    """Raise 403 `insufficient_role` when `actual` is below `required`."""
+    """Raise 403 `insufficient_role` if the role `actual` is lower than `required`."""
     if actual < required:
         raise ApiError(
             "insufficient_role",

@@ -1,9 +1,9 @@
-"""Plan limits: the interface with which features check whether something may be added.
+"""Plan limits: the interface by which features check whether the plan allows an addition.
 
-Billing implements it, and the factory binds the implementation. A check and the addition that it
-allows run in one transaction. If a meter has a limit, other checks of it for this organization wait
-until this transaction ends. Without a limit, nothing is locked or counted. A transaction must check
-limits before it locks the contents of documents.
+Billing implements the interface, and the factory binds the implementation. A check and the addition
+that it allows run in one transaction. If a meter has a limit, other checks of the meter for this
+organization wait until this transaction ends. If it has none, nothing is locked or counted. A
+transaction must check limits before it locks the contents of documents.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -20,7 +20,7 @@ CODE = "plan_limit_reached"
 
 
 class Meter(StrEnum):
-    """Meters. The values are their names in plans, in the API and in the database."""
+    """Quantities that a plan can limit. The values are used in plans, the API and the database."""
 
     MEMBERS = "members"
     DOCUMENTS = "documents_per_month"
@@ -32,7 +32,7 @@ class Meter(StrEnum):
 
     @property
     def is_monthly(self) -> bool:
-        """Return whether the meter counts additions per month, and is not a current level."""
+        """Return whether the meter counts additions per month. Other meters count what exists."""
         return self in (Meter.DOCUMENTS, Meter.AI_PAGES)
 
 
@@ -49,17 +49,20 @@ _NOUNS: Mapping[Meter, str] = {
 
 @dataclass
 class Allowance:
-    """What the plan allows the current organization until the end of the transaction.
+    """The limits and the usage of the current organization until the end of the transaction.
 
-    `limits` has only meters with a limit, and `used` has their current usage.
+    `limits` contains only meters that have a limit. `used` contains their current usage.
     """
 
     plan: str
     limits: Mapping[Meter, int] = field(default_factory=dict)
     used: dict[Meter, int] = field(default_factory=dict)
 
-    def take(self, quantities: Mapping[Meter, int]) -> None:
-        """Add all quantities to the usage, or none. Raises 402 `plan_limit_reached`."""
+    def add_usage(self, quantities: Mapping[Meter, int]) -> None:
+        """Add all quantities to the usage.
+
+        Raises 402 `plan_limit_reached` and adds nothing if a limit would be exceeded.
+        """
         for meter, quantity in quantities.items():
             limit = self.limits.get(meter)
             if limit is not None and quantity > 0 and self.used[meter] + quantity > limit:
@@ -85,14 +88,14 @@ _caller_organization: ContextVar[Organization | None] = ContextVar("plan_of", de
 
 
 def set_caller_organization(organization: Organization | None) -> None:
-    """Set the organization of the running request, with its plan as authentication has read it."""
+    """Set the organization of the running request, with the plan that authentication has read."""
     _caller_organization.set(organization)
 
 
 def find_plan() -> tuple[str, Mapping[str, Any]] | None:
     """Return the current organization's plan and custom limits, as authentication has read them.
 
-    Return None if authentication has not read them, as in jobs.
+    Returns None if authentication has not read them, for example in jobs.
     """
     organization = _caller_organization.get()
     if organization is None or organization.plan is None:
@@ -114,24 +117,27 @@ def bind(implementation: OpenAllowance) -> None:
 def open_allowance(*meters: Meter) -> Allowance:
     """Return the allowance of the current organization for these meters.
 
-    Locks the meters that have a limit until the transaction ends. Earlier additions of this
+    It locks the meters that have a limit until the transaction ends. Earlier additions in this
     transaction count as used.
     """
     return _implementation[0](meters)
 
 
 def reserve(meter: Meter, quantity: int = 1) -> None:
-    """Check that `quantity` may be added to a meter. Raises 402 `plan_limit_reached`."""
-    open_allowance(meter).take({meter: quantity})
+    """Check that `quantity` may be added to a meter before adding it.
+
+    Raises 402 `plan_limit_reached` if the limit would be exceeded.
+    """
+    open_allowance(meter).add_usage({meter: quantity})
 
 
 def confirm(meter: Meter, quantity: int = 1) -> None:
     """Check that this transaction was allowed to add the `quantity` that it has just added.
 
     Use it if only the insertion of a row shows whether the row is new. Raises 402
-    `plan_limit_reached`; the caller must then roll back.
+    `plan_limit_reached` if the limit is exceeded. The caller must then roll back.
     """
     allowance = open_allowance(meter)
     if meter in allowance.limits:
         allowance.used[meter] -= quantity
-    allowance.take({meter: quantity})
+    allowance.add_usage({meter: quantity})

@@ -1,9 +1,9 @@
 """Prepared statements for hot paths: planned once per connection, without SQLAlchemy's overhead.
 
-They are for the few most frequent requests, for which SQLAlchemy's compile cache and result objects
-take several times as long as PostgreSQL. These statements must filter by organization themselves:
-the ORM's tenant filter does not apply to them, but row-level security does. Errors are raised as
-SQLAlchemy errors, so that they result in the same responses.
+They are for the few most frequent requests. In these, SQLAlchemy's compile cache and result objects
+take several times as long as PostgreSQL. Prepared statements must contain a condition for the
+organization: the ORM's tenant filter does not apply to them, but row-level security does. Errors
+are raised as SQLAlchemy errors, so that they result in the same responses.
 """
 
 import threading
@@ -31,23 +31,24 @@ REGISTRY: dict[str, "Prepared"] = {}
 
 
 class Prepared:
-    """A prepared statement with `$1`-style parameters; `types` are their SQL types, in order."""
+    """A prepared statement with `$1`-style parameters. `types` lists their SQL types, in order."""
 
     def __init__(self, name: str, types: str, sql: str) -> None:
         assert len(name) <= _MAX_NAME, name  # PostgreSQL would truncate it
         self.name = name
-        self.prepare = f"PREPARE {name}{f' ({types})' if types else ''} AS {sql}"
+        self.prepare_sql = f"PREPARE {name}{f' ({types})' if types else ''} AS {sql}"
         count = len(types.split(",")) if types else 0
         placeholders = f" ({', '.join(['%s'] * count)})" if count else ""
         self.execute_sql = f"EXECUTE {name}{placeholders}"
-        self.shape: Callable[[Any], Any] | None = None
+        self.build_row: Callable[[Any], Any] | None = None
         REGISTRY[name] = self
 
     @classmethod
     def from_select(cls, name: str, statement: Select[Any], **types: str) -> "Prepared":
-        """Return the prepared statement of a `select`, whose rows are named tuples.
+        """Return a prepared statement for a `select`. It returns rows as named tuples.
 
-        `types` maps the named parameters, in the order of the values, to their SQL types.
+        `types` maps the named parameters to their SQL types, in the order in which the values are
+        passed.
         """
         compiled = statement.compile(dialect=_DIALECT)
         sql = str(compiled)
@@ -55,65 +56,75 @@ class Prepared:
             sql = sql.replace(f"%({parameter})s", f"${number}")
         for constant, value in compiled.params.items():
             if constant not in types:
-                quoted = str(adapt(value)) if not isinstance(value, bool) else str(value)
-                sql = sql.replace(f"%({constant})s", quoted)
+                quoted_value = str(adapt(value)) if not isinstance(value, bool) else str(value)
+                sql = sql.replace(f"%({constant})s", quoted_value)
         prepared = cls(name, ", ".join(types.values()), sql.replace("%%", "%"))
         columns = [(str(column.key), Any) for column in statement.selected_columns]
-        prepared.shape = NamedTuple(name, columns)._make
+        prepared.build_row = NamedTuple(name, columns)._make
         return prepared
 
     def rows(self, *values: object) -> Rows:
         """Run the statement, and return its rows.
 
         It runs in the request's transaction, or in autocommit if the request is read-only. Values
-        must be of types that psycopg2 adapts: pass UUIDs and JSON as text.
+        must have types that psycopg2 can adapt. Pass UUIDs and JSON as text.
         """
         if db.is_read_only():
-            return self._read(values)
+            return self._run_in_autocommit(values)
         connection = db.session().connection()
-        proxied = connection.connection
+        pooled_connection = connection.connection
         try:
-            return self._run(proxied, connection.info, values)
+            return self._run(pooled_connection, connection.info, values)
         except psycopg2.Error as failure:
-            is_broken = _must_reconnect(proxied, failure)
+            is_broken = _must_reconnect(pooled_connection, failure)
             if is_broken:
                 connection.invalidate(failure)
             raise _wrap_error(self.execute_sql, failure, is_broken=is_broken) from failure
 
     def first(self, *values: object) -> Any:
-        """Return the first row, or None; it is a named tuple for a `from_select` statement."""
+        """Run the statement, and return the first row or None.
+
+        The row is a named tuple if `from_select` created the statement.
+        """
         rows = self.rows(*values)
         if not rows:
             return None
-        return rows[0] if self.shape is None else self.shape(rows[0])
+        return rows[0] if self.build_row is None else self.build_row(rows[0])
 
     def all(self, *values: object) -> list[Any]:
-        """Return all rows, as named tuples for a `from_select` statement."""
-        rows = self.rows(*values)
-        return rows if self.shape is None else [self.shape(row) for row in rows]
+        """Run the statement, and return all rows.
 
-    def _read(self, values: tuple[object, ...]) -> Rows:
+        The rows are named tuples if `from_select` created the statement.
+        """
+        rows = self.rows(*values)
+        return rows if self.build_row is None else [self.build_row(row) for row in rows]
+
+    def _run_in_autocommit(self, values: tuple[object, ...]) -> Rows:
         try:
-            proxied = _get_thread_connection()
+            pooled_connection = _get_thread_connection()
         except psycopg2.Error as failure:
             # The pool does not wrap the error of psycopg2 if connecting fails.
             raise _wrap_error(self.execute_sql, failure, is_broken=True) from failure
         try:
-            return self._run(proxied, proxied.info, values)
+            return self._run(pooled_connection, pooled_connection.info, values)
         except psycopg2.Error as failure:
-            is_broken = _must_reconnect(proxied, failure)
+            is_broken = _must_reconnect(pooled_connection, failure)
             if is_broken:
                 drop_connection()
             raise _wrap_error(self.execute_sql, failure, is_broken=is_broken) from failure
 
-    def _run(self, proxied: Any, info: dict[Any, Any], values: tuple[object, ...]) -> Rows:
-        cursor = proxied.dbapi_connection.cursor()
+    def _run(
+        self, pooled_connection: Any, info: dict[Any, Any], values: tuple[object, ...]
+    ) -> Rows:
+        cursor = pooled_connection.dbapi_connection.cursor()
         try:
             if self.name not in info:
-                cursor.execute(self.prepare)
+                cursor.execute(self.prepare_sql)
                 info[self.name] = True
             cursor.execute(
-                tenancy.prefix(proxied.dbapi_connection, info) + self.execute_sql, values
+                tenancy.build_scope_prefix(pooled_connection.dbapi_connection, info)
+                + self.execute_sql,
+                values,
             )
             rows: Rows = cursor.fetchall() if cursor.description is not None else []
         finally:
@@ -121,17 +132,19 @@ class Prepared:
         return rows
 
 
-def _must_reconnect(proxied: Any, failure: psycopg2.Error) -> bool:
-    """Return whether the connection is closed, or its statements are outdated.
+def _must_reconnect(pooled_connection: Any, failure: psycopg2.Error) -> bool:
+    """Return whether the connection is closed, or has outdated prepared statements.
 
-    Statements that were prepared before a column changed its type must be prepared again on a new
-    connection.
+    Statements that were prepared before the type of a column changed must be prepared again on a
+    new connection.
     """
-    return bool(proxied.dbapi_connection.closed) or isinstance(failure, FeatureNotSupported)
+    return bool(pooled_connection.dbapi_connection.closed) or isinstance(
+        failure, FeatureNotSupported
+    )
 
 
 def _get_thread_connection() -> PoolProxiedConnection:
-    """Return this thread's autocommit connection, which it keeps after its first use."""
+    """Return this thread's autocommit connection. The thread keeps it after the first use."""
     connection: PoolProxiedConnection | None = getattr(_local, "connection", None)
     if connection is not None and _is_dead(connection):
         drop_connection()
@@ -148,7 +161,7 @@ def _is_dead(connection: PoolProxiedConnection) -> bool:
 
 
 def drop_connection() -> None:
-    """Drop the thread's connection because it failed, or because the process was forked."""
+    """Drop this thread's autocommit connection after a failure or a fork."""
     connection: PoolProxiedConnection | None = getattr(_local, "connection", None)
     if connection is not None:
         _local.connection = None

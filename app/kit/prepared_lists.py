@@ -1,4 +1,4 @@
-"""Pages of frequently requested lists, read with prepared statements."""
+"""Frequently requested lists, whose pages are read with prepared statements."""
 
 from typing import Any
 
@@ -14,8 +14,9 @@ class PreparedList:
     """A list without filters in its default order, read with prepared statements.
 
     `statement` selects the rows, including the columns `key` and `unique`, and has the parameter
-    `organization_id`. `total` is the list's length (`counters.build_prepared_total`). The list is
-    ordered by `key`, whose PostgreSQL type is `key_type`, and then by `unique`, an id.
+    `organization_id`. `total` is an expression for the length of the list
+    (`counters.build_prepared_total`). The list is ordered by `key`, and then by the id `unique`.
+    `key_type` is the PostgreSQL type of `key`.
     """
 
     def __init__(
@@ -47,7 +48,10 @@ class PreparedList:
                 )
 
     def page(self, request: PageRequest) -> Page:
-        """Return a page. Raises 422 on `cursor`."""
+        """Return the requested page of the list.
+
+        Raises 422 on `cursor` if the cursor does not belong to this list.
+        """
         return paginate_rows(request, self._order, self._fetch)
 
     def _fetch(self, edge: Edge) -> tuple[list[Any], int | None]:

@@ -28,12 +28,11 @@ class Organization:
 class Caller:
     """An authenticated caller: a user or an API key.
 
-    A user has `organization` and `role` only on organization-scoped operations, an API key on all
-    operations that it may call. An API key acts on behalf of the user who created it, even after
-    that user has left: `user_id` and `email` are those of the user; `api_key_id`, `name` and `role`
-    are those of the key. `expires_at` is None if the session or key does not expire.
-    `only_organization` is set if the session is valid for this organization only, and not for all
-    organizations of the user.
+    `organization` and `role` are set for an API key, and for a user in organization-scoped
+    operations. An API key acts on behalf of the user who created it, even after that user has left.
+    `user_id` and `email` then belong to the user, and `api_key_id`, `name` and `role` belong to the
+    key. `expires_at` is None if the session or key does not expire. `only_organization` is set if
+    the session is valid for this organization only, and not for all organizations of the user.
     """
 
     user_id: UUID
@@ -50,7 +49,7 @@ class Caller:
 
     @property
     def org(self) -> Organization:
-        """Return the organization; for organization-scoped operations only."""
+        """Return the organization. Use it only in organization-scoped operations."""
         assert self.organization is not None, "the operation is not organization-scoped"
         return self.organization
 
@@ -63,9 +62,9 @@ class Caller:
 class Authenticator:
     """The authentication functions, which `identity` implements and `app.api` binds.
 
-    `by_token(token, slug)` verifies a bearer token and, if `slug` is given, membership in that
-    organization; it raises 401 or 403. `by_api_key(key)` verifies an API key in its organization;
-    it raises 401 `invalid_api_key`.
+    `by_token(token, slug)` verifies a bearer token and, if `slug` is not None, membership in that
+    organization. It raises 401 or 403. `by_api_key(key)` verifies an API key in its organization,
+    and raises 401 `invalid_api_key`.
     """
 
     by_token: Callable[[str, str | None], Caller]

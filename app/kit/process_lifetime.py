@@ -1,4 +1,4 @@
-"""Links between the lifetimes of processes: death signals and adoption of orphans (Linux).
+"""Coupling of process lifetimes on Linux: parent death signals and adoption of orphans.
 
 This module imports only the standard library, to keep the supervisor small.
 """
@@ -16,12 +16,12 @@ _LIBC = ctypes.CDLL(None, use_errno=True)
 
 
 def die_with_parent(parent: int, signal_number: int = signal.SIGKILL) -> None:
-    """Have the kernel send `signal_number` to this process when process `parent` ends.
+    """Have the kernel send `signal_number` to this process when the process `parent` exits.
 
-    Call this in the child, after any change of user (which clears the setting). It uses prctl(2),
-    PR_SET_PDEATHSIG: the signal is sent when the parent's *thread* ends, so a parent must start its
-    children from a thread that lives as long as the process. If the parent has ended already, this
-    process ends now.
+    Call this in the child, after any change of user (which clears the setting). It uses prctl(2)
+    with PR_SET_PDEATHSIG. The kernel sends the signal when the *thread* that created the child
+    exits. A parent must therefore start its children from a thread that lives as long as the
+    process. If the parent has exited already, this process is killed immediately.
     """
     _prctl(_PR_SET_PDEATHSIG, signal_number)
     if os.getppid() != parent:
@@ -31,10 +31,10 @@ def die_with_parent(parent: int, signal_number: int = signal.SIGKILL) -> None:
 def die_with_pipe(descriptor: int, signal_number: int = signal.SIGKILL) -> None:
     """Have the kernel send `signal_number` to this process when a pipe has no writer left.
 
-    `descriptor` is the reading end; nothing may ever be written to the pipe. Unlike
-    `die_with_parent`, this does not depend on which process is the parent. It uses fcntl(2),
-    F_SETSIG: owner and signal belong to an open file description, so each process opens the pipe
-    again. If the pipe already has no writer, this process ends now.
+    `descriptor` is the reading end of the pipe. Nothing may ever be written to the pipe. Unlike
+    `die_with_parent`, this does not depend on which process is the parent. It uses fcntl(2) with
+    F_SETSIG. The owner and the signal belong to an open file description, so each process opens the
+    pipe again. If the pipe already has no writer, this process is killed immediately.
     """
     lifeline = os.open(f"/proc/self/fd/{descriptor}", os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     fcntl.fcntl(lifeline, fcntl.F_SETOWN, os.getpid())
@@ -47,10 +47,10 @@ def die_with_pipe(descriptor: int, signal_number: int = signal.SIGKILL) -> None:
 
 
 def adopt_orphans() -> None:
-    """Become the parent of every descendant process whose own parent has ended.
+    """Become the parent of every descendant process whose own parent exits.
 
-    This uses prctl(2), PR_SET_CHILD_SUBREAPER. The caller must reap them with waitpid when they
-    end.
+    It uses prctl(2) with PR_SET_CHILD_SUBREAPER. The caller must reap these processes with waitpid
+    when they exit.
     """
     _prctl(_PR_SET_CHILD_SUBREAPER, 1)
 

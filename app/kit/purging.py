@@ -7,6 +7,7 @@ from sqlalchemy import text
 from app.kit import db
 
 BATCH = 5000
+"""The maximum number of rows that one transaction deletes."""
 
 Checkpoint = Callable[[], None]
 
@@ -17,11 +18,11 @@ def purge(
     checkpoint: Checkpoint,
     values: Mapping[str, object] | None = None,
 ) -> int:
-    """Delete the rows of `table` that match `condition`, in batches; return their number.
+    """Delete the rows of `table` that match `condition`, and return how many were deleted.
 
-    `checkpoint` commits after each batch. Locked rows are skipped. The condition needs an index
+    `checkpoint` commits after each batch. Locked rows are skipped. The condition needs an index,
     because every batch looks up its rows again. `table` and `condition` must be constants in the
-    code, never input; `values` are parameters of the condition.
+    code, never input. `values` are the parameters for the condition.
     """
     deleted = 0
     while True:
@@ -33,14 +34,14 @@ def purge(
 
 
 def delete_batch(table: str, condition: str, values: Mapping[str, object], limit: int) -> int:
-    """Delete up to `limit` rows of `table` that match `condition`, and return their number.
+    """Delete up to `limit` rows that match `condition`, and return how many were deleted.
 
     Locked rows are skipped. `table` and `condition` must be constants in the code, as in `purge`.
     """
-    # PostgreSQL builds an array once. It may run a subquery of IN repeatedly, and would then delete
-    # more rows than the limit.
+    # PostgreSQL builds the array only once. It might run a subquery in IN repeatedly, and would
+    # then delete more rows than the limit.
     statement = text(
-        f"DELETE FROM {table} WHERE ctid = ANY(ARRAY("  # noqa: S608 - constants of the caller
+        f"DELETE FROM {table} WHERE ctid = ANY(ARRAY("  # noqa: S608 - constants in the code
         f"SELECT ctid FROM {table} WHERE {condition} LIMIT :batch FOR UPDATE SKIP LOCKED))"
     )
     result = db.session().execute(statement, {**values, "batch": limit})

@@ -37,7 +37,8 @@ LIMITS: dict[str, tuple[str, str]] = {
     "compute_quality": ("30/minute", "org"),
     "control_plane": ("30/60 seconds", "ip"),
 }
-"""The limits of the API contract by name: the allowed rate, and what is counted (`ip` or `org`)."""
+"""The rate limits in the API contract, by name: the allowed rate, and whether requests are counted
+per client address (`ip`) or per organization (`org`)."""
 
 
 def get_client_key() -> str:
@@ -56,7 +57,7 @@ limiter = Limiter(
 
 
 def init(app: Flask, redis_url: str, *, enabled: bool) -> None:
-    """Set up the limiter on `app`."""
+    """Set up Flask-Limiter on `app`, with Redis as the store."""
     _store.enabled = enabled
     app.config["RATELIMIT_STORAGE_URI"] = redis_url
     app.config["RATELIMIT_STORAGE_OPTIONS"] = {
@@ -70,16 +71,16 @@ def init(app: Flask, redis_url: str, *, enabled: bool) -> None:
         app.after_request_funcs,
         app.teardown_request_funcs,
     )
-    before = [list(functions.get(None, ())) for functions in hooks]
+    functions_before = [list(functions.get(None, ())) for functions in hooks]
     limiter.init_app(app)
-    # Remove the limiter's hooks: they would look for decorated views at every request, although
-    # operations count their requests themselves.
-    for functions, original_functions in zip(hooks, before, strict=True):
+    # Remove the limiter's hooks. They would look for decorated views at every request, but
+    # operations call `check` instead.
+    for functions, original_functions in zip(hooks, functions_before, strict=True):
         functions[None] = original_functions
 
 
 class Store:
-    """The shared counters, with a circuit breaker that pauses after a failure of the store."""
+    """The shared counters. After a failure of the store, they are not used for a few seconds."""
 
     pause_seconds = 5.0
 
@@ -88,7 +89,11 @@ class Store:
         self._paused_until = 0.0
 
     def hit(self, item: RateLimitItem, *key: str) -> tuple[bool, int, float] | None:
-        """Count one hit and return (allowed, remaining, reset time), or None if the store fails."""
+        """Count one request or use.
+
+        Returns whether it is allowed, how many more are allowed, and the Unix time at which the
+        limit resets. Returns None if the store fails.
+        """
         if time.monotonic() < self._paused_until:
             return None
         try:
@@ -108,7 +113,10 @@ _items: dict[str, RateLimitItem] = {name: parse(text) for name, (text, _) in LIM
 
 
 def check(name: str, organization_key: Callable[[], str]) -> None:
-    """Count one request against the limit `name`. Raises 429 with `Retry-After`."""
+    """Count one request against the limit `name`.
+
+    Raises 429 `rate_limited` with `Retry-After` if the limit is exceeded.
+    """
     if not _store.enabled:
         return
     item = _items[name]
@@ -120,23 +128,23 @@ def check(name: str, organization_key: Callable[[], str]) -> None:
     g.rate_limit_headers = _build_headers(item, hit, f"The rate limit of {item} is exceeded.")
 
 
-def count(item: RateLimitItem, name: str, key: str, *, what: str) -> None:
-    """Count one use of something that is limited independently of the requests that cause it.
+def count(item: RateLimitItem, name: str, key: str, *, subject: str) -> None:
+    """Count one action, such as an invitation, against a limit that is not per request.
 
     Args:
-        item: the allowed number and its period.
-        name: what is counted.
-        key: the user or client whose uses are counted.
-        what: the first words of the error message.
+        item: the allowed number of actions and the period.
+        name: the name of the counter.
+        key: the user, address or organization whose actions are counted.
+        subject: the first words of the error message.
 
     Raises:
-        ApiError: 429 `rate_limited` with `Retry-After`; never while the store is down.
+        ApiError: 429 `rate_limited` with `Retry-After`. It is never raised while the store is down.
     """
     if not _store.enabled:
         return
     hit = _store.hit(item, name, key)
     if hit is not None:
-        _build_headers(item, hit, f"{what}: the limit of {item} is exceeded.")
+        _build_headers(item, hit, f"{subject}: the limit of {item} is exceeded.")
 
 
 def _build_headers(
@@ -144,19 +152,19 @@ def _build_headers(
 ) -> dict[str, str]:
     """Return the rate limit headers. Raises 429 `rate_limited` if the hit was not allowed."""
     is_allowed, remaining, reset_at = hit
-    # The end of the window, rounded up, so that a client that waits this long succeeds.
-    wait = max(1, math.ceil(reset_at - time.time()))
+    # Rounded up, so that a client that waits this many seconds succeeds.
+    wait_seconds = max(1, math.ceil(reset_at - time.time()))
     headers = {
         "RateLimit-Limit": str(item.amount),
         "RateLimit-Remaining": str(remaining if is_allowed else 0),
-        "RateLimit-Reset": str(wait),
+        "RateLimit-Reset": str(wait_seconds),
     }
     if not is_allowed:
         raise ApiError(
             "rate_limited",
-            f"{message} Try again in {wait} seconds.",
-            details={"retry_after": wait},
-            headers={**headers, "Retry-After": str(wait)},
+            f"{message} Try again in {wait_seconds} seconds.",
+            details={"retry_after": wait_seconds},
+            headers={**headers, "Retry-After": str(wait_seconds)},
         )
     return headers
 

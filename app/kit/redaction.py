@@ -1,4 +1,4 @@
-"""Redaction of log events: secrets are hidden, and all other values become plain values."""
+"""Redaction of log events: secrets are hidden, and other values are converted for JSON."""
 
 import re
 from collections.abc import Mapping
@@ -30,7 +30,10 @@ _SECRET_TEXT = re.compile(
 
 
 def redact(event: Mapping[str, Any]) -> dict[str, Any]:
-    """Hide values with the name or form of a secret, and convert other values to plain values."""
+    """Hide secrets, and convert all other values to types that JSON supports.
+
+    A value is a secret if its name indicates one, or if its text looks like one.
+    """
     return {
         key: _hide_value(value) if _is_secret(key) else _to_plain_value(value, 0)
         for key, value in event.items()

@@ -1,5 +1,5 @@
-"""The name and the version of this service, for the files that it writes."""
+"""The name and version of this service, for the HTTP requests and files that it creates."""
 
 NAME = "labeling-service"
 VERSION = "1.0.0.dev0"
-"""Change it together with the heading of the release in CHANGELOG.md."""
+"""The version of this release. Change it together with the heading in CHANGELOG.md."""

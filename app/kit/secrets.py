@@ -36,19 +36,19 @@ _hasher = PasswordHasher(
     parallelism=ARGON2_LANES,
     type=Type.ID,
 )
-_hashing = threading.BoundedSemaphore(MAX_CONCURRENT_HASHES)
+_hash_semaphore = threading.BoundedSemaphore(MAX_CONCURRENT_HASHES)
 
 
-class DecryptionFailed(Exception):  # noqa: N818 - names what happened to the caller's token
-    """The token is damaged, or was not made with a configured encryption key."""
+class DecryptionFailed(Exception):  # noqa: N818 - names what happened
+    """The token is damaged, or was encrypted with a key that is not configured."""
 
 
 class Keyring:
-    """The service's keys: Fernet for values that must be decrypted, keyed hashes for other values.
+    """The secret keys of the service, and the functions that encrypt, sign and hash with them.
 
     Args:
-        secret_key: the root of all derived keys (HKDF-SHA-256, RFC 5869). There is one key per
-            purpose, so that a signature for one purpose is invalid for another.
+        secret_key: the key from which all other keys are derived (HKDF-SHA-256, RFC 5869). Each
+            purpose has a separate key, so that a signature for one purpose is invalid for another.
         encryption_keys: Fernet keys. The first key encrypts; all keys can decrypt.
 
     Raises:
@@ -60,12 +60,12 @@ class Keyring:
             raise ValueError("a secret key and at least one encryption key are required")
         self._root = secret_key.encode()
         fernets = [Fernet(key) for key in encryption_keys]
-        self._first = fernets[0]
+        self._first_fernet = fernets[0]
         self._fernet = MultiFernet(fernets)
         self._derive = lru_cache(maxsize=128)(self._derive_key)
 
     def encrypt(self, plain: bytes | str) -> str:
-        """Return a Fernet token of `plain` (text as UTF-8), made with the first key.
+        """Encrypt `plain` (text as UTF-8) with the first key, and return the Fernet token.
 
         Raises UnicodeEncodeError if the text has lone surrogates.
         """
@@ -73,14 +73,14 @@ class Keyring:
         return self._fernet.encrypt(data).decode("ascii")
 
     def decrypt(self, token: str) -> bytes:
-        """Return the content of a token that `encrypt` returned. Raises DecryptionFailed."""
+        """Return the decrypted content of a token from `encrypt`. Raises DecryptionFailed."""
         try:
             return self._fernet.decrypt(_encode_token(token))
         except InvalidToken:
             raise DecryptionFailed("no configured key can decrypt the token") from None
 
     def rotate(self, token: str) -> str:
-        """Re-encrypt a token with the first key; its content and timestamp stay the same.
+        """Re-encrypt a token with the first key. Its content and timestamp stay the same.
 
         Raises DecryptionFailed like `decrypt`.
         """
@@ -95,14 +95,14 @@ class Keyring:
         Raises DecryptionFailed like `decrypt`.
         """
         try:
-            self._first.decrypt(_encode_token(token))
+            self._first_fernet.decrypt(_encode_token(token))
         except InvalidToken:
             self.decrypt(token)
             return True
         return False
 
     def sign(self, purpose: str, payload: bytes) -> bytes:
-        """Return the HMAC-SHA-256 of the payload, truncated to 16 bytes (RFC 2104, section 5)."""
+        """Return the HMAC-SHA-256 signature of a payload, cut to 16 bytes (RFC 2104, section 5)."""
         return hmac.digest(self._derive(f"sign:{purpose}"), payload, "sha256")[:SIGNATURE_BYTES]
 
     def verify(self, purpose: str, payload: bytes, signature: bytes) -> bool:
@@ -110,7 +110,7 @@ class Keyring:
         return hmac.compare_digest(self.sign(purpose, payload), signature)
 
     def fingerprint(self, purpose: str, secret: str) -> str:
-        """Return the hash that is stored instead of a token or API key: 64 hexadecimal characters.
+        """Return the hash to store instead of a token or API key, as 64 hexadecimal characters.
 
         A keyed hash is sufficient because these secrets are random and long, unlike passwords.
         """
@@ -118,7 +118,7 @@ class Keyring:
         return hmac.digest(key, secret.encode("utf-8", "surrogatepass"), "sha256").hex()
 
     def derived_key(self, purpose: str) -> bytes:
-        """Return a key of 32 bytes for other code, such as the hash chain of the audit log."""
+        """Return a 32-byte key for `purpose`, for use outside of this module."""
         return self._derive(f"key:{purpose}")
 
     def _derive_key(self, info: str) -> bytes:
@@ -136,21 +136,21 @@ def _encode_token(token: str) -> bytes:
 
 
 def random_token(nbytes: int = 32) -> str:
-    """Return `nbytes` random bytes in URL-safe base64 without padding."""
+    """Generate `nbytes` random bytes, and return them in URL-safe base64 without padding."""
     return secrets.token_urlsafe(nbytes)
 
 
 def random_hex(nbytes: int = 32) -> str:
-    """Return `nbytes` random bytes as `2 * nbytes` hexadecimal characters."""
+    """Generate `nbytes` random bytes, and return them as `2 * nbytes` hexadecimal characters."""
     return secrets.token_hex(nbytes)
 
 
 class HashingSlots:
-    """Limits the number of threads that work on passwords, including threads that wait for hashing.
+    """Limits the number of threads that hash passwords or wait to hash them.
 
-    Further threads wait up to `wait_seconds` for a slot. If slots have been scarce for more than
-    `flood_seconds`, further threads are rejected immediately, so that the remaining threads can
-    serve all other requests.
+    Further threads wait up to `wait_seconds` for a slot. If there have been too few slots for more
+    than `flood_seconds`, further threads get an error immediately, so that the remaining threads
+    can serve all other requests.
     """
 
     flood_seconds = 1.0
@@ -165,7 +165,10 @@ class HashingSlots:
 
     @contextmanager
     def reserve(self) -> Iterator[None]:
-        """Reserve a slot for the block; a nested block shares it. Raises 503 if none is free."""
+        """Reserve a slot while the block runs. A nested block shares the slot.
+
+        Raises 503 if no slot is free.
+        """
         if getattr(self._reserved, "slot", False):
             yield
             return
@@ -200,7 +203,7 @@ hashing_slots = HashingSlots()
 
 
 def limit_hashing_threads(threads: int) -> None:
-    """Let password hashing use all but one of the `threads` threads of this process."""
+    """Limit password hashing to all but one of the `threads` threads of this process."""
     hashing_slots.count = max(1, threads - 1)
 
 
@@ -209,19 +212,19 @@ def hash_password(password: str) -> str:
 
     Raises 503 `service_unavailable` if too many threads are hashing passwords.
     """
-    with hashing_slots.reserve(), _hashing:
+    with hashing_slots.reserve(), _hash_semaphore:
         return _hasher.hash(_normalize_password(password))
 
 
-def verify_password(stored: str, password: str) -> bool:
-    """Return whether `password` matches the stored hash.
+def verify_password(stored_hash: str, password: str) -> bool:
+    """Return whether `password` matches `stored_hash`.
 
-    A stored value that is not a hash (an account without a password) matches no password; the check
-    takes the same time. Raises 503 like `hash_password`.
+    If `stored_hash` is not a hash (an account without a password), no password matches. The check
+    then takes the same time. Raises 503 like `hash_password`.
     """
     try:
-        with hashing_slots.reserve(), _hashing:
-            return _hasher.verify(stored, _normalize_password(password))
+        with hashing_slots.reserve(), _hash_semaphore:
+            return _hasher.verify(stored_hash, _normalize_password(password))
     except VerifyMismatchError:
         return False
     except (InvalidHashError, VerificationError, UnicodeEncodeError):
@@ -229,22 +232,22 @@ def verify_password(stored: str, password: str) -> bool:
         return False
 
 
-def needs_rehash(stored: str) -> bool:
-    """Return whether a hash was made with outdated parameters."""
-    return _hasher.check_needs_rehash(stored)
+def needs_rehash(stored_hash: str) -> bool:
+    """Return whether a stored hash was computed with outdated Argon2id parameters."""
+    return _hasher.check_needs_rehash(stored_hash)
 
 
 @cache
 def build_dummy_hash() -> str:
-    """Return a hash that matches no password, to check the password of a nonexistent account.
+    """Return a hash that matches no password, for checks of nonexistent accounts.
 
-    It is made with the current parameters, so checking against it takes as long as any other check.
+    It is computed with the current parameters, so a check against it takes as long as other checks.
     """
     return hash_password(random_token())
 
 
 def verify_dummy_password(password: str) -> None:
-    """Do the work of `verify_password` for an account that does not exist.
+    """Spend the same time as `verify_password`, for an account that does not exist.
 
     Otherwise the response time would reveal which accounts exist.
     """

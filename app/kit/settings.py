@@ -11,13 +11,19 @@ from pathlib import Path
 from typing import Any
 
 from app.kit import settings_values as values
-from app.kit.settings_values import DATABASE_ROLE, LIBPQ, SECRET_KEY_MIN, Network, RetryDelays
+from app.kit.settings_values import (
+    DATABASE_ROLE,
+    LIBPQ,
+    MIN_SECRET_KEY_LENGTH,
+    Network,
+    RetryDelays,
+)
 
 PLANS = ("free", "team", "business", "enterprise", "unlimited")
 
 
 class SettingsError(Exception):
-    """The settings are invalid; `problems` has one sentence for each invalid setting."""
+    """The settings are invalid. `problems` has one sentence for each problem."""
 
     def __init__(self, problems: list[str]) -> None:
         super().__init__("\n".join(["The settings are invalid:", *(f"- {p}" for p in problems)]))
@@ -25,7 +31,11 @@ class SettingsError(Exception):
 
 
 def _setting(parse: Callable[[str], object], default: object, *, secret: bool = False) -> Any:
-    """Return a field of Settings. No message and no repr shows the value of a `secret` field."""
+    """Return a dataclass field for one setting.
+
+    `parse` converts the text of the environment variable. No message and no repr shows the value of
+    a `secret` setting.
+    """
     return field(default=default, repr=not secret, metadata={"parse": parse, "secret": secret})
 
 
@@ -105,12 +115,12 @@ class Settings:
 
     @property
     def pages_url(self) -> str:
-        """Return the base URL of links in emails: FRONTEND_URL if it is set, else PUBLIC_URL."""
+        """Return the base URL for links in emails: FRONTEND_URL if it is set, else PUBLIC_URL."""
         return self.frontend_url or self.public_url
 
     @property
     def service_name(self) -> str:
-        """Return the display name of this installation, taken from the sender of its emails."""
+        """Return the display name of this installation, which is the sender name in MAIL_FROM."""
         name, address = parseaddr(self.mail_from)
         return name or address
 
@@ -127,13 +137,13 @@ class Settings:
         """Read and validate all settings from the environment.
 
         Args:
-            environ: names and values; an empty or blank value counts as not set.
+            environ: names and values. An empty or blank value counts as not set.
             require_servers: True for the application, which needs its keys and the addresses of
-                PostgreSQL and Redis. False for the supervisor, which starts the missing servers
-                and, in demo mode, creates the missing keys.
+                PostgreSQL and Redis. False for the supervisor, which starts missing servers and, in
+                demo mode, creates missing keys.
 
         Raises:
-            SettingsError: it lists every problem, not just the first one.
+            SettingsError: one or more settings are invalid. The error lists every problem.
         """
         problems: list[str] = []
         parsed: dict[str, Any] = {}
@@ -162,10 +172,10 @@ def _find_missing(
         required["DATABASE_URL"] = "for example postgresql://user:password@host:5432/database"
         required["REDIS_URL"] = "for example redis://:password@host:6379/0"
     if require_servers or not parsed.get("demo", False):
-        required["SECRET_KEY"] = f"at least {SECRET_KEY_MIN} random characters"
+        required["SECRET_KEY"] = f"at least {MIN_SECRET_KEY_LENGTH} random characters"
         required["ENCRYPTION_KEYS"] = "one or more Fernet keys, separated by commas"
     return [
-        f"{name} must be set: {what}" for name, what in required.items() if name not in set_names
+        f"{name} must be set: {hint}" for name, hint in required.items() if name not in set_names
     ]
 
 
@@ -173,8 +183,8 @@ def _check_secret_key(parsed: Mapping[str, Any]) -> list[str]:
     key = parsed.get("secret_key", "")
     if not key or parsed.get("demo", False):
         return []
-    if len(key) < SECRET_KEY_MIN:
-        return [f"SECRET_KEY is too short: at least {SECRET_KEY_MIN} characters are needed"]
+    if len(key) < MIN_SECRET_KEY_LENGTH:
+        return [f"SECRET_KEY is too short: at least {MIN_SECRET_KEY_LENGTH} characters are needed"]
     if values.is_guessable(key):
         return ["SECRET_KEY is a well-known or guessable value: use random characters"]
     return []

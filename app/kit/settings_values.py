@@ -1,4 +1,4 @@
-"""Parsers of settings: each parses the text of an environment variable, or raises ValueError.
+"""Parsers for settings. Each parses the text of an environment variable, or raises ValueError.
 
 This module imports only the standard library, like `settings`.
 """
@@ -12,9 +12,9 @@ from urllib.parse import SplitResult, urlsplit
 Network = IPv4Network | IPv6Network
 RetryDelays = tuple[int, int, int]
 
-SECRET_KEY_MIN = 32
-PASSWORD_MIN = 10
-# The usual beginnings of values in examples, in lower case and with letters only.
+MIN_SECRET_KEY_LENGTH = 32
+MIN_PASSWORD_LENGTH = 10
+# The usual beginnings of example values, in lower case and with letters only.
 EXAMPLE_PREFIXES = ("change", "replace", "insert", "example", "your", "secret", "notasecret")
 # 32 random characters of base64 or hexadecimal practically always have more distinct characters.
 MIN_DISTINCT_CHARACTERS = 10
@@ -29,7 +29,7 @@ _ADDRESS = r"[^\s<>@,;]+@[^\s<>@,;]+"
 
 
 def parse_whole_number(low: int, high: int) -> Callable[[str], int]:
-    """Return a parser of whole numbers from `low` to `high`."""
+    """Return a parser for whole numbers from `low` to `high`."""
 
     def parse(raw: str) -> int:
         # int() alone would also accept "1_000", signs and non-ASCII digits.
@@ -41,7 +41,7 @@ def parse_whole_number(low: int, high: int) -> Callable[[str], int]:
 
 
 def parse_switch(raw: str) -> bool:
-    """Parse a boolean: on or off, or a synonym of these."""
+    """Parse a boolean: on or off, or a synonym such as true or no."""
     if (lowered := raw.lower()) not in _TRUE | _FALSE:
         raise ValueError("must be on or off (also true/false, yes/no, 1/0)")
     return lowered in _TRUE
@@ -50,7 +50,7 @@ def parse_switch(raw: str) -> bool:
 def build_choice_parser(
     *choices: str, fold: Callable[[str], str] = str.lower
 ) -> Callable[[str], str]:
-    """Return a parser that accepts only `choices`; the text is normalized with `fold` first."""
+    """Return a parser that accepts only `choices`, after `fold` has normalized the text."""
 
     def parse(raw: str) -> str:
         if fold(raw) not in choices:
@@ -61,7 +61,7 @@ def build_choice_parser(
 
 
 def parse_database_role(raw: str) -> str:
-    """Parse the name of a role; it must not need quotes in SQL."""
+    """Parse the name of a database role, which must not need quotes in SQL."""
     if not _ROLE.fullmatch(raw):
         raise ValueError("must be lower-case letters, digits and _, not beginning with a digit")
     return raw
@@ -72,7 +72,7 @@ def _split_items(raw: str) -> list[str]:
 
 
 def parse_host(raw: str) -> str:
-    """Parse an address or a host name."""
+    """Parse an IP address or a host name, without a port."""
     if re.search(r"[\s/@]|://", raw):
         raise ValueError("must be an address or a host name without port or path")
     return raw
@@ -91,7 +91,7 @@ def _split_url(raw: str, *schemes: str) -> SplitResult:
 
 
 def parse_database_url(raw: str) -> str:
-    """Parse the URL of a PostgreSQL database; the result begins with `LIBPQ`."""
+    """Parse the URL of a PostgreSQL database. The result begins with `LIBPQ`."""
     parts = _split_url(raw, "postgresql", "postgres", "postgresql+psycopg2")
     if not parts.path.strip("/"):
         raise ValueError("must name a database: postgresql://user:password@host:5432/database")
@@ -128,16 +128,16 @@ def parse_smtp_url(raw: str) -> str:
 
 
 def parse_storage_url(raw: str) -> str:
-    """Parse the URL of a file storage."""
+    """Parse the URL of the file storage."""
     if not re.match(r"[a-z][a-z0-9+.-]*://", raw):
-        raise ValueError("must be a URL such as file:///srv/files or s3://bucket/prefix")
+        raise ValueError("must be a URL, for example file:///srv/files or s3://bucket/prefix")
     if raw.startswith("file://") and not raw.startswith("file:///"):
         raise ValueError("must have an absolute path: file:///srv/files (three slashes)")
     return raw
 
 
 def parse_web_url(raw: str) -> str:
-    """Parse the address of a web service, without a slash at its end."""
+    """Parse the URL of a web service. A trailing slash is removed."""
     parts = _split_url(raw, "http", "https")
     if not parts.hostname or parts.query or parts.fragment or parts.username:
         raise ValueError("must be http(s)://host[:port][/path] and nothing more")
@@ -151,7 +151,7 @@ def parse_origins(raw: str) -> tuple[str, ...]:
     for item in _split_items(raw):
         parts = _split_url(item, "http", "https")
         if not parts.hostname or parts.path or parts.query or parts.fragment or parts.username:
-            raise ValueError("must list origins such as https://app.example.com, or be * alone")
+            raise ValueError("must list origins, for example https://app.example.com, or be `*`")
     return tuple(item.lower() for item in _split_items(raw))
 
 
@@ -162,7 +162,7 @@ def parse_networks(raw: str) -> tuple[Network, ...]:
         try:
             parsed.append(ip_network(item))
         except ValueError as error:
-            raise ValueError(f"must list networks such as 10.1.0.0/16: {error}") from None
+            raise ValueError(f"must list networks, for example 10.1.0.0/16: {error}") from None
     return tuple(parsed)
 
 
@@ -172,13 +172,13 @@ def parse_retry_delays(raw: str) -> RetryDelays:
         first, second, third = map(parse_whole_number(1, 86_400), _split_items(raw))
     except ValueError:
         raise ValueError(
-            "must be exactly three whole numbers of seconds from 1 to 86400, such as 30,120,300"
+            "must be three whole numbers of seconds from 1 to 86400, for example 30,120,300"
         ) from None
     return first, second, third
 
 
 def is_guessable(raw: str) -> bool:
-    """Return whether a secret has too few distinct characters or begins like an example."""
+    """Return whether a secret has too few distinct characters or begins like an example value."""
     normalized = re.sub(r"[^a-z0-9]", "", raw.lower())
     return len(set(raw)) < MIN_DISTINCT_CHARACTERS or normalized.startswith(EXAMPLE_PREFIXES)
 
@@ -199,22 +199,22 @@ def parse_fernet_keys(raw: str) -> tuple[str, ...]:
 
 def parse_demo_password(raw: str) -> str:
     """Parse the password of the demo users."""
-    if len(raw) < PASSWORD_MIN:
-        raise ValueError(f"must have at least {PASSWORD_MIN} characters")
+    if len(raw) < MIN_PASSWORD_LENGTH:
+        raise ValueError(f"must have at least {MIN_PASSWORD_LENGTH} characters")
     return raw
 
 
 def parse_operator_token(raw: str) -> str:
-    """Parse a token that operators choose."""
-    if len(raw) < SECRET_KEY_MIN or is_guessable(raw):
-        raise ValueError(f"must have at least {SECRET_KEY_MIN} random characters")
+    """Parse a secret token that the operator chooses."""
+    if len(raw) < MIN_SECRET_KEY_LENGTH or is_guessable(raw):
+        raise ValueError(f"must have at least {MIN_SECRET_KEY_LENGTH} random characters")
     return raw
 
 
 def parse_sender(raw: str) -> str:
-    """Parse the sender of emails, with or without a name."""
+    """Parse the sender address of emails, with or without a display name."""
     if not re.fullmatch(rf"{_ADDRESS}|[^\x00-\x1f\x7f<>@,;]*<{_ADDRESS}>", raw):
-        raise ValueError("must be an address such as Labeling <no-reply@example.com>")
+        raise ValueError("must be an email address, for example Labeling <no-reply@example.com>")
     return raw
 
 
@@ -222,5 +222,5 @@ def parse_email_addresses(raw: str) -> tuple[str, ...]:
     """Parse a list of email addresses."""
     addresses = tuple(_split_items(raw))
     if not all(re.fullmatch(_ADDRESS, address) for address in addresses):
-        raise ValueError("must list email addresses such as ops@example.com, separated by commas")
+        raise ValueError("must list email addresses, for example ops@example.com, ceo@example.com")
     return addresses

@@ -1,9 +1,9 @@
 """Isolation of organizations in the ORM, in addition to PostgreSQL's row-level security.
 
-A scope is bound to the running request or job: one organization or, with a stated reason, all of
-them. The ORM adds it as a condition to every statement on a tenant model. Each transaction also
-sends it to PostgreSQL, whose policies enforce it under a role that cannot bypass them. Without a
-bound scope, the ORM raises and PostgreSQL returns no rows.
+A scope is bound to the running request or job: one organization or, with a stated reason, all
+organizations. The ORM adds the scope as a condition to every statement on a tenant model. Each
+transaction also sends the scope to PostgreSQL, whose policies enforce it under a role that cannot
+bypass them. Without a bound scope, the ORM raises an error and PostgreSQL returns no rows.
 """
 
 from collections.abc import Iterator, MutableMapping
@@ -22,7 +22,7 @@ from app.kit import audit_context
 
 
 class TenantNotBoundError(RuntimeError):
-    """A tenant table was used without a current organization: a bug in this service."""
+    """A tenant table was used without a current organization, because of a bug in the service."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +51,7 @@ _scope: ContextVar[Scope | None] = ContextVar("tenant_scope", default=None)
 
 @contextmanager
 def organization(organization_id: UUID) -> Iterator[None]:
-    """Bind one organization to the block."""
+    """Bind one organization while the block runs."""
     token = _scope.set(Scope(organization_id, _build_scope_sql(str(organization_id), "")))
     try:
         yield
@@ -61,7 +61,7 @@ def organization(organization_id: UUID) -> Iterator[None]:
 
 @contextmanager
 def across_organizations(*, reason: str) -> Iterator[None]:
-    """Bind all organizations to the block. `reason` documents why, for readers of the code."""
+    """Bind all organizations while the block runs. `reason` tells readers of the code why."""
     assert reason
     token = _scope.set(_ALL_ORGANIZATIONS)
     try:
@@ -71,7 +71,7 @@ def across_organizations(*, reason: str) -> Iterator[None]:
 
 
 def bind(organization_id: UUID | None) -> None:
-    """Bind one organization for the rest of the running context (a request); None unbinds it."""
+    """Bind one organization for the rest of the request. None unbinds it."""
     if organization_id is None:
         _scope.set(None)
     else:
@@ -87,7 +87,10 @@ def current_organization_id() -> UUID:
 
 
 def find_organization_id() -> UUID | None:
-    """Return the id of the current organization, or None if there is none or all are bound."""
+    """Return the id of the current organization.
+
+    Returns None if no organization is bound, or if all organizations are bound.
+    """
     scope = _scope.get()
     return None if scope is None else scope.organization_id
 
@@ -96,7 +99,7 @@ TENANT_TABLES: set[str] = set()
 
 
 class TenantModel:
-    """Mixin for every table that belongs to an organization; the key is (organization_id, id)."""
+    """Mixin for tables whose rows belong to an organization, which is part of the primary key."""
 
     def __init_subclass__(cls, **kwargs: object) -> None:
         TENANT_TABLES.add(str(cls.__dict__["__tablename__"]))
@@ -111,12 +114,12 @@ class TenantModel:
 
 
 @event.listens_for(Session, "do_orm_execute")
-def _restrict(state: ORMExecuteState) -> None:
+def _restrict_to_organization(state: ORMExecuteState) -> None:
     if not (state.is_select or state.is_update or state.is_delete):
         return
     scope = _scope.get()
     if scope is None:
-        _refuse_tenant_tables(state.statement)
+        _reject_tenant_tables(state.statement)
     elif scope.organization_id is not None:
         organization_id = scope.organization_id
         state.statement = state.statement.options(
@@ -128,23 +131,24 @@ def _restrict(state: ORMExecuteState) -> None:
         )
 
 
-def _refuse_tenant_tables(statement: Any) -> None:
+def _reject_tenant_tables(statement: Any) -> None:
     for element in visitors.iterate(statement):
         if isinstance(element, Table) and element.name in TENANT_TABLES:
             raise TenantNotBoundError(f"no organization is bound; the statement reads {element}")
 
 
-def prefix(connection: Any, info: MutableMapping[Any, Any]) -> str:
-    """Return the SQL to put before a statement on a psycopg2 `connection` to set its scope.
+def build_scope_prefix(connection: Any, info: MutableMapping[Any, Any]) -> str:
+    """Return the SQL that sets the scope, to be put before a statement on `connection`.
 
-    In autocommit a setting lasts for one statement, so every statement needs it. In a transaction
-    it is sent again only after a change, together with the actor, because only transactions change
-    audited records. `info` is the dictionary that the pool keeps for the connection.
+    In autocommit, a setting lasts for one statement, so every statement needs this SQL. In a
+    transaction, the SQL also sets the actor, because only transactions change audited records. It
+    is an empty string if the transaction already has the same scope and actor. `connection` is a
+    psycopg2 connection, and `info` is the dictionary that the pool keeps for it.
     """
     scope = _scope.get()
     sql = _UNBOUND if scope is None else scope.sql
     if not connection.autocommit:
-        sql += audit_context.prefix()
+        sql += audit_context.build_actor_sql()
         if info.get("scope") == sql:
             return ""
         info["scope"] = sql
@@ -159,16 +163,16 @@ def _before_cursor_execute(
 ) -> tuple[str, object]:
     """Send the scope to PostgreSQL in the same round trip as the statement that needs it.
 
-    The statement of a server-side cursor cannot be prefixed: its caller calls `apply` first. A
-    failed transaction accepts only the rollback to a savepoint, which also resets the scope in
-    PostgreSQL.
+    A statement for a server-side cursor cannot have a prefix, so its caller must call `apply`
+    first. A failed transaction accepts only the rollback to a savepoint, which also resets the
+    scope in PostgreSQL.
     """
     if cursor.name is not None:
         return statement, parameters
     if statement.startswith(_ROLLBACK_TO_SAVEPOINT):
         conn.info.pop("scope", None)
         return statement, parameters
-    return prefix(conn.connection.dbapi_connection, conn.info) + statement, parameters
+    return build_scope_prefix(conn.connection.dbapi_connection, conn.info) + statement, parameters
 
 
 def _clear_sent_scope(conn: Connection, *_: object) -> None:
@@ -178,12 +182,12 @@ def _clear_sent_scope(conn: Connection, *_: object) -> None:
 
 
 def apply(connection: Connection) -> None:
-    """Send the scope to PostgreSQL now; required before COPY or a server-side cursor."""
+    """Send the scope to PostgreSQL now. This is required before COPY or a server-side cursor."""
     connection.exec_driver_sql("SELECT 1")
 
 
 def guard(engine: Engine) -> None:
-    """Make every connection of `engine` send the scope."""
+    """Make all connections of `engine` send the scope to PostgreSQL."""
     event.listen(engine, "before_cursor_execute", _before_cursor_execute, retval=True)
     for name in ("begin", "commit", "rollback"):
         event.listen(engine, name, _clear_sent_scope)

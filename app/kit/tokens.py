@@ -1,4 +1,4 @@
-"""Access tokens: HS256 JWTs of Flask-JWT-Extended, with a bounded cache of their claims.
+"""Access tokens: HS256 JWTs from Flask-JWT-Extended, with a bounded cache for their claims.
 
 The cache avoids repeated signature checks of the same token. The expiry is checked every time. The
 authenticator checks revocation in the database.
@@ -23,7 +23,7 @@ ISSUER = "labeling"
 
 @dataclass(frozen=True, slots=True)
 class Claims:
-    """The claims of a token; `expires_at` is in seconds since the epoch."""
+    """The claims in an access token. `expires_at` is in seconds since the epoch."""
 
     user_id: UUID
     session_id: UUID
@@ -34,7 +34,7 @@ class Claims:
 
 
 def init(app: Flask, secret_key: str, hours: float) -> None:
-    """Set up Flask-JWT-Extended on `app`."""
+    """Set up Flask-JWT-Extended on `app`, with tokens that are valid for `hours`."""
     app.config.update(
         JWT_SECRET_KEY=secret_key,
         JWT_ALGORITHM="HS256",
@@ -47,24 +47,27 @@ def init(app: Flask, secret_key: str, hours: float) -> None:
 
 
 def issue(user_id: UUID, *, email: str, session_id: UUID, token_version: int) -> str:
-    """Return a new token for a session; it is valid for ACCESS_TOKEN_HOURS."""
-    extra = {"email": email, "tv": token_version, "sid": str(session_id)}
-    token: str = create_access_token(identity=str(user_id), additional_claims=extra)
+    """Issue an access token for a session. It is valid for ACCESS_TOKEN_HOURS."""
+    claims = {"email": email, "tv": token_version, "sid": str(session_id)}
+    token: str = create_access_token(identity=str(user_id), additional_claims=claims)
     return token
 
 
 def expired() -> ApiError:
-    """Return the 401 for a token that has expired or was revoked."""
+    """Return the 401 error for a token that has expired or was revoked."""
     return ApiError("token_expired", "The access token has expired or was revoked. Log in again.")
 
 
 def invalid() -> ApiError:
-    """Return the 401 for a token that is missing or was not issued by this service."""
+    """Return the 401 error for a token that is missing or was not issued by this service."""
     return ApiError("invalid_credentials", "The access token is missing or invalid.")
 
 
 def read(token: str) -> Claims:
-    """Return the claims of a valid token. Raises 401 `token_expired` or `invalid_credentials`."""
+    """Verify a token, and return its claims.
+
+    Raises 401 `token_expired` or `invalid_credentials`.
+    """
     claims = _read_signed(token)
     if claims.expires_at <= time.time():
         raise expired()
@@ -77,7 +80,7 @@ def _read_signed(token: str) -> Claims:
 
 
 def read_ignoring_expiry(token: str) -> Claims | None:
-    """Return the claims of a token that this service signed, even if it has expired, or None.
+    """Return the claims of a token even if it has expired, or None if it is otherwise invalid.
 
     Such a token proves only that its holder was signed in at some time in the past.
     """

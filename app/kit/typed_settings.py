@@ -1,6 +1,6 @@
-"""Settings that are validated by a JSON Schema, and whose secrets are stored encrypted.
+"""Settings of connectors and export destinations.
 
-They are the settings of connectors and of export destinations.
+A JSON Schema for each type validates the settings. Secrets are stored encrypted.
 """
 
 import json
@@ -22,7 +22,7 @@ _ENCRYPTED_SCHEMES = ("https://",)
 
 
 class SettingsType(Protocol):
-    """The part of a connector or destination type that describes its settings."""
+    """A type of connector or destination, which describes the settings of its instances."""
 
     @property
     def settings_schema(self) -> Mapping[str, Any]:
@@ -30,20 +30,23 @@ class SettingsType(Protocol):
 
     @property
     def secrets(self) -> AbstractSet[str]:
-        """The names of the secrets."""
+        """The names of the settings that are secrets."""
 
 
 class Settings(NamedTuple):
-    """Settings, split into those that may be shown and the secrets."""
+    """Validated settings, split into settings that users may see and secrets."""
 
-    shown: dict[str, Any]
+    public: dict[str, Any]
     secrets: dict[str, Any]
 
 
 def check_settings(
     settings_type: SettingsType, new_settings: Mapping[str, Any], *, field: str
 ) -> Settings:
-    """Validate and split settings. Raises 400 on `field` or one of its properties."""
+    """Validate settings, and split off the secrets. Settings that are None are left out.
+
+    Raises 400 on `field` or one of its properties if the settings are invalid.
+    """
     settings = {name: value for name, value in new_settings.items() if value is not None}
     problem = best_match(Draft202012Validator(settings_type.settings_schema).iter_errors(settings))
     if problem is not None:
@@ -59,14 +62,14 @@ def check_settings(
 def merge_settings(
     settings_type: SettingsType, stored: Settings, new_settings: Mapping[str, Any], *, field: str
 ) -> Settings:
-    """Return the settings that replace `stored`.
+    """Validate new settings that replace the stored settings, and return them.
 
-    The stored secrets are kept if `new_settings` has no secrets, and the same host, account and
-    protocol. Raises the errors of `check_settings`.
+    If `new_settings` contains no secrets, the stored secrets are kept. The host, account and
+    protocol must then be the same as before. Raises 400 like `check_settings`.
     """
     if settings_type.secrets.isdisjoint(new_settings) and stored.secrets:
         changed_name = next(
-            (name for name in _TARGET_NAMES if new_settings.get(name) != stored.shown.get(name)),
+            (name for name in _TARGET_NAMES if new_settings.get(name) != stored.public.get(name)),
             None,
         )
         if changed_name is not None:
@@ -84,7 +87,7 @@ def encrypt_secrets(secrets: Mapping[str, Any]) -> str | None:
 
 
 def decrypt_secrets(token: str | None) -> dict[str, Any]:
-    """Return the secrets in a token that `encrypt_secrets` returned."""
+    """Return the secrets that `encrypt_secrets` encrypted. They are empty if `token` is None."""
     if token is None:
         return {}
     secrets: dict[str, Any] = json.loads(container.keyring().decrypt(token))
@@ -96,12 +99,13 @@ def _check_encryption(settings: Mapping[str, Any], field: str) -> None:
     if container.settings().connector_allow_unencrypted:
         return
     if settings.get("tls") is False:
-        raise errors.invalid("This installation accepts only TLS.", f"{field}.tls")
+        raise errors.invalid("This installation requires TLS.", f"{field}.tls")
     for name in ("endpoint_url", "url", "urls"):
         values = settings.get(name, ())
         for value in (values,) if isinstance(values, str) else values:
             if not value.startswith(_ENCRYPTED_SCHEMES):
-                raise errors.invalid("This installation accepts only https.", f"{field}.{name}")
+                message = "This installation accepts only https URLs."
+                raise errors.invalid(message, f"{field}.{name}")
 
 
 def _find_path(problem: ValidationError) -> Iterator[str]:
@@ -122,23 +126,23 @@ def _find_path(problem: ValidationError) -> Iterator[str]:
 
 
 _MESSAGES = {
-    "required": "Missing setting.",
-    "dependentRequired": "Missing setting.",
+    "required": "This setting is required.",
+    "dependentRequired": "This setting is required.",
     "additionalProperties": "Unknown setting.",
     "type": "Must be of the type {rule}.",
-    "minLength": "Shorter than the minimum length {rule}.",
-    "minItems": "Shorter than the minimum length {rule}.",
-    "maxLength": "Longer than the maximum length {rule}.",
-    "maxItems": "Longer than the maximum length {rule}.",
+    "minLength": "The minimum length is {rule}.",
+    "minItems": "The minimum length is {rule}.",
+    "maxLength": "The maximum length is {rule}.",
+    "maxItems": "The maximum length is {rule}.",
     "minimum": "Must be at least {rule}.",
     "maximum": "Must be at most {rule}.",
     "uniqueItems": "Must not contain duplicates.",
-    "pattern": "Does not have the format that the type's schema describes.",
+    "pattern": "Does not match the pattern in the schema of this type.",
     "oneOf": "Exactly one of these settings is required: {names}.",
     "not": "Only one of these settings is allowed: {names}.",
 }
-"""Messages by JSON Schema keyword. The messages of the library would contain secrets."""
-_DEFAULT_MESSAGE = "Does not match the schema of the type's settings."
+"""Messages by JSON Schema keyword. The library's own messages would contain secrets."""
+_DEFAULT_MESSAGE = "Does not match the schema of this type."
 
 
 def _describe(problem: ValidationError) -> str:

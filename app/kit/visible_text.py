@@ -1,10 +1,10 @@
-"""Detection of invisible text: people cannot distinguish names of invisible characters."""
+"""Detection of invisible text, because people cannot see names without visible characters."""
 
 import unicodedata
 
 # Categories of characters without a visible shape: controls, spaces, combining marks.
 _INVISIBLE = frozenset({"Cc", "Cf", "Cs", "Zs", "Zl", "Zp", "Mn", "Me"})
-# Letters and symbols that are rendered as nothing: the fillers of Hangul, and blank Braille.
+# Letters and symbols that are rendered as nothing: the Hangul fillers, and the blank Braille cell.
 _BLANK = frozenset("\u115f\u1160\u2800\u3164\uffa0")
 _UNASSIGNED = "Cn"
 INVISIBLE_CLASS = (

@@ -2,11 +2,11 @@
 
 The timestamp of a record is set before its transaction commits. A reader that reads a period
 between these two times would miss the record, and the next period would not contain it either.
-Therefore the reader of a period first raises the organization's watermark to the end of the period
-(`raise_to`) and commits that. From then on no record is committed with an earlier timestamp: a
-deferred trigger (`keep_periods_complete`, migration 202611231000) runs when a transaction commits,
-and replaces timestamps before the watermark. The reader then waits for the transactions that have
-passed this check but are not visible yet (`wait_for_commits`). That takes milliseconds, regardless
+Therefore, the reader first raises the organization's watermark to the end of the period
+(`raise_to`) and commits. From then on, no record is committed with an earlier timestamp. A deferred
+trigger (`keep_periods_complete`, migration 202611231000) runs when a transaction commits, and
+replaces timestamps before the watermark. The reader then waits for the transactions that have
+passed this check but are not visible yet (`wait_for_commits`). This takes milliseconds, regardless
 of how long transactions are open, and no transaction waits for the reader.
 
 The trigger applies to `created_at` and `decided_at` of tag sets.
@@ -24,7 +24,7 @@ from app.kit import db, tenancy
 from app.kit.tenancy import TenantModel
 
 WAIT_SECONDS = 120.0
-"""The maximum seconds that a reader waits for transactions that are committing."""
+"""The maximum time in seconds for which a reader waits for transactions that are committing."""
 
 _PAUSE_SECONDS = 0.02
 
@@ -34,7 +34,10 @@ class StillCommitting(Exception):  # noqa: N818 - a signal: run again later
 
 
 class Watermark(TenantModel, db.Base):
-    """The end of the latest period that is guaranteed to be complete; a row per organization."""
+    """The end of an organization's latest period that is guaranteed to be complete.
+
+    The table has one row per organization.
+    """
 
     __tablename__ = "watermarks"
 
@@ -65,10 +68,10 @@ _COMMITTING = text(
 
 
 def raise_to(period_end: datetime | None) -> datetime:
-    """Raise the current organization's watermark to the end of a period, and return that end.
+    """Raise the current organization's watermark to the end of a period, and return the end.
 
-    The end is `period_end`, or now if `period_end` is None or in the future. The watermark takes
-    effect when the running transaction commits.
+    The end is `period_end`, or the current time if `period_end` is None or in the future. The
+    watermark takes effect when the running transaction commits.
     """
     values = {"organization_id": tenancy.current_organization_id(), "period_end": period_end}
     end: datetime = db.session().execute(_RAISE, values).scalar_one()
@@ -76,10 +79,10 @@ def raise_to(period_end: datetime | None) -> datetime:
 
 
 def wait_for_commits(checkpoint: Callable[[], None]) -> None:
-    """Wait for every transaction that is committing when this is called.
+    """Wait for all transactions that are committing when this is called.
 
-    Call this after the commit of `raise_to`; a snapshot that is taken afterwards is complete up to
-    the watermark. `checkpoint` ends the caller's transaction before each pause. Raises
+    Call this after `raise_to` has been committed. A snapshot that is taken afterwards is complete
+    up to the watermark. `checkpoint` ends the caller's transaction before each pause. Raises
     StillCommitting after `WAIT_SECONDS`.
     """
     organization_id = tenancy.current_organization_id()

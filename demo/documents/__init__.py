@@ -1,4 +1,4 @@
-"""The documents of the demo organization, with their correct tags and statuses."""
+"""The documents of the demo organization, with their correct tags and their statuses."""
 
 from demo.documents.catalogue import DOCUMENTS, DemoDocument
 

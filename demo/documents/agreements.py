@@ -1,4 +1,4 @@
-"""Draw contracts as PDF files with several pages."""
+"""Render contracts as PDF files with several pages."""
 
 from io import BytesIO
 from xml.sax.saxutils import escape
@@ -44,8 +44,8 @@ SIGNATURE_STYLE = ParagraphStyle(
 )
 
 
-def draw_contract(contract: Contract) -> bytes:
-    """Draw a contract on A4 pages with a cover, running footers, and signatures at the end."""
+def render_contract(contract: Contract) -> bytes:
+    """Render a contract on A4 pages with a title page, footers, and signatures at the end."""
     target = BytesIO()
     template = SimpleDocTemplate(
         target,

@@ -1,4 +1,4 @@
-"""Draw invoices as PDF: a receipt roll, and a form with numbered boxes."""
+"""Render invoices as PDF: a receipt, and a form with numbered boxes."""
 
 from reportlab.lib.pagesizes import LETTER
 from reportlab.lib.units import mm
@@ -8,25 +8,25 @@ from demo.documents.sheet import Column, Font, Sheet
 from demo.documents.wording import (
     get_wording,
     list_column_titles,
-    list_heading_facts,
+    list_heading_details,
     list_line_cells,
     list_totals,
 )
 
 
-def draw_receipt(invoice: Invoice) -> bytes:
-    """Draw a receipt, 80 mm wide and as long as its content, in a typewriter font."""
+def render_receipt(invoice: Invoice) -> bytes:
+    """Render a receipt, 80 mm wide and as long as its content, in a monospaced font."""
     words, supplier = get_wording(invoice.locale), invoice.supplier
     size = (80 * mm, 250 + 28 * len(invoice.lines))
     sheet = Sheet(size, title=f"{words['invoice']} {invoice.number}", author=supplier.name)
-    left, right, middle = 14.0, sheet.width - 14, sheet.width / 2
+    left, right, center_x = 14.0, sheet.width - 14, sheet.width / 2
     mono, bold = Font(8.5, family="Courier"), Font(12, bold=True, family="Courier")
-    sheet.draw_text(middle, 32, supplier.name, bold, "center")
+    sheet.draw_text(center_x, 32, supplier.name, bold, "center")
     y = 48.0
     for text in supplier.address:
-        sheet.draw_text(middle, y, text, mono, "center")
+        sheet.draw_text(center_x, y, text, mono, "center")
         y += 12
-    y = sheet.draw_pairs(left, right, y + 8, list_heading_facts(invoice), mono, leading=12)
+    y = sheet.draw_pairs(left, right, y + 8, list_heading_details(invoice), mono, leading=12)
     _draw_dashes(sheet, left, right, y)
     for description, quantity, price, amount in list_line_cells(invoice):
         sheet.draw_text(left, y + 16, description, mono)
@@ -37,13 +37,13 @@ def draw_receipt(invoice: Invoice) -> bytes:
     y = sheet.draw_pairs(left, right, y + 26, parts, mono, leading=12)
     sheet.draw_pairs(left, right, y + 6, [(total[0].upper(), total[1])], bold)
     if invoice.paid:
-        sheet.draw_text(middle, y + 28, f"*** {words['paid'].upper()} ***", mono, "center")
-    sheet.draw_text(middle, y + 48, invoice.note, mono, "center")
+        sheet.draw_text(center_x, y + 28, f"*** {words['paid'].upper()} ***", mono, "center")
+    sheet.draw_text(center_x, y + 48, invoice.note, mono, "center")
     return sheet.to_bytes()
 
 
-def draw_boxed_form(invoice: Invoice) -> bytes:
-    """Draw a work order on letter paper in which each value has a numbered box."""
+def render_boxed_form(invoice: Invoice) -> bytes:
+    """Render a work order on letter paper, with each value in a numbered box."""
     words, supplier, customer = get_wording(invoice.locale), invoice.supplier, invoice.customer
     sheet = Sheet(LETTER, title=f"{words['invoice']} {invoice.number}", author=supplier.name)
     left, right = 40.0, sheet.width - 40
@@ -57,9 +57,10 @@ def draw_boxed_form(invoice: Invoice) -> bytes:
         (str(2 + n), f"Address {n + 1}", t, full_width / 2) for n, t in enumerate(supplier.address)
     ]
     _draw_boxes(sheet, left, 122, 40, address)
-    facts = list_heading_facts(invoice)
+    details = list_heading_details(invoice)
     cells = [
-        (str(4 + n), label, text, full_width / len(facts)) for n, (label, text) in enumerate(facts)
+        (str(4 + n), label, text, full_width / len(details))
+        for n, (label, text) in enumerate(details)
     ]
     _draw_boxes(sheet, left, 162, 40, cells)
     if customer:

@@ -1,4 +1,4 @@
-"""Draw invoices as PDF on A4 paper: with a letterhead, with ruled tables, in two columns."""
+"""Render invoices as PDF on A4 paper: with a letterhead, with borders, and in two columns."""
 
 from reportlab.lib.pagesizes import A4
 
@@ -8,21 +8,21 @@ from demo.documents.wording import (
     format_iban,
     get_wording,
     list_column_titles,
-    list_heading_facts,
+    list_heading_details,
     list_line_cells,
     list_totals,
 )
 
 
-def draw_with_letterhead(invoice: Invoice) -> bytes:
-    """Draw an invoice with the sender in a colored band at the left."""
+def render_with_letterhead(invoice: Invoice) -> bytes:
+    """Render an invoice with the sender in a colored band on the left."""
     words = get_wording(invoice.locale)
     sheet = Sheet(A4, title=f"{words['invoice']} {invoice.number}", author=invoice.supplier.name)
     _draw_band(sheet, invoice)
     left, right = 205.0, sheet.width - 45
     _draw_recipient(sheet, left, 95, invoice.customer)
     sheet.draw_text(left, 215, words["invoice"], Font(24, bold=True, color="#1f3b4d"))
-    y = sheet.draw_pairs(left, right, 245, list_heading_facts(invoice)[:3])
+    y = sheet.draw_pairs(left, right, 245, list_heading_details(invoice)[:3])
     columns = [Column(185), Column(40, "right"), Column(58, "right"), Column(62, "right")]
     y += 18
     sheet.draw_row(left, y, columns, list_column_titles(invoice), Font(8, bold=True), padding=0)
@@ -39,23 +39,25 @@ def draw_with_letterhead(invoice: Invoice) -> bytes:
     return sheet.to_bytes()
 
 
-def draw_with_borders(invoice: Invoice) -> bytes:
-    """Draw an invoice with a centered title, boxes for the parties, and a table with borders."""
+def render_with_borders(invoice: Invoice) -> bytes:
+    """Render an invoice with a centered title, boxes for the parties, and a table with borders."""
     words = get_wording(invoice.locale)
     sheet = Sheet(A4, title=f"{words['invoice']} {invoice.number}", author=invoice.supplier.name)
     left, right = 50.0, sheet.width - 50
     title = Font(20, bold=True, family="Times")
     sheet.draw_text(sheet.width / 2, 70, words["invoice"].upper(), title, "center")
-    half = (right - left) / 2
-    sheet.draw_box(left, 95, half, 105)
-    sheet.draw_box(left + half, 95, half, 105)
+    half_width = (right - left) / 2
+    sheet.draw_box(left, 95, half_width, 105)
+    sheet.draw_box(left + half_width, 95, half_width, 105)
     supplier = invoice.supplier
     sheet.draw_text(left + 8, 112, supplier.name, Font(11, bold=True, family="Times"))
     contacts = [*supplier.address, supplier.phone, supplier.email]
     sheet.draw_texts(left + 8, 128, contacts, Font(9, family="Times"))
-    sheet.draw_text(left + half + 8, 112, words["customer"], Font(9, bold=True, family="Times"))
-    _draw_recipient(sheet, left + half + 8, 128, invoice.customer, Font(10, family="Times"))
-    y = _draw_facts(sheet, left, 215, right - left, list_heading_facts(invoice))
+    sheet.draw_text(
+        left + half_width + 8, 112, words["customer"], Font(9, bold=True, family="Times")
+    )
+    _draw_recipient(sheet, left + half_width + 8, 128, invoice.customer, Font(10, family="Times"))
+    y = _draw_details(sheet, left, 215, right - left, list_heading_details(invoice))
     y = _draw_lines(sheet, left, y + 20, invoice)
     if invoice.iban:
         sheet.draw_text(left, y + 40, f"{words['iban']} {format_iban(invoice.iban)}", Font(10))
@@ -63,8 +65,8 @@ def draw_with_borders(invoice: Invoice) -> bytes:
     return sheet.to_bytes()
 
 
-def draw_two_columns(invoice: Invoice) -> bytes:
-    """Draw an invoice with parties, dates and payment in a narrow left column."""
+def render_two_columns(invoice: Invoice) -> bytes:
+    """Render an invoice with parties, dates and bank account in a narrow left column."""
     words = get_wording(invoice.locale)
     sheet = Sheet(A4, title=f"{words['invoice']} {invoice.number}", author=invoice.supplier.name)
     sheet.draw_text(45, 80, invoice.supplier.name, Font(19, color="#27509b"))
@@ -92,14 +94,14 @@ def _draw_band(sheet: Sheet, invoice: Invoice) -> None:
     words, supplier = get_wording(invoice.locale), invoice.supplier
     sheet.draw_box(0, 0, 165, sheet.height, fill="#1f3b4d", stroke=None)
     sheet.draw_box(28, 50, 44, 44, fill="#e0a526", stroke=None)
-    light = Font(8.5, color="#ffffff")
+    light_font = Font(8.5, color="#ffffff")
     y = sheet.draw_texts(28, 125, supplier.name.split(" "), Font(13, bold=True, color="#ffffff"))
     sheet.draw_text(28, y + 14, supplier.name, Font(7, color="#ffffff"))
-    y = sheet.draw_texts(28, y + 28, [*supplier.address, "", supplier.phone], light)
+    y = sheet.draw_texts(28, y + 28, [*supplier.address, "", supplier.phone], light_font)
     sheet.draw_text(28, y, supplier.email, Font(7, color="#ffffff"))
-    y = sheet.draw_texts(28, 700, [words["tax_id"], supplier.tax_id], light)
+    y = sheet.draw_texts(28, 700, [words["tax_id"], supplier.tax_id], light_font)
     if invoice.iban:
-        sheet.draw_text(28, y + 8, words["iban"], light)
+        sheet.draw_text(28, y + 8, words["iban"], light_font)
         sheet.draw_text(28, y + 20, format_iban(invoice.iban), Font(7.5, color="#ffffff"))
 
 
@@ -111,11 +113,11 @@ def _draw_recipient(
     return sheet.draw_texts(x, y, [party.name, *party.address], font or Font(10))
 
 
-def _draw_facts(
-    sheet: Sheet, x: float, y: float, width: float, facts: list[tuple[str, str]]
+def _draw_details(
+    sheet: Sheet, x: float, y: float, width: float, details: list[tuple[str, str]]
 ) -> float:
-    cell = width / len(facts)
-    for number, (label, text) in enumerate(facts):
+    cell = width / len(details)
+    for number, (label, text) in enumerate(details):
         sheet.draw_box(x + number * cell, y, cell, 34)
         sheet.draw_text(x + number * cell + 6, y + 12, label, Font(7.5, family="Times"))
         sheet.draw_text(x + number * cell + 6, y + 27, text, Font(10, bold=True, family="Times"))
@@ -151,7 +153,7 @@ def _draw_side_column(sheet: Sheet, invoice: Invoice) -> None:
     words, supplier = get_wording(invoice.locale), invoice.supplier
     sections = [
         (words["supplier"], [supplier.name, *supplier.address, supplier.phone, supplier.email]),
-        *((label, [text]) for label, text in list_heading_facts(invoice)),
+        *((label, [text]) for label, text in list_heading_details(invoice)),
     ]
     if invoice.customer:
         sections.insert(1, (words["customer"], [invoice.customer.name, *invoice.customer.address]))

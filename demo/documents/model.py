@@ -1,8 +1,8 @@
-"""Load the fictional invoices and contracts of the demo documents from `sources/`.
+"""Read the fictional invoices and contracts for the demo documents from `sources/`.
 
-No person or company in them exists. Tax numbers are from ranges that are never issued, telephone
-numbers from ranges reserved for fiction, and email addresses end in `.example`. IBANs have correct
-check digits, but bank codes that belong to no bank.
+None of the people and companies exist. Tax numbers are from ranges that are never issued, telephone
+numbers are from ranges reserved for fiction, and email addresses end in `.example`. IBANs have
+correct check digits, but bank codes that belong to no bank.
 """
 
 import json
@@ -18,7 +18,7 @@ WHOLE_UNIT_CURRENCIES = {"JPY"}
 
 @dataclass(frozen=True, slots=True)
 class Party:
-    """A company on a document; `address` has one entry per printed line."""
+    """A company that a document names; `address` has one entry for each printed line."""
 
     name: str
     address: tuple[str, ...]
@@ -29,7 +29,7 @@ class Party:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """An item of an invoice; `amount` is quantity times price, rounded to the currency's unit."""
+    """An invoice line; `amount` is quantity times price, rounded to the currency's minor unit."""
 
     description: str
     quantity: Decimal
@@ -39,7 +39,7 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Invoice:
-    """An invoice; its totals are computed from its lines. `tax_rate` is in percent."""
+    """An invoice, whose totals are computed from its lines. `tax_rate` is in percent."""
 
     locale: str
     supplier: Party
@@ -56,12 +56,12 @@ class Invoice:
 
     @property
     def language(self) -> str:
-        """The language of the locale."""
+        """The language code in the locale, such as `de` in `de-CH`."""
         return self.locale.split("-", maxsplit=1)[0]
 
     @property
     def subtotal(self) -> Decimal:
-        """The sum of the lines."""
+        """The sum of the lines' amounts, before tax."""
         return sum((line.amount for line in self.lines), Decimal(0))
 
     @property
@@ -71,13 +71,13 @@ class Invoice:
 
     @property
     def total(self) -> Decimal:
-        """The sum of the subtotal and the tax."""
+        """The amount to pay: the subtotal and the tax."""
         return self.subtotal + self.tax
 
 
 @dataclass(frozen=True, slots=True)
 class Signature:
-    """A signature block; an empty name means that it is not signed."""
+    """A signature block. If the name is empty, the party has not signed."""
 
     party: str
     name: str
@@ -87,7 +87,10 @@ class Signature:
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """A block of a contract's text; tables have `rows`, all other kinds have `text`."""
+    """A block of a contract's text. Tables have `rows`, and page breaks have no content.
+
+    All other types of blocks have `text`.
+    """
 
     kind: Literal["title", "heading", "text", "table", "break"]
     text: str = ""
@@ -96,7 +99,7 @@ class Block:
 
 @dataclass(frozen=True, slots=True)
 class Contract:
-    """A contract with its terms and text; `value` is (amount, currency)."""
+    """A contract with its terms and its text. `value` is (amount, currency), or None."""
 
     language: str
     title: str
@@ -104,7 +107,7 @@ class Contract:
     effective: date
     end: date
     law: str
-    kind: str
+    contract_type: str
     notice_days: int
     value: tuple[Decimal, str] | None
     clause: str
@@ -114,18 +117,18 @@ class Contract:
 
 
 def round_amount(amount: Decimal, currency: str) -> Decimal:
-    """Round an amount half up to the smallest unit of the currency."""
+    """Round an amount half up to the minor unit of its currency."""
     unit = Decimal(1) if currency in WHOLE_UNIT_CURRENCIES else Decimal("0.01")
     return amount.quantize(unit, ROUND_HALF_UP)
 
 
 def load_json(path: str) -> Any:
-    """Read the JSON file `path` in `sources/`."""
+    """Read and parse the JSON file `sources/<path>`."""
     return json.loads((SOURCES / path).read_text(encoding="utf-8"))
 
 
 def load_invoice(slug: str) -> Invoice:
-    """Read the invoice `sources/invoices/<slug>.json`."""
+    """Read an invoice from `sources/invoices/<slug>.json`."""
     raw = load_json(f"invoices/{slug}.json")
     return Invoice(
         locale=raw["locale"],
@@ -144,7 +147,7 @@ def load_invoice(slug: str) -> Invoice:
 
 
 def load_contract(slug: str) -> Contract:
-    """Read the contract with its terms in `<slug>.json` and its text in `<slug>.md`."""
+    """Read a contract: its terms from `<slug>.json`, and its text from `<slug>.md`."""
     raw = load_json(f"contracts/{slug}.json")
     blocks = parse_blocks((SOURCES / f"contracts/{slug}.md").read_text(encoding="utf-8"))
     heading = Block("heading", raw["clause_heading"])
@@ -156,7 +159,7 @@ def load_contract(slug: str) -> Contract:
         effective=date.fromisoformat(raw["effective"]),
         end=date.fromisoformat(raw["end"]),
         law=raw["law"],
-        kind=raw["type"],
+        contract_type=raw["type"],
         notice_days=raw["notice_days"],
         value=(Decimal(value["amount"]), value["currency"]) if value else None,
         clause=blocks[blocks.index(heading) + 1].text,
@@ -167,7 +170,7 @@ def load_contract(slug: str) -> Contract:
 
 
 def parse_blocks(text: str) -> tuple[Block, ...]:
-    """Parse the Markdown of the contracts: `#`, `##`, `---`, tables and text."""
+    """Parse the Markdown that contracts use: `#`, `##`, `---`, tables and paragraphs."""
     return tuple(_parse_block(block.strip()) for block in text.split("\n\n") if block.strip())
 
 

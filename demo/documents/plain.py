@@ -1,4 +1,4 @@
-"""Write documents without pages: plain text in several encodings, and an email."""
+"""Render documents without pages: plain text in several encodings, and an email."""
 
 import textwrap
 from datetime import UTC, datetime, time
@@ -7,12 +7,12 @@ from email.message import EmailMessage
 from email.policy import SMTP
 
 from demo.documents.model import Contract, Invoice
-from demo.documents.web import write_html_invoice
+from demo.documents.web import render_html_invoice
 from demo.documents.wording import (
     format_iban,
     get_wording,
     list_column_titles,
-    list_heading_facts,
+    list_heading_details,
     list_line_cells,
     list_totals,
 )
@@ -20,13 +20,13 @@ from demo.documents.wording import (
 WIDTHS = (38, 8, 13, 15)
 
 
-def write_text_invoice(invoice: Invoice, encoding: str) -> bytes:
-    """Return a plain-text invoice in columns, in the given encoding, with CRLF line ends."""
+def render_text_invoice(invoice: Invoice, encoding: str) -> bytes:
+    """Render an invoice as plain text with columns and CRLF line endings."""
     return format_invoice(invoice).replace("\n", "\r\n").encode(encoding)
 
 
-def write_text_contract(contract: Contract, encoding: str) -> bytes:
-    """Return a plain-text contract, one line per paragraph, with CRLF line ends."""
+def render_text_contract(contract: Contract, encoding: str) -> bytes:
+    """Render a contract as plain text with one line per paragraph and CRLF line endings."""
     parts = []
     for block in contract.blocks:
         if block.kind == "title":
@@ -41,11 +41,11 @@ def write_text_contract(contract: Contract, encoding: str) -> bytes:
     return ("\n\n".join(parts) + "\n").replace("\n", "\r\n").encode(encoding)
 
 
-def write_email_invoice(invoice: Invoice) -> bytes:
-    """Return an email (RFC 5322) with the invoice in its body, as plain text and as HTML."""
+def render_email_invoice(invoice: Invoice) -> bytes:
+    """Render an invoice as an email (RFC 5322) with a plain-text body and an HTML body."""
     supplier, customer = invoice.supplier, invoice.customer
     if customer is None:
-        raise ValueError("an invoice sent by mail needs a customer")
+        raise ValueError("an invoice sent by email needs a customer")
     message = EmailMessage(policy=SMTP)
     message["From"] = Address(supplier.name, addr_spec=supplier.email)
     message["To"] = Address(customer.name, addr_spec=customer.email)
@@ -55,17 +55,17 @@ def write_email_invoice(invoice: Invoice) -> bytes:
     message["Message-ID"] = f"<{invoice.number}@{supplier.email.partition('@')[2]}>"
     greeting = f"Dear {customer.name},\n\nthank you for your order. Your invoice follows.\n\n"
     message.set_content(greeting + format_invoice(invoice))
-    message.add_alternative(write_html_invoice(invoice, "utf-8").decode(), subtype="html")
+    message.add_alternative(render_html_invoice(invoice, "utf-8").decode(), subtype="html")
     message.set_boundary("=_demo_invoice_alternative")
     return message.as_bytes()
 
 
 def format_invoice(invoice: Invoice) -> str:
-    """Return the invoice as text with columns of fixed width."""
+    """Format an invoice as text with fixed-width columns."""
     words, supplier, customer = get_wording(invoice.locale), invoice.supplier, invoice.customer
     title = words["invoice"]
     parts = [supplier.name, *supplier.address, supplier.email, "", title, "=" * len(title), ""]
-    parts += [f"{label}: {text}" for label, text in list_heading_facts(invoice)]
+    parts += [f"{label}: {text}" for label, text in list_heading_details(invoice)]
     if customer:
         parts += ["", f"{words['customer']}:", customer.name, *customer.address]
     ruler = "-" * sum(WIDTHS)
@@ -82,7 +82,7 @@ def format_invoice(invoice: Invoice) -> str:
 
 
 def _format_columns(cells: tuple[str, str, str, str]) -> str:
-    first, *figures = cells
+    first, *numbers = cells
     return f"{first:<{WIDTHS[0]}}" + "".join(
-        f"{cell:>{width}}" for cell, width in zip(figures, WIDTHS[1:], strict=True)
+        f"{cell:>{width}}" for cell, width in zip(numbers, WIDTHS[1:], strict=True)
     )

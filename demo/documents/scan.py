@@ -1,4 +1,4 @@
-"""Draw a scanned invoice: a gray image of the page without a text layer."""
+"""Render an invoice as a scan: a gray image of the page, without a text layer."""
 
 from functools import cache
 from hashlib import shake_256
@@ -16,7 +16,7 @@ from demo.documents.wording import (
     format_iban,
     get_wording,
     list_column_titles,
-    list_heading_facts,
+    list_heading_details,
     list_line_cells,
     list_totals,
 )
@@ -27,8 +27,8 @@ SKEW_DEGREES = 1.1
 NOISE_SHARE = 0.07
 
 
-def draw_scan(invoice: Invoice) -> bytes:
-    """Draw an image-only PDF of the invoice, slightly skewed and grainy."""
+def render_scan(invoice: Invoice) -> bytes:
+    """Render an invoice as a PDF that contains only a slightly rotated and noisy image."""
     picture = _add_noise(_draw_page(invoice))
     jpeg = BytesIO()
     picture.save(jpeg, "JPEG", quality=55)
@@ -49,7 +49,7 @@ def _draw_page(invoice: Invoice) -> Image.Image:
     if customer:
         for number, text in enumerate((customer.name, *customer.address)):
             _write_text(pen, 120, 300 + 38 * number, text, 28)
-    for number, (label, text) in enumerate(list_heading_facts(invoice)):
+    for number, (label, text) in enumerate(list_heading_details(invoice)):
         _write_text(pen, 720, 300 + 38 * number, f"{label}: {text}", 26)
     _write_text(pen, 120, 500, words["invoice"].upper(), 44)
     y = _draw_table(pen, 600, invoice)
@@ -87,6 +87,6 @@ def _load_font(size: int) -> ImageFont.FreeTypeFont:
 
 def _add_noise(page: Image.Image) -> Image.Image:
     rotated = page.rotate(SKEW_DEGREES, Image.Resampling.BILINEAR, fillcolor=PAPER)
-    # A hash stream gives the same grain on every machine and Python version.
+    # A hash stream gives the same noise on every machine and Python version.
     grain = Image.frombytes("L", SIZE, shake_256(b"grain").digest(SIZE[0] * SIZE[1]))
     return Image.blend(rotated, grain, NOISE_SHARE)

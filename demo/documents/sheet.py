@@ -1,4 +1,4 @@
-"""Draw on PDF pages with the origin at the top left, and sizes in points."""
+"""Draw on PDF pages, with the origin at the top left and all sizes in points."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class Font:
-    """One of the standard font families of PDF, so that no font needs embedding."""
+    """A font from the standard PDF font families, which need not be embedded."""
 
     size: float = 9
     bold: bool = False
@@ -31,7 +31,7 @@ class Font:
 
     @property
     def name(self) -> str:
-        """The PostScript name of the font."""
+        """The PostScript name of the font, such as `Times-Bold`."""
         if self.family == "Times":
             return "Times-Bold" if self.bold else "Times-Roman"
         return f"{self.family}-Bold" if self.bold else self.family
@@ -41,7 +41,7 @@ PLAIN = Font()
 
 
 class Sheet:
-    """A PDF that is being drawn. The same calls give the same bytes (reportlab's `invariant`)."""
+    """A PDF file that is being drawn; the same calls always give the same bytes."""
 
     def __init__(self, size: tuple[float, float], *, title: str, author: str) -> None:
         self.width, self.height = size
@@ -53,7 +53,7 @@ class Sheet:
     def draw_text(
         self, x: float, y: float, text: str, font: Font = PLAIN, align: Align = "left"
     ) -> None:
-        """Draw a line of text with its baseline at `y`; `align` says which part is at `x`."""
+        """Draw a line of text with its baseline at `y`, and its `align` edge or center at `x`."""
         self.canvas.setFont(font.name, font.size)
         self.canvas.setFillColor(HexColor(font.color))
         draw = {
@@ -64,7 +64,7 @@ class Sheet:
         draw(x, self.height - y, text)
 
     def draw_texts(self, x: float, y: float, texts: Iterable[str], font: Font = PLAIN) -> float:
-        """Draw lines of text below each other, and return the next baseline."""
+        """Draw lines of text below each other, and return the baseline for the next line."""
         for text in texts:
             self.draw_text(x, y, text, font)
             y += font.size * 1.4
@@ -73,7 +73,7 @@ class Sheet:
     def draw_line(
         self, x0: float, x1: float, y: float, width: float = 0.6, color: str = INK
     ) -> None:
-        """Draw a horizontal line."""
+        """Draw a horizontal line from `x0` to `x1`."""
         self.canvas.setStrokeColor(HexColor(color))
         self.canvas.setLineWidth(width)
         self.canvas.line(x0, self.height - y, x1, self.height - y)
@@ -127,7 +127,7 @@ class Sheet:
         *,
         leading: float = 15,
     ) -> float:
-        """Draw labels on the left and texts on the right, and return the next baseline."""
+        """Draw labels on the left and texts on the right; return the baseline for the next pair."""
         for label, text in pairs:
             self.draw_text(left, y, label, font)
             self.draw_text(right, y, text, font, "right")
@@ -135,10 +135,10 @@ class Sheet:
         return y
 
     def start_page(self) -> None:
-        """End the page, and start a page of the same size."""
+        """End the current page, and start a new page of the same size."""
         self.canvas.showPage()
 
     def to_bytes(self) -> bytes:
-        """Return the finished file."""
+        """Complete the PDF, and return the bytes of the file."""
         self.canvas.save()
         return self._buffer.getvalue()

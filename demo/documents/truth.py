@@ -1,9 +1,9 @@
-"""Build the correct labels of a demo document as tags for PUT /tag-sets/{id}/tags.
+"""Build the correct tags for demo documents, in the format for PUT /tag-sets/{id}/tags.
 
-Values are normalized, regardless of what the page prints: dates as `YYYY-MM-DD`, money as a decimal
-string with its ISO 4217 code, countries as ISO 3166-1 alpha-2, IBANs without spaces, an address on
-one line with `, ` between its printed lines. Evidence is empty, because the positions of words are
-known only after the service has parsed the document.
+Values are normalized, regardless of how the document prints them: dates as `YYYY-MM-DD`, money as a
+decimal string with an ISO 4217 code, countries as ISO 3166-1 alpha-2, IBANs without spaces, and
+addresses on one line with `, ` between the printed lines. Evidence is empty, because the positions
+of words are known only after the service has parsed the document.
 """
 
 from datetime import date
@@ -15,7 +15,7 @@ Tag = dict[str, object]
 
 
 def build_invoice_tags(invoice: Invoice) -> list[Tag]:
-    """Return the tags of an invoice, without fields for which the invoice has no value."""
+    """Build the tags for an invoice, except for fields for which the invoice has no value."""
     currency = invoice.currency
     values: dict[str, object] = {
         "invoice_number": invoice.number,
@@ -39,9 +39,9 @@ def build_invoice_tags(invoice: Invoice) -> list[Tag]:
 
 
 def build_contract_tags(contract: Contract) -> list[Tag]:
-    """Return the tags of a contract, with one `parties` tag for each party.
+    """Build the tags for a contract, with one `parties` tag for each party.
 
-    The signature region is omitted, because a region is only a box on a page.
+    The signature region is omitted, because its only value is a box on a page, which is not known.
     """
     values: list[tuple[str, object]] = [("title", contract.title)]
     values.extend(("parties", party) for party in contract.parties)
@@ -50,7 +50,7 @@ def build_contract_tags(contract: Contract) -> list[Tag]:
             ("effective_date", _format_day(contract.effective)),
             ("end_date", _format_day(contract.end)),
             ("governing_law", contract.law),
-            ("contract_type", contract.kind),
+            ("contract_type", contract.contract_type),
             ("termination_notice_days", contract.notice_days),
             ("confidentiality_clause", contract.clause),
             ("signed", contract.signed),

@@ -1,4 +1,4 @@
-"""Write invoices as HTML pages, from left to right or from right to left."""
+"""Render invoices as HTML pages, written from left to right or from right to left."""
 
 from html import escape
 
@@ -7,7 +7,7 @@ from demo.documents.wording import (
     format_iban,
     get_wording,
     list_column_titles,
-    list_heading_facts,
+    list_heading_details,
     list_line_cells,
     list_totals,
 )
@@ -21,8 +21,8 @@ STYLE = (
 )
 
 
-def write_html_invoice(invoice: Invoice, encoding: str) -> bytes:
-    """Return an HTML page in the encoding that its `meta` element declares."""
+def render_html_invoice(invoice: Invoice, encoding: str) -> bytes:
+    """Render an invoice as an HTML page that declares its encoding in a `meta` element."""
     words = get_wording(invoice.locale)
     title = escape(f"{words['invoice']} {invoice.number}")
     direction = "rtl" if invoice.language in RIGHT_TO_LEFT else "ltr"
@@ -37,7 +37,7 @@ def write_html_invoice(invoice: Invoice, encoding: str) -> bytes:
 def _build_body(invoice: Invoice) -> str:
     words = get_wording(invoice.locale)
     parts = [f"<h1>{escape(words['invoice'])}</h1>", _build_party(invoice.supplier)]
-    parts.append(_build_definitions(list_heading_facts(invoice)))
+    parts.append(_build_definitions(list_heading_details(invoice)))
     if invoice.customer:
         parts += [f"<h2>{escape(words['customer'])}</h2>", _build_party(invoice.customer)]
     rows = [

@@ -1,4 +1,4 @@
-"""Draw invoices as PDF with wide pages, rotated pages, or many pages."""
+"""Render invoices as PDF with wide pages, rotated pages, or many pages."""
 
 from reportlab.lib.pagesizes import A4, LETTER, landscape
 
@@ -8,7 +8,7 @@ from demo.documents.wording import (
     format_iban,
     get_wording,
     list_column_titles,
-    list_heading_facts,
+    list_heading_details,
     list_line_cells,
     list_totals,
 )
@@ -16,8 +16,8 @@ from demo.documents.wording import (
 LINES_PER_PAGE = 22
 
 
-def draw_landscape(invoice: Invoice) -> bytes:
-    """Draw a freight bill on a wide letter page with striped lines and totals at the bottom."""
+def render_landscape(invoice: Invoice) -> bytes:
+    """Render a freight bill on a landscape letter page, with striped lines and totals below."""
     words, supplier = get_wording(invoice.locale), invoice.supplier
     size = landscape(LETTER)
     sheet = Sheet(size, title=f"{words['invoice']} {invoice.number}", author=supplier.name)
@@ -25,10 +25,10 @@ def draw_landscape(invoice: Invoice) -> bytes:
     return sheet.to_bytes()
 
 
-def draw_rotated(invoice: Invoice) -> bytes:
-    """Draw a landscape page as an office scanner stores it: sideways on a portrait page.
+def render_rotated(invoice: Invoice) -> bytes:
+    """Render a landscape page as an office scanner stores it: sideways on a portrait page.
 
-    The page has /Rotate 90, so programs that support it show the text upright.
+    The page has /Rotate 90, so programs that support this property show the text upright.
     """
     words, supplier = get_wording(invoice.locale), invoice.supplier
     size = landscape(A4)
@@ -41,8 +41,8 @@ def draw_rotated(invoice: Invoice) -> bytes:
     return sheet.to_bytes()
 
 
-def draw_many_pages(invoice: Invoice) -> bytes:
-    """Draw a long list of goods; each page after the first starts with the carried amount."""
+def render_many_pages(invoice: Invoice) -> bytes:
+    """Render a long list of goods; following pages begin with the amount carried forward."""
     words = get_wording(invoice.locale)
     sheet = Sheet(A4, title=f"{words['invoice']} {invoice.number}", author=invoice.supplier.name)
     starts = range(0, len(invoice.lines), LINES_PER_PAGE)
@@ -75,12 +75,12 @@ def _draw_wide_page(sheet: Sheet, invoice: Invoice, color: str, tint: str) -> No
         text for text in (*supplier.address, supplier.phone, supplier.email) if text
     )
     sheet.draw_text(left, 76, contacts, Font(8.5))
-    facts = list_heading_facts(invoice)
+    details = list_heading_details(invoice)
     if customer:
-        facts.insert(0, (words["customer"], customer.name))
-    cell = (right - left) / len(facts)
+        details.insert(0, (words["customer"], customer.name))
+    cell = (right - left) / len(details)
     sheet.draw_box(left, 92, right - left, 42, fill=tint, stroke=color)
-    for number, (label, text) in enumerate(facts):
+    for number, (label, text) in enumerate(details):
         sheet.draw_text(left + 8 + number * cell, 107, label, Font(7.5, color=color))
         sheet.draw_text(left + 8 + number * cell, 124, text, Font(9.5, bold=True))
     if customer:
@@ -127,7 +127,7 @@ def _draw_first_header(sheet: Sheet, invoice: Invoice) -> float:
     if customer:
         sheet.draw_texts(50, 110, [customer.name, *customer.address], Font(10))
     sheet.draw_text(50, 190, f"{words['invoice']} {invoice.number}", Font(15, bold=True))
-    return sheet.draw_pairs(50, 250, 212, list_heading_facts(invoice), Font(9), leading=13) + 10
+    return sheet.draw_pairs(50, 250, 212, list_heading_details(invoice), Font(9), leading=13) + 10
 
 
 def _draw_next_header(sheet: Sheet, invoice: Invoice, start: int) -> float:
@@ -138,7 +138,7 @@ def _draw_next_header(sheet: Sheet, invoice: Invoice, start: int) -> float:
     sheet.draw_text(50, 50, f"{words['invoice']} {invoice.number}", Font(9, bold=True))
     sheet.draw_text(sheet.width - 50, 50, invoice.supplier.name, Font(9), "right")
     sheet.draw_pairs(
-        50, sheet.width - 50, 74, [(words["carried"], words.format_figure(carried_amount))]
+        50, sheet.width - 50, 74, [(words["carried"], words.format_number(carried_amount))]
     )
     return 100
 

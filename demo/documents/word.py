@@ -1,4 +1,4 @@
-"""Write contracts as DOCX, with fixed dates in the ZIP file so that the bytes do not change."""
+"""Render contracts as DOCX, with fixed dates in the file, so that the bytes never change."""
 
 import zipfile
 from datetime import UTC, datetime
@@ -13,8 +13,8 @@ from demo.documents.model import Block, Contract, Signature
 WRITTEN_AT = datetime(2026, 1, 2, tzinfo=UTC)
 
 
-def write_docx_contract(contract: Contract) -> bytes:
-    """Return a contract as a Word document with headings, a table and a table of signatures."""
+def render_docx_contract(contract: Contract) -> bytes:
+    """Render a contract as a Word document with headings, tables, and signatures at the end."""
     document = Document()
     properties = document.core_properties
     properties.title, properties.author = contract.title, contract.parties[0]
@@ -25,7 +25,7 @@ def write_docx_contract(contract: Contract) -> bytes:
     _add_signatures(document, contract.signatures)
     target = BytesIO()
     document.save(target)
-    return _fix_dates(target.getvalue())
+    return _set_fixed_dates(target.getvalue())
 
 
 def _add_block(document: DocxDocument, block: Block) -> None:
@@ -56,7 +56,7 @@ def _add_signatures(document: DocxDocument, signatures: tuple[Signature, ...]) -
             cell.add_paragraph(text)
 
 
-def _fix_dates(content: bytes) -> bytes:
+def _set_fixed_dates(content: bytes) -> bytes:
     target = BytesIO()
     with (
         zipfile.ZipFile(BytesIO(content)) as source,

@@ -1,4 +1,4 @@
-"""Format labels, dates and amounts as each language and country prints them."""
+"""Format labels, dates and amounts in the way that is usual in each language and country."""
 
 from dataclasses import dataclass
 from datetime import date
@@ -10,12 +10,12 @@ from demo.documents.model import Invoice, load_json
 
 @dataclass(frozen=True, slots=True)
 class Wording:
-    """The labels and formats of a locale; `labels` are keyed by the value that they name."""
+    """The labels and formats of a locale. The keys of `labels` are the names of invoice values."""
 
     labels: dict[str, str]
     months: tuple[str, ...]
-    group: str
-    point: str
+    thousands_separator: str
+    decimal_separator: str
     money_pattern: str
     date_pattern: str
     digits: str
@@ -23,21 +23,23 @@ class Wording:
     def __getitem__(self, label: str) -> str:
         return self.labels[label]
 
-    def format_figure(self, amount: Decimal) -> str:
-        """Return an amount with the locale's separators and digits, without a currency."""
-        separated = f"{amount:,}".translate({ord(","): self.group, ord("."): self.point})
+    def format_number(self, amount: Decimal) -> str:
+        """Format an amount with the locale's separators and digits, without a currency."""
+        separated = f"{amount:,}".translate(
+            {ord(","): self.thousands_separator, ord("."): self.decimal_separator}
+        )
         return self._convert_digits(separated)
 
     def format_money(self, amount: Decimal) -> str:
-        """Return an amount with the currency in the format of the locale."""
-        return self.money_pattern.format(amount=self.format_figure(amount))
+        """Format an amount with the currency, as is usual in the locale."""
+        return self.money_pattern.format(amount=self.format_number(amount))
 
     def format_quantity(self, value: Decimal) -> str:
-        """Return a quantity or rate without trailing zeros."""
-        return self._convert_digits(f"{value.normalize():f}".replace(".", self.point))
+        """Format a quantity or rate without trailing zeros."""
+        return self._convert_digits(f"{value.normalize():f}".replace(".", self.decimal_separator))
 
     def format_day(self, value: date) -> str:
-        """Return a date in the usual format of the locale."""
+        """Format a date as is usual in the locale."""
         text = self.date_pattern.format(
             y=value.year,
             m=value.month,
@@ -54,58 +56,61 @@ class Wording:
 
 @cache
 def get_wording(locale: str) -> Wording:
-    """Return the wording of a locale such as `de-CH`. Raises KeyError for an unknown locale."""
+    """Read the labels and formats of a locale such as `de-CH`.
+
+    Raises KeyError if the locale is unknown.
+    """
     language = locale.split("-", maxsplit=1)[0]
-    local = load_json("locales.json")[locale]
+    locale_formats = load_json("locales.json")[locale]
     labels: dict[str, str] = load_json("words.json")[language]
     return Wording(
-        labels=labels | {key: text for key, text in local.items() if key in labels},
+        labels=labels | {key: text for key, text in locale_formats.items() if key in labels},
         months=tuple(load_json("months.json").get(language, ())),
-        group=local["group"],
-        point=local["point"],
-        money_pattern=local["money_pattern"],
-        date_pattern=local["date_pattern"],
-        digits=local.get("digits", "0123456789"),
+        thousands_separator=locale_formats["group"],
+        decimal_separator=locale_formats["point"],
+        money_pattern=locale_formats["money_pattern"],
+        date_pattern=locale_formats["date_pattern"],
+        digits=locale_formats.get("digits", "0123456789"),
     )
 
 
 def format_iban(iban: str) -> str:
-    """Return the printed form of an IBAN, in groups of four (ISO 13616)."""
+    """Format an IBAN for print, in groups of four characters (ISO 13616)."""
     return " ".join(iban[start : start + 4] for start in range(0, len(iban), 4))
 
 
-def list_heading_facts(invoice: Invoice) -> list[tuple[str, str]]:
-    """Return labels and texts for the number, dates and tax number of the invoice."""
+def list_heading_details(invoice: Invoice) -> list[tuple[str, str]]:
+    """Return the labels and texts for an invoice's number, dates and supplier tax number."""
     words = get_wording(invoice.locale)
-    facts = [(words["number"], invoice.number), (words["date"], words.format_day(invoice.issued))]
+    details = [(words["number"], invoice.number), (words["date"], words.format_day(invoice.issued))]
     if invoice.due:
-        facts.append((words["due"], words.format_day(invoice.due)))
-    facts.append((words["tax_id"], invoice.supplier.tax_id))
-    return facts
+        details.append((words["due"], words.format_day(invoice.due)))
+    details.append((words["tax_id"], invoice.supplier.tax_id))
+    return details
 
 
 def list_line_cells(invoice: Invoice) -> list[tuple[str, str, str, str]]:
-    """Return description, quantity, unit price and amount of each line, as printed."""
+    """Return the description, quantity, unit price and amount of each line as formatted texts."""
     words = get_wording(invoice.locale)
     return [
         (
             line.description,
             words.format_quantity(line.quantity),
-            words.format_figure(line.unit_price),
-            words.format_figure(line.amount),
+            words.format_number(line.unit_price),
+            words.format_number(line.amount),
         )
         for line in invoice.lines
     ]
 
 
 def list_column_titles(invoice: Invoice) -> tuple[str, str, str, str]:
-    """Return the titles of the four columns of `list_line_cells`."""
+    """Return the titles for the four columns that `list_line_cells` returns."""
     words = get_wording(invoice.locale)
     return words["description"], words["quantity"], words["unit_price"], words["amount"]
 
 
 def list_totals(invoice: Invoice) -> list[tuple[str, str]]:
-    """Return labels and texts for subtotal, tax and total, in this order."""
+    """Return the labels and texts for the subtotal, tax and total, in this order."""
     words = get_wording(invoice.locale)
     rate = words.format_quantity(invoice.tax_rate)
     return [

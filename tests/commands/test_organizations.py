@@ -40,7 +40,7 @@ def test_create_list_show(flask, org: Org, work) -> None:
 
 def test_the_list_goes_on_after_a_batch(flask, org: Org, other_org: Org, monkeypatch) -> None:
     everything = [row["slug"] for row in flask.json("org", "list")]
-    monkeypatch.setattr(queries, "_BATCH", 1)
+    monkeypatch.setattr(queries, "_BATCH_SIZE", 1)
     assert [row["slug"] for row in flask.json("org", "list")] == everything
     assert {org.slug, other_org.slug} <= set(everything)
 

@@ -16,7 +16,7 @@ from app.kit import container
 from app.kit.ids import uuid7
 from app.kit.mail import Mailer
 from app.kit.secrets import Keyring
-from devserver.process import free_port
+from devserver.process import find_free_port
 from tests.factories import Org
 from tests.factories.emails import list_messages_to
 from tests.factories.mail import Inbox, body, inbox_server
@@ -217,7 +217,7 @@ def test_a_bar_is_drawn_in_a_terminal_only(flask, environ: dict[str, str], org: 
 
 @pytest.mark.usefixtures("app")
 def test_a_database_that_is_not_there(environ: dict[str, str]) -> None:
-    url = f"postgresql://nobody:wrong@127.0.0.1:{free_port()}/none"
+    url = f"postgresql://nobody:wrong@127.0.0.1:{find_free_port()}/none"
     refused = _process({**environ, "DATABASE_URL": url}, "org", "list")
     assert (refused.returncode, refused.stdout) == (1, "")
     assert "The database cannot be reached." in refused.stderr

@@ -14,7 +14,7 @@ from tests.contract.conftest import OPERATIONS
 
 WITH_REVISION = [op for op in OPERATIONS if op.revision]
 REVISION_REQUIRED = [op for op in WITH_REVISION if op.revision == "required"]
-CREATING = [op for op in OPERATIONS if op.creates]
+CREATING = [op for op in OPERATIONS if op.supports_idempotency_key]
 LISTS = [op for op in OPERATIONS if op.listing is not None]
 ALTERNATIVES = [op for op in OPERATIONS if isinstance(op.body, AlternativesSchema)]
 

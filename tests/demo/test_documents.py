@@ -71,12 +71,12 @@ def named(name: str) -> DemoDocument:
 
 
 def values(document: DemoDocument) -> dict[str, Any]:
-    return {str(tag["field"]): tag["value"] for tag in document.truth if "row" not in tag}
+    return {str(tag["field"]): tag["value"] for tag in document.correct_tags if "row" not in tag}
 
 
 def rows(document: DemoDocument) -> list[dict[str, Any]]:
     found: dict[int, dict[str, Any]] = {}
-    for tag in document.truth:
+    for tag in document.correct_tags:
         if "row" in tag:
             column = str(tag["field"]).removeprefix("line_items.")
             found.setdefault(int(str(tag["row"])), {})[column] = tag["value"]
@@ -105,7 +105,7 @@ def money(value: dict[str, str]) -> Decimal:
 
 
 def test_the_collection_is_as_varied_as_promised() -> None:
-    states = Counter(document.state for document in DOCUMENTS)
+    states = Counter(document.status for document in DOCUMENTS)
     assert len(DOCUMENTS) >= 14
     assert states["unlabeled"] >= 3
     assert states["draft"] >= 2
@@ -199,7 +199,7 @@ def test_a_contract_says_its_truth(
     flat: Callable[[str], str],
 ) -> None:
     text, head = read(document), values(document)
-    parties = [str(tag["value"]) for tag in document.truth if tag["field"] == "parties"]
+    parties = [str(tag["value"]) for tag in document.correct_tags if tag["field"] == "parties"]
     assert len(parties) == 2
     for said in (head["title"], *parties, head["confidentiality_clause"]):
         assert flat(said) in text

@@ -114,8 +114,8 @@ def test_everything_around_the_fields(name: str) -> None:
 @pytest.mark.parametrize("document", DOCUMENTS, ids=[document.name for document in DOCUMENTS])
 def test_truth_fits_its_schema(document: DemoDocument) -> None:
     known = fields(document.schema)
-    seen = Counter((str(tag["field"]), tag.get("row")) for tag in document.truth)
-    for tag in document.truth:
+    seen = Counter((str(tag["field"]), tag.get("row")) for tag in document.correct_tags)
+    for tag in document.correct_tags:
         key, row = str(tag["field"]), tag.get("row")
         field = known[key]
         assert tag["evidence"] == []
@@ -126,6 +126,6 @@ def test_truth_fits_its_schema(document: DemoDocument) -> None:
             assert tag["value"] in {option["value"] for option in field["options"]}
     given = {key for key, _ in seen}
     assert given >= {k for k, field in known.items() if field["required"] and "." not in k}
-    for row in {tag["row"] for tag in document.truth if "row" in tag}:
+    for row in {tag["row"] for tag in document.correct_tags if "row" in tag}:
         assert ("line_items.description", row) in seen
         assert ("line_items.amount", row) in seen

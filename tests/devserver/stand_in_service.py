@@ -49,7 +49,7 @@ with psycopg2.connect(os.environ['DATABASE_URL']) as connection:
         cursor.execute('CREATE TABLE IF NOT EXISTS alembic_version (version_num text)')
         cursor.execute('DELETE FROM alembic_version')
         cursor.execute('INSERT INTO alembic_version VALUES (%s)',
-                       [revisions.find_head(children.MIGRATIONS)])
+                       [revisions.find_head_revision(children.MIGRATIONS)])
 fd = int(os.environ['PROGRESS_FD'])
 lines = ['migrated']
 if os.environ['DEMO'] == 'on':
@@ -69,9 +69,11 @@ def _api(env: dict[str, str], listener: Listener, _: int) -> ChildSpec:
 
 
 def main() -> int:
-    children.build_api = _api
-    children.build_workers = lambda env: ChildSpec(children.WORKERS, lambda: _launch(WORKERS, env))
-    children.build_prepare = lambda env, descriptor: _launch(
+    children.build_api_spec = _api
+    children.build_workers_spec = lambda env: ChildSpec(
+        children.WORKERS, lambda: _launch(WORKERS, env)
+    )
+    children.build_prepare_launch = lambda env, descriptor: _launch(
         PREPARE, {**env, "PROGRESS_FD": str(descriptor)}, descriptor
     )
     return run(os.environ)

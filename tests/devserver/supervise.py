@@ -27,7 +27,7 @@ def spec(name: str, code: str, plan: dict[str, Any]) -> ChildSpec:
     return ChildSpec(
         name,
         lambda: launch,
-        stops=((signal.SIGTERM, plan.get("stop_seconds", 60.0)),),
+        stop_signals=((signal.SIGTERM, plan.get("stop_seconds", 60.0)),),
         backoff=None if own is None else Backoff(**own),
     )
 

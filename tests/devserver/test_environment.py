@@ -69,7 +69,7 @@ def test_children_get_an_absolute_data_dir(tmp_path, monkeypatch):
 
 
 def test_the_record_is_private_and_goes_with_the_service(tmp_path):
-    record = environment.Record(tmp_path)
+    record = environment.RunRecord(tmp_path)
     assert record.read() == {}
     record.write({"API": 7}, {"DATABASE_URL": "postgresql://ü", "OTHER": "x"})
     file = tmp_path / "running.json"

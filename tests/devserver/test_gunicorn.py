@@ -9,7 +9,7 @@ import socket
 
 import pytest
 
-from devserver.process import free_port
+from devserver.process import find_free_port
 
 APPLICATION = """
 import os, time
@@ -28,7 +28,7 @@ def environment(tmp_path):
     (tmp_path / "stand_in.py").write_text(APPLICATION)
     return {
         "PYTHONPATH": str(tmp_path),
-        "PORT": str(free_port()),
+        "PORT": str(find_free_port()),
         "DATA_DIR": str(tmp_path / "data"),
         "DATABASE_URL": "postgresql://user@127.0.0.1:1/none",
         "REDIS_URL": "redis://127.0.0.1:1/0",

@@ -5,7 +5,7 @@ import signal
 
 import pytest
 
-from devserver.lock import DataInUseError, DataLock, find_holder
+from devserver.lock import DataInUseError, DataLock, find_lock_holder
 
 HOLDS = """
 import sys, time
@@ -22,21 +22,21 @@ def test_a_second_one_is_refused_with_the_first_ones_pid(tmp_path):
     with pytest.raises(DataInUseError) as refusal:
         DataLock(tmp_path / "new" / "data")
     assert refusal.value.pid == os.getpid()
-    assert find_holder(tmp_path / "new" / "data") == os.getpid()
+    assert find_lock_holder(tmp_path / "new" / "data") == os.getpid()
     lock.release()
-    assert find_holder(tmp_path / "new" / "data") is None
+    assert find_lock_holder(tmp_path / "new" / "data") is None
     DataLock(tmp_path / "new" / "data").release()
 
 
 def test_a_killed_holder_holds_nothing(running, tmp_path, eventually):
     other = running("-c", HOLDS, str(tmp_path))
     other.line(lambda line: line == "held")
-    assert find_holder(tmp_path) == other.pid
+    assert find_lock_holder(tmp_path) == other.pid
     other.end(signal.SIGKILL)
-    assert find_holder(tmp_path) is None
+    assert find_lock_holder(tmp_path) is None
     DataLock(tmp_path).release()
 
 
 def test_a_folder_that_nobody_used_has_no_holder(tmp_path):
-    assert find_holder(tmp_path) is None
-    assert find_holder(tmp_path / "absent") is None
+    assert find_lock_holder(tmp_path) is None
+    assert find_lock_holder(tmp_path / "absent") is None

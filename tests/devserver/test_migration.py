@@ -39,7 +39,7 @@ def write_migration(project: Path, message: str) -> subprocess.CompletedProcess[
 
 
 def test_a_new_table_becomes_a_migration_after_the_head(project):
-    head = revisions.find_head(children.MIGRATIONS)
+    head = revisions.find_head_revision(children.MIGRATIONS)
     before = set((project / "migrations" / "versions").glob("*.py"))
     with (project / "app" / "features.py").open("a") as features:
         features.write(MODEL)
@@ -50,7 +50,7 @@ def test_a_new_table_becomes_a_migration_after_the_head(project):
     text = written.read_text()
     assert "op.create_table('things_of_the_test'" in text
     assert f"down_revision = {head!r}" in text
-    assert revisions.find_head(project / "migrations" / "versions") not in {None, head}
+    assert revisions.find_head_revision(project / "migrations" / "versions") not in {None, head}
 
 
 def test_a_migration_without_a_message_is_refused(project):

@@ -17,7 +17,7 @@ from psycopg2 import errors
 
 from devserver import databases, process, processes
 from devserver.postgres import EmbeddedPostgres
-from devserver.process import free_port, rotate_log
+from devserver.process import find_free_port, rotate_log
 from devserver.server import ServerError
 
 STARTS_AND_WAITS = """
@@ -187,8 +187,8 @@ def test_it_stops_cleanly_when_its_starter_is_killed(running, all_gone, eventual
 
 def test_a_second_server_on_the_same_data_is_refused(server, folder, monkeypatch):
     second = EmbeddedPostgres(folder / "data", fast=True)
-    monkeypatch.setattr(second, "patience", 0.2)
-    with pytest.raises(ServerError, match=f"already runs on .*{server.pid}"):
+    monkeypatch.setattr(second, "previous_server_timeout", 0.2)
+    with pytest.raises(ServerError, match=f"already running on .*{server.pid}"):
         second.start()
     assert query(server.url, "SELECT 1") == [(1,)]
 
@@ -227,7 +227,7 @@ def test_the_role_is_made_when_a_crash_came_before_it(own):
         with connection.cursor() as cursor:
             cursor.execute("DROP DATABASE labeling WITH (FORCE)")
             cursor.execute("DROP ROLE labeling")
-    assert own.is_ready()
+    assert own.check_ready()
     assert query(own.url, "SELECT current_user") == [("labeling",)]
 
 
@@ -250,7 +250,7 @@ def test_a_server_that_cannot_start_quotes_its_log(own):
 
 
 def test_a_given_port_is_used(tmp_path):
-    port = free_port()
+    port = find_free_port()
     with EmbeddedPostgres(tmp_path / "data", port, fast=True) as server:
         assert server.port == port
         assert f"@127.0.0.1:{port}/" in server.url

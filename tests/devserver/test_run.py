@@ -17,7 +17,7 @@ import psycopg2
 import pytest
 
 from devserver.postgres import EmbeddedPostgres
-from devserver.process import free_port
+from devserver.process import find_free_port
 from devserver.valkey import EmbeddedValkey
 from tests.devserver.stand_ins import SCRIPT, get_api_variable, list_children
 from tests.faults.conftest import first_data
@@ -27,7 +27,7 @@ SECRETS = ("SECRET_KEY", "ENCRYPTION_KEYS", "DEMO_PASSWORD")
 
 @pytest.fixture
 def base(tmp_path):
-    return {"DATA_DIR": str(tmp_path / "data"), "PORT": str(free_port())}
+    return {"DATA_DIR": str(tmp_path / "data"), "PORT": str(find_free_port())}
 
 
 @pytest.fixture
@@ -92,7 +92,7 @@ def test_a_data_dir_and_a_password_of_any_script_are_fine_and_the_password_is_ke
 def test_a_taken_port_stops_the_start_before_anything_is_made(running, base):
     with socket.create_server(("127.0.0.1", int(base["PORT"]))):
         service = running(SCRIPT, env=base)
-        assert service.line(lambda line: "is taken by another program" in line)
+        assert service.line(lambda line: "is already used by another program" in line)
         assert service.process.wait(60) == 1
     assert not (Path(base["DATA_DIR"]) / "postgres").exists()
 
@@ -149,7 +149,7 @@ def test_a_server_that_does_not_come_up_ends_the_start_with_its_log(running, bas
     manifest = next((Path(base["DATA_DIR"]) / "valkey").rglob("*.manifest"))
     manifest.write_text("this is no manifest\n")
     second = running(SCRIPT, env=base)
-    second.line(lambda line: line.startswith("Not started: Valkey ended 3 times in a row"))
+    second.line(lambda line: line.startswith("Not started: Valkey exited 3 times in a row"))
     second.line(lambda line: "Bad file format" in line or "manifest" in line)
     assert second.process.wait(60) == 1
 

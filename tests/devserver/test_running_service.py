@@ -14,7 +14,7 @@ import pytest
 
 from devserver import processes
 from devserver.memory import measure_pss
-from devserver.process import MAX_LOG_BYTES, free_port
+from devserver.process import MAX_LOG_BYTES, find_free_port
 from tests.devserver.conftest import ROOT, Running, kill_all
 from tests.devserver.stand_ins import SCRIPT, get_api_variable, list_children
 
@@ -34,7 +34,7 @@ class Service:
 @pytest.fixture(scope="module")
 def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
     data_dir = tmp_path_factory.mktemp("service") / "data"
-    base = {"DATA_DIR": str(data_dir), "PORT": str(free_port())}
+    base = {"DATA_DIR": str(data_dir), "PORT": str(find_free_port())}
     program = Running(SCRIPT, env=base)
     try:
         program.line(lambda line: line.startswith("Ready after"))
@@ -77,7 +77,7 @@ def test_demo_secrets_are_kept_privately(service):
 
 def test_a_second_start_on_the_same_data_is_refused_and_does_no_harm(service, running):
     before = list_children(service.base)
-    second = running(SCRIPT, env=service.base | {"PORT": str(free_port())})
+    second = running(SCRIPT, env=service.base | {"PORT": str(find_free_port())})
     line = second.line(lambda line: "already runs" in line)
     assert f"process {service.program.pid}" in line
     assert second.process.wait(60) == 3
@@ -89,7 +89,7 @@ def test_a_second_start_on_the_same_data_is_refused_and_does_no_harm(service, ru
 def test_a_child_that_is_killed_runs_again(service, eventually, name):
     before = list_children(service.base)[name]
     os.kill(before, signal.SIGKILL)
-    service.program.line(lambda line: line.startswith(f"{name} runs again"))
+    service.program.line(lambda line: line.startswith(f"{name} is running again"))
     after = eventually(lambda: list_children(service.base).get(name))
     assert after != before
     assert processes.is_running(after)
@@ -98,7 +98,7 @@ def test_a_child_that_is_killed_runs_again(service, eventually, name):
 def test_clients_find_a_restarted_server_at_the_same_address(service, eventually):
     url = get_api_variable(service.base, "DATABASE_URL")
     os.kill(list_children(service.base)["PostgreSQL"], signal.SIGKILL)
-    service.program.line(lambda line: line.startswith("PostgreSQL runs again"))
+    service.program.line(lambda line: line.startswith("PostgreSQL is running again"))
 
     def answers():
         try:

@@ -76,7 +76,7 @@ def test_a_child_that_was_killed_runs_again(supervise):
     service = supervise({"one": SLEEPS, "two": SLEEPS})
     before = service.pids_of("one", "two")
     os.kill(before["one"], signal.SIGKILL)
-    assert "one was ended by SIGKILL" in service.record("report")
+    assert "one was killed by SIGKILL" in service.record("report")
     after = service.record("pids", lambda pids: pids.get("one") not in {None, before["one"]})
     assert processes.is_running(after["one"])
     assert after["two"] == before["two"]
@@ -94,7 +94,7 @@ def test_what_a_dead_child_leaves_behind_is_killed(supervise, eventually, all_go
 def test_the_wait_before_a_restart_doubles_up_to_its_limit(supervise):
     service = supervise({"bad": DIES}, backoff={"first": 0.05, "longest": 0.2})
     reports = [
-        service.record("report", lambda text: "ended with status 7" in text) for _ in range(4)
+        service.record("report", lambda text: "exited with status 7" in text) for _ in range(4)
     ]
     waits = [report.rpartition("next start in ")[2] for report in reports]
     assert waits == ["0.05 s", "0.1 s", "0.2 s", "0.2 s"]
@@ -111,7 +111,7 @@ def test_a_child_can_have_a_wait_of_its_own(supervise):
     own = {"quick": {"first": 0.01, "longest": 0.02}}
     service = supervise({"quick": DIES}, backoff={"first": 5, "longest": 9}, own_backoff=own)
     reports = [
-        service.record("report", lambda text: "ended with status 7" in text) for _ in range(3)
+        service.record("report", lambda text: "exited with status 7" in text) for _ in range(3)
     ]
     waits = [report.rpartition("next start in ")[2] for report in reports]
     assert waits == ["0.01 s", "0.02 s", "0.02 s"]
@@ -120,7 +120,7 @@ def test_a_child_can_have_a_wait_of_its_own(supervise):
 def test_a_start_that_keeps_failing_ends_the_supervisor(supervise, all_gone):
     service = supervise({"good": SLEEPS}, {"bad": DIES}, backoff={"first": 0.01}, attempts=3)
     pids = service.pids_of("good")
-    assert service.record("failed") == "bad ended 3 times in a row"
+    assert service.record("failed") == "bad exited 3 times in a row"
     assert service.process.wait(60) == 1
     all_gone(set(pids.values()))
 

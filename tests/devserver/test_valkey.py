@@ -74,6 +74,6 @@ def test_it_ends_when_its_starter_is_killed(running, all_gone, tmp_path):
 
 
 def test_a_stopped_server_is_not_ready(server):
-    assert server.is_ready()
+    assert server.check_ready()
     server.stop()
-    assert not server.is_ready()
+    assert not server.check_ready()

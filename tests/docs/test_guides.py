@@ -13,7 +13,7 @@ from jsonschema import validate
 
 from app.engines.destinations import TYPES as DESTINATIONS
 from app.engines.sources import TYPES
-from devserver.process import free_port
+from devserver.process import find_free_port
 from tests.docs.pasting import ROOT, blocks, paste
 from tests.faults.conftest import Service, running
 from tests.intake.connectors.servers import SERVERS
@@ -135,7 +135,7 @@ def test_the_walk_through_notifications(service: Service) -> None:
 
 def test_the_walk_through_webhooks(service: Service) -> None:
     # The fixture's service delivers to its own address of loopback.
-    address, port = "127.0.0.2", str(free_port())
+    address, port = "127.0.0.2", str(find_free_port())
     script = blocks("docs/guides/webhooks.md", "walk").replace("a-demo-password", service.password)
     environment = 'eval "$(.venv/bin/python -m devserver env)"'
     for written, ours in (

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from devserver.process import free_port
+from devserver.process import find_free_port
 from tests.docs.pasting import blocks, paste
 from tests.faults.conftest import Service, running
 
@@ -22,7 +22,7 @@ def service() -> Iterator[Service]:
 def test_the_tour_goes_through_when_pasted(service: Service) -> None:
     # The fixture's service delivers to its own address of loopback, under a password of its own.
     script = blocks("README.md", "tour").replace("a-demo-password", service.password)
-    port = str(free_port())
+    port = str(find_free_port())
     for written, ours in (
         ("127.0.0.1:9000", f"127.0.0.2:{port}"),
         ('"$SECRET" 9000', f'"$SECRET" {port} 127.0.0.2'),

@@ -19,7 +19,7 @@ from flask import Flask
 from werkzeug.test import TestResponse
 
 from app.kit.api.blueprint import PREFIX
-from app.kit.errors import STATUS_OF
+from app.kit.errors import STATUS_BY_CODE
 
 _PARTIAL = (206, 304, 307)
 _REDIRECT = 303
@@ -122,7 +122,7 @@ class Answers:
     def _check_error(self, answer: Answer, label: str) -> None:
         assert answer.media_type == "application/json", f"{label} as {answer.media_type}"
         error = _parse_valid(self._error, answer.body, label)["error"]
-        assert STATUS_OF.get(error["code"]) == answer.status, f"{label} as {error['code']}"
+        assert STATUS_BY_CODE.get(error["code"]) == answer.status, f"{label} as {error['code']}"
 
 
 def _parse_valid(validator: Any, body: bytes, label: str) -> Any:

@@ -8,7 +8,7 @@ from typing import Any
 from aiosmtpd.controller import Controller
 from aiosmtpd.smtp import SMTP, AuthResult, Envelope, LoginPassword, Session
 
-from devserver.process import free_port
+from devserver.process import find_free_port
 
 PASSWORD = "p@ss/word:1"
 URL_PASSWORD = "p%40ss%2Fword%3A1"
@@ -59,7 +59,7 @@ def inbox_server(inbox: Inbox, **options: Any) -> Controller:
     return Controller(
         inbox,
         hostname="127.0.0.1",
-        port=free_port(),
+        port=find_free_port(),
         server_hostname="mail.example",
         ready_timeout=60.0,
         **options,

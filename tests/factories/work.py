@@ -18,7 +18,7 @@ from app.kit.jobs.claims import ClaimedJob, Lease
 from app.kit.jobs.handlers import Job
 from app.kit.jobs.queues import GROUPS, QUEUES
 from app.kit.jobs.relay import DRAIN, Relay
-from app.kit.jobs.rq_workers import InProcess, build_worker
+from app.kit.jobs.rq_workers import InProcessWorker, build_worker
 from tests.factories.orgs import Org
 
 _ROUNDS = 500
@@ -59,7 +59,7 @@ def claim_jobs_of(org: Org, queue: str) -> list[ClaimedJob]:
     before = UUID(int=org.id.int - 1)
     everything = tenancy.across_organizations(reason="a test is a worker")
     with org.app.app_context(), everything, db.transaction():
-        jobs = claims.claim(queue, after=before, quota=100, batched=batched)
+        jobs = claims.claim(queue, last_served_key=before, quota=100, batch_functions=batched)
         if any(job.organization_id != org.id for job in jobs):
             db.session().rollback()
             return []
@@ -119,7 +119,7 @@ def drain(app: Flask) -> None:
         sent = relay.round()
         if not sent and not _count_messages(connection, queues):
             return
-        worker = build_worker(InProcess, app, names, functions, connection, Event())
+        worker = build_worker(InProcessWorker, app, names, functions, connection, Event())
         # RQ's upkeep of the queues is due every 30 s only; it took a fifth of the time.
         worker.last_cleaned_at = db.utc_now()
         worker.work(burst=True, logging_level="WARNING")

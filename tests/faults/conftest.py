@@ -25,7 +25,7 @@ import psycopg2
 import pytest
 import requests
 
-from devserver.process import free_port
+from devserver.process import find_free_port
 from tests.factories.processes import SHARED
 from tests.factories.servers import serving
 from tests.factories.waiting import wait_until
@@ -331,7 +331,7 @@ def _started(
     folder: Path, output: int | None, through: Sequence[str], settings: Mapping[str, str]
 ) -> Iterator[Service]:
     """Start a service in `folder`, and stop it at the end of the block."""
-    port = free_port()
+    port = find_free_port()
     environ = {
         **surroundings(),
         "DATA_DIR": str(folder / "data"),

@@ -63,7 +63,7 @@ def close(point):
 def claim():
     everything = tenancy.across_organizations(reason="as a worker does")
     with everything, db.transaction():
-        return claims.claim("invoices", after=LAST, quota=100, batched=[])
+        return claims.claim("invoices", last_served_key=LAST, quota=100, batch_functions=[])
 
 for point in [*map(int, points), 0]:
     # Nothing was connected before, so that each child has connections of its own.

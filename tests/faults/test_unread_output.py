@@ -99,7 +99,7 @@ def test_nothing_stops_while_nobody_reads_the_output(pipe: Pipe) -> None:
             wait_until(lambda: _answers(service), "the API to be back")
             last = _upload(service, b"and once more after the restart")
             wait_until(lambda: _status(service, last) == "ready", "a job's end")
-        wait_until(lambda: b"workers runs again" in pipe.text, "the supervisor's lines")
+        wait_until(lambda: b"workers is running again" in pipe.text, "the supervisor's lines")
         wait_until(lambda: last.encode() in pipe.text, "the lines of the requests")
     assert service.process.returncode == 0
 

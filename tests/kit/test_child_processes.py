@@ -94,6 +94,6 @@ def test_a_program_stops_beside_forked_children() -> None:
 
 
 def test_an_exit_is_described_in_words() -> None:
-    assert describe_exit(3) == "ended with status 3"
-    assert describe_exit(-signal.SIGKILL) == "was ended by SIGKILL"
-    assert describe_exit(-60) == "was ended by signal 60"
+    assert describe_exit(3) == "exited with status 3"
+    assert describe_exit(-signal.SIGKILL) == "was killed by SIGKILL"
+    assert describe_exit(-60) == "was killed by signal 60"

@@ -11,7 +11,7 @@ import trustme
 from aiosmtpd.controller import Controller
 
 from app.kit.mail import Mailer, MailFailed, MailRefused
-from devserver.process import free_port
+from devserver.process import find_free_port
 from tests.factories.mail import PASSWORD, URL_PASSWORD, Inbox, body, inbox_server
 
 SENDER = "Labeling Service <no-reply@labels.example>"
@@ -158,7 +158,7 @@ def test_a_wrong_password_or_an_absent_server_is_worth_another_try(
     inbox: Inbox, serve: Callable[..., int], tmp_path: Path
 ) -> None:
     port = serve(auth_require_tls=False)
-    for url in (f"smtp://user:wrong@127.0.0.1:{port}", f"smtp://127.0.0.1:{free_port()}"):
+    for url in (f"smtp://user:wrong@127.0.0.1:{port}", f"smtp://127.0.0.1:{find_free_port()}"):
         with pytest.raises(MailFailed) as caught:
             Mailer(url, tmp_path, SENDER).send("anna@example.com", "Hello", "text")
         assert not caught.value.permanent

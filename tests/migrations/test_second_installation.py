@@ -34,7 +34,7 @@ def second(
 ) -> Iterator[Migrating]:
     """A database of an owner who knows nothing of the first installation's roles."""
     name = f"second_{uuid7().hex[:12]}"
-    databases.ensure_owner(postgres.admin_url, name, "password")
+    databases.ensure_owner_role(postgres.admin_url, name, "password")
     databases.create_database(postgres.admin_url, name, name)
     url = make_url(postgres.admin_url).set(username=name, password="password", database=name)
     text = url.render_as_string(hide_password=False)

@@ -143,7 +143,12 @@ def _run_queries() -> None:
             claims.is_claimable(queue, quota=2)
         queues.read()
         for found in (
-            claims.claim("default", after=claims.BEFORE_ALL, quota=2, batched=["test.batch"]),
+            claims.claim(
+                "default",
+                last_served_key=claims.BEFORE_FIRST_ORGANIZATION,
+                quota=2,
+                batch_functions=["test.batch"],
+            ),
         ):
             lease = Lease(found[0].lease_token, tuple(job.id for job in found)) if found else None
             if lease is not None:

@@ -23,9 +23,9 @@ SEEN = ("FOR UPDATE SKIP LOCKED) AS head", "SELECT EXISTS (\n        SELECT FROM
 def act() -> None:
     """Claim a job of each organization, and look for due queues."""
     with tenancy.across_organizations(reason="as a worker does"), db.transaction():
-        after = claims.BEFORE_ALL
+        after = claims.BEFORE_FIRST_ORGANIZATION
         for _ in range(2):
-            (job,) = claims.claim(_QUEUE, after=after, quota=2, batched=[])
-            after = claims.get_turn(job)
+            (job,) = claims.claim(_QUEUE, last_served_key=after, quota=2, batch_functions=[])
+            after = claims.get_fairness_key(job)
         assert claims.is_claimable(_QUEUE, quota=2)
         assert claims.list_due_queues([_QUEUE, "default"]) == [_QUEUE]

@@ -8,7 +8,7 @@ from sqlalchemy import text
 
 from app.kit import db, tenancy
 from app.workflow.assignment.queries import assignees
-from app.workflow.assignment.queries.assignees import Assigned
+from app.workflow.assignment.queries.assignees import ArtifactAssignment
 from app.workflow.review_queue.queries import items
 from app.workflow.tag_sets.queries import deciding, statuses
 
@@ -68,5 +68,5 @@ def act(app: Flask) -> None:
         statuses.update_statuses(ids)
         # A user has the id of the organization, and each tag set that of its document.
         deciding.claim_artifacts(dict.fromkeys(ids, organization_id), minutes=5)
-        assignees.assign_many([Assigned(one, []) for one in ids], clears_due=False)
+        assignees.assign_many([ArtifactAssignment(one, []) for one in ids], clears_due=False)
         items.assign(dict.fromkeys(ids), team_id=None, due_at=None, keep_claims=set())

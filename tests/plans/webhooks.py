@@ -98,7 +98,7 @@ def _fan_out() -> None:
 def _run_queries() -> None:
     """Run the queries of the relay and the metrics."""
     with tenancy.across_organizations(reason="as the relay does"), db.transaction():
-        due.DueWebhookFinder().find()
+        due.DueWebhookFinder().search_once()
         due.measure_depth()
         backlog.list_deleted_webhooks()
 
@@ -107,7 +107,7 @@ def _deliver(limits: list[BeginLimit]) -> None:
     """Begin attempts at working and failing webhooks, and end them in every way."""
     for failing in (False, True):
         with tenancy.across_organizations(reason="as the deliverer does"), db.transaction():
-            begun = leases.begin_attempts(limits, attempts=4, failing=failing)
+            begun = leases.begin_attempts(limits, max_attempts=4, include_failing=failing)
             tokens = [_lease(attempt) for attempt in begun]
             leases.renew(tokens)
             leases.requeue(tokens[:PENDING])

@@ -81,7 +81,7 @@ def it_goes_back_without_end(patch: Patch) -> None:
 
 
 def a_bulk_sends_back_without_end(patch: Patch) -> None:
-    patch.setattr(bulk, "_check_return", _none)
+    patch.setattr(bulk, "_check_can_return", _none)
 
 
 def work_is_handed_to_who_left(patch: Patch) -> None:

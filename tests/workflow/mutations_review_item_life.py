@@ -77,14 +77,14 @@ def the_draw_gives_what_others_hold(patch: Patch) -> None:
 
 
 def the_queue_has_no_order(patch: Patch) -> None:
-    real = recording.change
+    real = recording.update_tag_sets
 
     def change(tag_set_ids: Any, *args: Any, **details: Any) -> None:
         real(tag_set_ids, *args, **details)
         statement = text("UPDATE tag_sets SET review_rank = 0 WHERE id = ANY (:ids)")
         db.session().execute(statement, {"ids": list(tag_set_ids)})
 
-    patch.setattr(recording, "change", change)
+    patch.setattr(recording, "update_tag_sets", change)
 
 
 def a_verdict_ends_nothing(patch: Patch) -> None:
@@ -113,7 +113,7 @@ def it_goes_back_without_end(patch: Patch) -> None:
 
 
 def a_bulk_sends_back_without_end(patch: Patch) -> None:
-    patch.setattr(bulk, "_check_return", _none)
+    patch.setattr(bulk, "_check_can_return", _none)
 
 
 def a_bulk_tells_nobody(patch: Patch) -> None:

@@ -478,7 +478,7 @@ class ArtifactLife(RuleBasedStateMachine):
         self._expect(self._send("admin", "DELETE", path), None, 204)
         user_id = self.org.users[who]
         with self.flask.app_context(), tenancy.organization(self.org.id), db.transaction():
-            assignment.release_member(user_id, reason="member_removed")
+            assignment.release_all_claims(user_id, reason="member_removed")
             tag_sets.release_reservations(user_id, db.checkpoint)
         document.gone.add(who)
         reserved = who in document.reserved_for

@@ -266,7 +266,7 @@ class ReviewItemLife(RuleBasedStateMachine):
         note_request(self.names, "admin", "DELETE", "/teams/team", None, answer)
         assert answer.status_code == 204, answer.json
         with self.flask.app_context(), tenancy.organization(self.org.id), db.transaction():
-            review_queue.release_team(UUID(self.team), db.checkpoint, reason="team_deleted")
+            review_queue.unassign_team(UUID(self.team), db.checkpoint, reason="team_deleted")
         self.disbanded = True
         for one in self.known:
             one.assignee = None if one.assignee == "team" else one.assignee

@@ -1,4 +1,4 @@
-"""Events that invoices emit."""
+"""The events that invoices emit."""
 
 from typing import TypedDict
 from uuid import UUID

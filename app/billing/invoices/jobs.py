@@ -21,32 +21,38 @@ _FIRST_ID = UUID(int=0)
 def issue_month(job: Job) -> None:
     """Issue the invoices of a closed period for a batch of organizations; enqueue the next batch.
 
-    If the batch fails, each of its organizations gets a separate job, so that one organization does
-    not block the others.
+    If the batch fails, a separate job is enqueued for each of its organizations, so that one
+    organization does not block the others.
     """
     start, end = _get_period(job)
-    ids = issuing.list_billed_organizations(end, after=UUID(job.args.get("after", str(_FIRST_ID))))
-    if not ids:
+    organization_ids = issuing.list_billed_organizations(
+        end, after=UUID(job.args.get("after", str(_FIRST_ID)))
+    )
+    if not organization_ids:
         return
     with tenancy.across_organizations(reason="the jobs belong to no organization"):
-        _issue_batch(ids, start, end, {"from": job.args["from"], "to": job.args["to"]})
+        _issue_batch(organization_ids, start, end, {"from": job.args["from"], "to": job.args["to"]})
 
 
-def _issue_batch(ids: list[UUID], start: datetime, end: datetime, period: dict[str, str]) -> None:
+def _issue_batch(
+    organization_ids: list[UUID], start: datetime, end: datetime, period: dict[str, str]
+) -> None:
     try:
-        issuing.issue_many(ids, start, end)
+        issuing.issue_many(organization_ids, start, end)
     except BillingFileError as error:
         raise Retry(f"BILLING_FILE {error}") from None
     except (LookupError, ValueError, ArithmeticError, AssertionError):
         log.exception("invoices.batch_failed", period=period["from"])
         db.session().rollback()
-        jobs.enqueue_many("invoices.issue", [(id_, period) for id_ in ids])
-    jobs.enqueue(ISSUE_MONTH, {**period, "after": str(ids[-1])}, organization_id=None)
+        jobs.enqueue_many(
+            "invoices.issue", [(organization_id, period) for organization_id in organization_ids]
+        )
+    jobs.enqueue(ISSUE_MONTH, {**period, "after": str(organization_ids[-1])}, organization_id=None)
 
 
 @jobs.handler("invoices.issue", queue="invoices", max_attempts=MAX_ATTEMPTS)
 def issue_invoices(job: Job) -> None:
-    """Issue the invoices of one organization for a closed period."""
+    """Issue the invoices of a single organization for a closed period."""
     assert job.organization_id is not None
     try:
         issuing.issue_period(job.organization_id, *_get_period(job))
@@ -56,7 +62,7 @@ def issue_invoices(job: Job) -> None:
 
 @jobs.handler("invoices.issue_drafts", queue="invoices", listens=(CHANGED,))
 def issue_drafts(job: Job) -> None:
-    """Issue the drafts of an organization whose billing profile was set."""
+    """Issue the drafts of an organization after its billing profile was set."""
     assert job.organization_id is not None
     try:
         issuing.issue_drafts(job.organization_id)
@@ -71,7 +77,7 @@ def issue_drafts(job: Job) -> None:
     max_attempts=MAX_ATTEMPTS,
 )
 def render_files(job: Job) -> None:
-    """Render and store the files of issued invoices."""
+    """Render and store the missing files of the issued invoices of an organization."""
     documents.render_missing(job)
 
 

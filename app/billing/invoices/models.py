@@ -1,4 +1,4 @@
-"""Models of invoices and of number series."""
+"""Models for invoices and number series."""
 
 from datetime import datetime
 from decimal import Decimal
@@ -14,7 +14,7 @@ from app.kit.tenancy import TenantModel
 
 
 class InvoiceKind(StrEnum):
-    """The kinds of numbered documents."""
+    """The types of numbered documents."""
 
     INVOICE = "invoice"
     CREDIT_NOTE = "credit_note"
@@ -35,16 +35,16 @@ TRANSITIONS: dict[InvoiceStatus, frozenset[InvoiceStatus]] = {
     InvoiceStatus.PAID: frozenset((InvoiceStatus.VOID,)),
     InvoiceStatus.VOID: frozenset(),
 }
-"""Maps each status to the statuses that may follow. A trigger of the table also enforces this."""
+"""The statuses that may follow each status. A trigger on the table also enforces this."""
 
 
 class Invoice(TenantModel, db.Revised, db.Base):
-    """An invoice or a credit note. A trigger rejects changes to the content of an issued one.
+    """An invoice or a credit note. A trigger rejects changes to the content after it is issued.
 
-    `number` is null for drafts only. The period is from `period_from` (inclusive) to `period_to`
+    `number` is null only for drafts. The period is from `period_from` (inclusive) to `period_to`
     (exclusive). `seller` and `buyer` have the fields of the engine's `Party`. Decimals in `lines`
     and `tax` are stored as text. `refers_to` is the invoice that a credit note corrects. `pdf` and
-    `xml` are the stored files: {key, sha256, size}.
+    `xml` describe the stored files: {key, sha256, size}.
     """
 
     __tablename__ = "invoices"
@@ -94,7 +94,7 @@ class Invoice(TenantModel, db.Revised, db.Base):
 
 
 class InvoiceSeries(db.Base):
-    """The last number of a series. Issuing a number locks the row until the commit."""
+    """The last number of each series. Issuing a number locks the row until the commit."""
 
     __tablename__ = "invoice_series"
 

@@ -1,4 +1,4 @@
-"""Routes of invoices."""
+"""Routes for invoices."""
 
 from typing import Any
 from uuid import UUID
@@ -13,25 +13,25 @@ from app.kit.principal import Caller
 blueprint = Blueprint(
     "billing-invoices", description="Invoices, credit notes and the billing profile."
 )
-_READ = "billing:manage"
+_MANAGE = "billing:manage"
 
 
 @blueprint.get(
     "/billing/invoices",
-    permission=_READ,
+    permission=_MANAGE,
     query=Listing(sorts=("-created_at", "period"), filters=InvoiceFilters),
     returns=Invoice,
 )
 def list_invoices(caller: Caller, query: dict[str, Any]) -> Page:
     """List invoices.
 
-    Returns invoices and credit notes with their lines. A month with nothing to pay has
-    no invoice.
+    Returns invoices and credit notes with their lines. A month in which no amount is due has no
+    invoice.
     """
     return reading.list_invoices(**query)
 
 
-@blueprint.get("/billing/invoices/upcoming", permission=_READ, returns=UpcomingInvoice)
+@blueprint.get("/billing/invoices/upcoming", permission=_MANAGE, returns=UpcomingInvoice)
 def get_upcoming_invoice(caller: Caller) -> dict[str, Any]:
     """Get the upcoming invoice.
 
@@ -41,25 +41,25 @@ def get_upcoming_invoice(caller: Caller) -> dict[str, Any]:
     return reading.get_upcoming(caller.org.id)
 
 
-@blueprint.get("/billing/invoices/{invoice_id}", permission=_READ, returns=Invoice)
+@blueprint.get("/billing/invoices/{invoice_id}", permission=_MANAGE, returns=Invoice)
 def get_invoice(caller: Caller, invoice_id: UUID) -> dict[str, Any]:
     """Get an invoice.
 
-    Returns an invoice or a credit note with its lines. After it is issued, only `status`, `paid_at`
-    and `pdf` change.
+    Returns an invoice or a credit note with its lines. After an invoice is issued, only `status`,
+    `paid_at` and `pdf` change.
     """
     return reading.get(invoice_id)
 
 
 @blueprint.get(
-    "/billing/invoices/{invoice_id}/pdf", permission=_READ, returns=File(("application/pdf",))
+    "/billing/invoices/{invoice_id}/pdf", permission=_MANAGE, returns=File(("application/pdf",))
 )
 def download_invoice_pdf(caller: Caller, invoice_id: UUID) -> Download:
     """Download the PDF of an invoice.
 
-    Returns the stored file, or a byte range of it. The file is PDF/A-3. It contains the invoice as
-    XML (EN 16931) if the currency has at most two decimal places. Responds with 409 `conflict` if
-    there is no file yet; `details.state` is `draft` or `pending`. If the operator has switched on
-    `DOWNLOAD_LINKS`, the response is a redirect (307) to a signed link of the object store.
+    Returns the stored file, or a byte range of the file. The file is PDF/A-3. It contains the
+    invoice as XML (EN 16931) if the currency has at most two decimal places. Responds with 409
+    `conflict` if there is no file yet; `details.state` is `draft` or `pending`. If the operator has
+    enabled `DOWNLOAD_LINKS`, the response is a redirect (307) to a signed link of the object store.
     """
     return reading.download_pdf(invoice_id)

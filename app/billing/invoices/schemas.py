@@ -1,4 +1,4 @@
-"""Request and response schemas of invoices."""
+"""Request and response schemas for invoices."""
 
 from app.billing.invoices.models import InvoiceKind, InvoiceStatus
 from app.billing.profiles.schemas import BillingAddress
@@ -15,17 +15,15 @@ from app.kit.api.fields import (
     Uuid,
 )
 
-_AMOUNT = "A decimal number, in the currency of the invoice."
-_STATUS = (
-    "`draft`: the billing profile is missing. `void`: credit notes have reversed the whole invoice."
-)
+_AMOUNT = "A decimal number in the currency of the invoice."
+_STATUS = "`draft`: the billing profile is missing. `void`: credit notes cover the whole invoice."
 _CATEGORY = (
     "Tax category (UNTDID 5305): `S` standard rate, `Z` zero rate, `AE` reverse charge, `O` no tax."
 )
 
 
 class InvoiceFilters(Schema):
-    """Filters of the list of invoices."""
+    """Filters for the list of invoices."""
 
     status = Str(validate=OneOf(tuple(InvoiceStatus)))
     kind = Str(validate=OneOf(tuple(InvoiceKind)))
@@ -34,14 +32,14 @@ class InvoiceFilters(Schema):
 
 
 class InvoicePeriod(Response):
-    """A period; `from` is inclusive and `to` exclusive."""
+    """A billing period; `from` is inclusive and `to` exclusive."""
 
     from_ = UtcDateTime(data_key="from", attribute="from")
     to = UtcDateTime()
 
 
 class InvoiceParty(Response):
-    """The seller or the buyer, at the time when the invoice was issued."""
+    """The seller or the buyer, as it was when the invoice was issued."""
 
     name = Str()
     address = Nested(BillingAddress)
@@ -50,17 +48,20 @@ class InvoiceParty(Response):
 
 
 class InvoiceLine(Response):
-    """A line; `amount` is quantity times unit price, rounded to the minor unit of the currency."""
+    """An invoice line.
+
+    `amount` is quantity times unit price, rounded to the minor unit of the currency.
+    """
 
     description = Str()
-    quantity = Str(description="The quantity, a decimal number.")
+    quantity = Str(description="The quantity as a decimal number.")
     unit = Str(description="Unit code (UN/ECE Recommendation 20): `C62` piece, `MON` month.")
     unit_price = Str(description=_AMOUNT)
     amount = Str(description=_AMOUNT)
 
 
 class InvoiceTax(Response):
-    """The tax on the subtotal."""
+    """The tax on the subtotal of an invoice."""
 
     name = Str()
     category = Str(description=_CATEGORY)
@@ -71,7 +72,7 @@ class InvoiceTax(Response):
 
 
 class InvoiceFile(Response):
-    """The stored PDF."""
+    """The stored PDF file of an invoice."""
 
     sha256 = Str()
     size_bytes = Int()

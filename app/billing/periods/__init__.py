@@ -1,1 +1,1 @@
-"""Billing periods: the closing of calendar months."""
+"""Billing periods: calendar months that are closed to issue invoices."""

@@ -1,4 +1,4 @@
-"""Model of billing periods; each is a calendar month in UTC."""
+"""The model for closed billing periods, which are calendar months in UTC."""
 
 from datetime import datetime
 
@@ -9,7 +9,7 @@ from app.kit import db
 
 
 class BillingPeriod(db.Base):
-    """A closed month; the application cannot change a row after inserting it.
+    """A closed month. The application cannot change a row after inserting it.
 
     `period` is `YYYY-MM`; `organizations` is the number of organizations billed for the month.
     """

@@ -23,24 +23,25 @@ _CLOSE = text(
 
 
 def get_database_time() -> datetime:
-    """Return the time of the database's clock, which decides whether a month has ended."""
+    """Return the current time of the database, which determines whether a month has ended."""
     return db.session().scalars(select(func.now())).one()
 
 
-def close(period: str, ended: datetime) -> bool:
-    """Record that `period`, which ended at `ended`, is closed; return False if it already was.
+def close(period: str, ended_at: datetime) -> bool:
+    """Record that `period`, which ended at `ended_at`, is closed.
 
-    If requests run concurrently, one inserts the row, and the others wait for its commit.
+    Returns False if it was already closed. If requests run concurrently, one request inserts the
+    row, and the others wait until it commits.
     """
-    values = {"period": period, "ended": ended}
+    values = {"period": period, "ended": ended_at}
     return db.session().execute(_CLOSE, values).first() is not None
 
 
-def emit_for_billed_organizations(event: str, payload: dict[str, str], ended: datetime) -> int:
-    """Emit an event for each billed organization, and return the number of organizations."""
-    return events.emit_each(event, payload, organizations=_BILLED_ORGANIZATIONS, ended=ended)
+def emit_for_billed_organizations(event: str, payload: dict[str, str], ended_at: datetime) -> int:
+    """Emit an event for each billed organization; return the number of these organizations."""
+    return events.emit_each(event, payload, organizations=_BILLED_ORGANIZATIONS, ended=ended_at)
 
 
 def find(period: str) -> BillingPeriod | None:
-    """Return a closed period, or None if `period` is not closed."""
+    """Return the closed period, or None if `period` is not closed."""
     return db.session().get(BillingPeriod, period)

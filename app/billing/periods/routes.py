@@ -1,4 +1,4 @@
-"""Routes of billing periods."""
+"""Routes for billing periods."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Request and response schemas of billing periods."""
+"""Request and response schemas for billing periods."""
 
 from marshmallow import ValidationError
 
@@ -7,7 +7,7 @@ from app.kit.api.fields import Data, Int, Response, Schema, Str, UtcDateTime
 
 
 class Month(Str):
-    """A string field for a month, `YYYY-MM`."""
+    """A string field for a month in the form `YYYY-MM`."""
 
     def __init__(self, *, required: bool = False) -> None:
         metadata = {"pattern": f"^{MONTH}$", "example": "2026-10"}
@@ -18,12 +18,14 @@ class Month(Str):
         try:
             get_bounds(text)
         except ValueError:
-            raise ValidationError("Must be a month such as 2026-10.") from None
+            raise ValidationError(
+                "Must be a month in the form YYYY-MM, for example 2026-10."
+            ) from None
         return text
 
 
 class ClosePeriod(Schema):
-    """Request body to close a month."""
+    """Request body for closing a month."""
 
     period = Month(required=True)
 

@@ -1,4 +1,4 @@
-"""Service that closes billing periods; the job `ISSUE_MONTH` writes the invoices."""
+"""Service that closes billing periods; the job `ISSUE_MONTH` then issues the invoices."""
 
 import re
 from datetime import UTC, datetime
@@ -11,18 +11,18 @@ from app.kit.errors import ApiError
 
 MONTH = r"[1-9][0-9]{3}-(?:0[1-9]|1[0-2])"
 ISSUE_MONTH = "invoices.issue_month"
-"""The job that writes the invoices of a closed month; its arguments are {from, to}."""
+"""The job that issues the invoices of a closed month; its arguments are {from, to}."""
 CLOSED = "billing.period_closed"
-"""Emitted once for each organization billed for the month; payload: {period, from, to}."""
+"""Emitted for each organization that is billed for the month; payload: {period, from, to}."""
 
 
 def get_bounds(period: str) -> tuple[datetime, datetime]:
     """Return the start of a month `YYYY-MM` in UTC, and the start of the next month.
 
-    Raises ValueError.
+    Raises ValueError if `period` is not a month.
     """
     if not re.fullmatch(MONTH, period):
-        raise ValueError(f"{period!r} is not a month such as 2026-10")
+        raise ValueError(f"{period!r} is not a month in the form YYYY-MM")
     first = datetime.strptime(period, "%Y-%m").replace(tzinfo=UTC)
     if first.month < 12:  # noqa: PLR2004 - December
         return first, first.replace(month=first.month + 1)
@@ -30,10 +30,10 @@ def get_bounds(period: str) -> tuple[datetime, datetime]:
 
 
 def close(*, period: str) -> dict[str, Any]:
-    """Close a month for all organizations; if it is already closed, return the same result.
+    """Close a month for all organizations, and enqueue the job that issues the invoices.
 
-    Raises 400 `validation_error` if the month has not ended, and 409 `conflict` if the operator has
-    not set up invoices.
+    If the month is already closed, returns the same result. Raises 400 `validation_error` if the
+    month has not ended, and 409 `conflict` if the operator has not set up invoices.
     """
     start, end = get_bounds(period)
     with tenancy.across_organizations(reason="a period is closed for every organization"):
@@ -60,7 +60,7 @@ def close(*, period: str) -> dict[str, Any]:
 
 
 def _find_configuration_error() -> ApiError | None:
-    """Return a 409 error if the billing file is missing or invalid, or None."""
+    """Return a 409 error if the billing file is missing or invalid; otherwise None."""
     try:
         require_configuration()
     except BillingFileError as error:
@@ -72,5 +72,5 @@ def _find_configuration_error() -> ApiError | None:
     return None
 
 
-def _format_utc(time: datetime) -> str:
-    return time.isoformat().replace("+00:00", "Z")
+def _format_utc(at: datetime) -> str:
+    return at.isoformat().replace("+00:00", "Z")

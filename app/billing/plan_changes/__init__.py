@@ -1,1 +1,1 @@
-"""Plan changes, immediate or at the end of the period, and their history."""
+"""Plan changes, which are immediate or at the end of the period, and the plan history."""

@@ -1,4 +1,4 @@
-"""Models of the plan history and of scheduled plan changes."""
+"""Models for the plan history and scheduled plan changes."""
 
 from datetime import datetime
 from uuid import UUID
@@ -12,11 +12,11 @@ from app.kit.tenancy import TenantModel
 
 
 class PlanChange(TenantModel, db.Base):
-    """A change of an organization's plan, written by a trigger on `organizations`.
+    """A plan change of an organization. Rows are written by a trigger on `organizations`.
 
-    `id` grows in the order of the changes, and `changed_at` never decreases with it. Until the
-    first change, an organization has the plan `plan_before` of that change; without a change, it
-    has always had its current plan.
+    `id` increases in the order of the changes, and `changed_at` never decreases. Before its first
+    change, an organization had the plan `plan_before` of that change. An organization without
+    changes has always had its current plan.
     """
 
     __tablename__ = "plan_changes"
@@ -28,9 +28,9 @@ class PlanChange(TenantModel, db.Base):
 
 
 class ScheduledPlanChange(TenantModel, db.Base):
-    """The plan that an organization gets at `effective_at`.
+    """The plan to which an organization changes at `effective_at`.
 
-    An organization has at most one scheduled change. Any change of the plan deletes it.
+    An organization has at most one scheduled change. Any plan change deletes the scheduled change.
     """
 
     __tablename__ = "scheduled_plan_changes"

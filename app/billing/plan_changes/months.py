@@ -1,4 +1,4 @@
-"""Billing periods: calendar months in UTC."""
+"""Compute billing periods, which are calendar months in UTC."""
 
 from datetime import UTC, datetime
 

@@ -14,13 +14,13 @@ _SET_DUE_TIME = text("SELECT set_config('app.plan_due_at', :at, true)")
 
 
 def get_database_time() -> datetime:
-    """Return the time of the database's clock, which decides when periods end."""
+    """Return the current time of the database, which determines when periods end."""
     now: datetime = db.session().scalars(select(func.clock_timestamp())).one()
     return now
 
 
 def list_changes(organization_ids: Sequence[UUID]) -> dict[UUID, list[PlanChange]]:
-    """Return all plan changes of the organizations, in order. They must be bound."""
+    """Return all plan changes of each organization, in order. The organizations must be bound."""
     changes: dict[UUID, list[PlanChange]] = {key: [] for key in organization_ids}
     statement = (
         select(PlanChange)
@@ -32,25 +32,28 @@ def list_changes(organization_ids: Sequence[UUID]) -> dict[UUID, list[PlanChange
     return changes
 
 
-def find_scheduled() -> ScheduledPlanChange | None:
-    """Return the scheduled change of the current organization, or None."""
+def find_scheduled_change() -> ScheduledPlanChange | None:
+    """Return the scheduled change of the current organization, or None if there is none."""
     return db.session().scalars(select(ScheduledPlanChange)).one_or_none()
 
 
-def delete_scheduled() -> None:
-    """Delete the scheduled change of the current organization if there is one."""
+def delete_scheduled_change() -> None:
+    """Delete the scheduled change of the current organization, if there is one."""
     db.session().execute(delete(ScheduledPlanChange))
 
 
 def list_due_organizations(organization_ids: Sequence[UUID] | None = None) -> list[UUID]:
-    """Return the organizations with a due scheduled change, all or only those with these ids."""
-    due = ScheduledPlanChange.effective_at <= func.clock_timestamp()
-    statement = select(ScheduledPlanChange.organization_id).where(due)
+    """Return the ids of organizations whose scheduled change is due.
+
+    If `organization_ids` is given, only these organizations are considered.
+    """
+    is_due = ScheduledPlanChange.effective_at <= func.clock_timestamp()
+    statement = select(ScheduledPlanChange.organization_id).where(is_due)
     if organization_ids is not None:
         statement = statement.where(ScheduledPlanChange.organization_id.in_(organization_ids))
     return list(db.session().scalars(statement))
 
 
 def set_due_time(at: datetime | None) -> None:
-    """Set the effective time of later changes in this transaction: a past time, or None for now."""
+    """Set the effective time of plan changes that follow in this transaction; None means now."""
     db.session().execute(_SET_DUE_TIME, {"at": "" if at is None else at.isoformat()})

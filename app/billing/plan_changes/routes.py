@@ -1,4 +1,4 @@
-"""Routes of the plan of an organization."""
+"""Routes for the plan of an organization."""
 
 from typing import Any
 
@@ -15,7 +15,8 @@ def get_plan(caller: Caller) -> dict[str, Any]:
     """Get the organization's plan.
 
     Returns the plan with its price, the limits that apply to the organization, and the scheduled
-    change. The limits differ from the plan's limits if the operator has set other limits.
+    change. If the operator has set limits for the organization, they replace the limits of the
+    plan.
     """
     return service.get_plan()
 
@@ -27,9 +28,9 @@ def change_plan(caller: Caller, body: dict[str, Any]) -> dict[str, Any]:
     """Change the plan.
 
     Changes the plan now, or at the end of the month. The price of a month with several plans is
-    prorated by the second. A change replaces a scheduled change; choosing the current plan
+    prorated by the second. A change replaces the scheduled change; choosing the current plan
     cancels the scheduled change. Responds with 409 `conflict` if the usage exceeds the limits of
     the new plan and `when` is `now` (`details.over`), if the billing profile is missing
-    (`details.missing`), or if the operator has set other limits (`details.limits`).
+    (`details.missing`), or if the operator has set limits for the organization (`details.limits`).
     """
     return service.change(caller.org.id, user_id=caller.user_id, **body)

@@ -1,4 +1,4 @@
-"""Request and response schemas of plan changes."""
+"""Request and response schemas for plan changes."""
 
 from app.billing.plan_changes.service import ChangeTime
 from app.billing.plans.schemas import PlanVersion
@@ -10,7 +10,7 @@ _WHEN = "`now`: immediately. `period_end`: at the start of the next month in UTC
 
 
 class ChangePlan(Schema):
-    """Request body to change the plan."""
+    """Request body for changing the plan."""
 
     plan = Str(required=True, validate=OneOf(PLANS))
     when = Str(
@@ -19,24 +19,24 @@ class ChangePlan(Schema):
 
 
 class ScheduledPlanChange(Response):
-    """A change of the plan at a later time."""
+    """A plan change that takes effect later, at `effective_at`."""
 
     plan = Str(validate=OneOf(PLANS))
     effective_at = UtcDateTime()
 
 
 class BillingPlan(PlanVersion):
-    """The plan of an organization, with the limits that apply to it."""
+    """The plan of an organization, with the limits that apply to the organization."""
 
     limits_set_by_operator = List(
         Str(validate=OneOf(tuple(map(str, Meter)))),
-        description="The meters whose plan limit is replaced by a limit from the operator.",
+        description="The meters whose limit was set by the operator, not by the plan.",
     )
     scheduled_change = Nested(ScheduledPlanChange, allow_none=True)
 
 
 class PlanChange(Response):
-    """The organization's current plan, and the scheduled change."""
+    """The organization's current plan, and the scheduled change, if there is one."""
 
     plan = Str(validate=OneOf(PLANS))
     scheduled_change = Nested(ScheduledPlanChange, allow_none=True)

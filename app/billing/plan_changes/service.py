@@ -1,4 +1,4 @@
-"""Service that changes plans and lists the plans that were in force in a period."""
+"""Service that changes plans, and lists the plans that were in force in a period."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -27,7 +27,7 @@ _FOREVER = datetime.max.replace(tzinfo=UTC)
 
 
 class ChangeTime(StrEnum):
-    """The time at which a plan changes."""
+    """When a requested plan change takes effect."""
 
     NOW = "now"
     PERIOD_END = "period_end"
@@ -35,7 +35,7 @@ class ChangeTime(StrEnum):
 
 @dataclass(frozen=True)
 class Segment:
-    """A time span in which an organization had a plan; `end` is exclusive."""
+    """A time span in which an organization had one plan; `end` is exclusive."""
 
     plan: str
     start: datetime
@@ -43,67 +43,68 @@ class Segment:
 
 
 def get_plan() -> dict[str, Any]:
-    """Return the plan of the current organization with its limits, and the scheduled change."""
-    scheduled = queries.find_scheduled()
-    return {**plans.describe_plan(), "scheduled_change": _render_scheduled(scheduled)}
+    """Return the current organization's plan with its limits, and the scheduled plan change."""
+    scheduled_change = queries.find_scheduled_change()
+    return {**plans.describe_plan(), "scheduled_change": _render_scheduled_change(scheduled_change)}
 
 
 def change(organization_id: UUID, *, plan: str, when: str, user_id: UUID) -> dict[str, Any]:
     """Change the plan of the current organization; return the plan and the scheduled change.
 
-    A change replaces a scheduled change; the current plan cancels it. Emits
-    `organization.plan_changed` for an immediate change. Raises 400 `validation_error` for a plan
-    that only the operator can assign, and 409 `conflict` if the billing profile is missing, if the
-    operator has set other limits, or if an immediate change would exceed the limits of the plan.
+    A change replaces the scheduled change; choosing the current plan only cancels the scheduled
+    change. Emits `organization.plan_changed` for an immediate change. Raises 400 `validation_error`
+    for a plan that only the operator can assign or that has another currency than the billing
+    profile. Raises 409 `conflict` if the billing profile is missing, if the operator has set limits
+    for the organization, or if the usage exceeds the limits of the plan at an immediate change.
     """
     organization = organizations.lock(organization_id)
-    apply_due(organization)
+    apply_scheduled_change(organization)
     if plan == organization.plan:
-        queries.delete_scheduled()
-        return _render(organization, None)
+        queries.delete_scheduled_change()
+        return _render_change(organization, None)
     _check_change(organization, catalogue.get_plan(plan))
     if when == ChangeTime.NOW:
         _check_usage(catalogue.get_plan(plan))
         record_versions()
         organizations.change_plan(organization, plan=plan, limits={})
         db.session().flush()
-        return _render(organization, None)
-    queries.delete_scheduled()
+        return _render_change(organization, None)
+    queries.delete_scheduled_change()
     _, end = get_month(queries.get_database_time())
-    scheduled = ScheduledPlanChange(plan=plan, effective_at=end, requested_by=user_id)
-    db.session().add(scheduled)
+    scheduled_change = ScheduledPlanChange(plan=plan, effective_at=end, requested_by=user_id)
+    db.session().add(scheduled_change)
     db.session().flush()
-    return _render(organization, scheduled)
+    return _render_change(organization, scheduled_change)
 
 
-def apply_due(organization: Organization) -> None:
+def apply_scheduled_change(organization: Organization) -> None:
     """Apply the scheduled change of a locked organization if it is due.
 
-    The new plan takes effect from the due time, even if the change is applied later.
+    The new plan is in force from the due time, even if the change is applied later.
     """
-    scheduled = queries.find_scheduled()
-    if scheduled is None or scheduled.effective_at > queries.get_database_time():
+    scheduled_change = queries.find_scheduled_change()
+    if scheduled_change is None or scheduled_change.effective_at > queries.get_database_time():
         return
-    queries.set_due_time(scheduled.effective_at)
-    organizations.change_plan(organization, plan=scheduled.plan, limits={})
+    queries.set_due_time(scheduled_change.effective_at)
+    organizations.change_plan(organization, plan=scheduled_change.plan, limits={})
     db.session().flush()
     queries.set_due_time(None)
 
 
 def list_due_organizations() -> list[UUID]:
-    """Return the organizations with a scheduled change that is due."""
+    """Return the ids of the organizations whose scheduled change is due."""
     with tenancy.across_organizations(reason="finds the plan changes that are due"):
         return queries.list_due_organizations()
 
 
 def apply_due_change(organization_id: UUID) -> None:
-    """Apply the scheduled change of an organization if it is due."""
+    """Lock an organization, and apply its scheduled change if it is due."""
     with tenancy.organization(organization_id):
-        apply_due(organizations.lock(organization_id))
+        apply_scheduled_change(organizations.lock(organization_id))
 
 
 def apply_due_changes(organization_ids: Sequence[UUID]) -> None:
-    """Apply the due scheduled changes of locked organizations, which must all be bound."""
+    """Apply the due changes of locked organizations, which must all be bound."""
     for organization_id in queries.list_due_organizations(organization_ids):
         apply_due_change(organization_id)
 
@@ -111,10 +112,10 @@ def apply_due_changes(organization_ids: Sequence[UUID]) -> None:
 def list_segments(
     organization: Organization, changes: Sequence[PlanChange], start: datetime, end: datetime
 ) -> list[Segment]:
-    """Return the plans of an organization in a period, in order. `changes` are all its changes.
+    """Return the plans of an organization in a period, in order.
 
-    The segments follow one another without a gap, from the creation of the organization to its
-    closing.
+    `changes` must be all plan changes of the organization. The segments follow one another without
+    a gap, from the creation to the closing of the organization.
     """
     closed_at = organization.closed_at or _FOREVER
     segments = build_segments(changes, organization.plan, organization.created_at, closed_at)
@@ -141,8 +142,8 @@ def _check_change(organization: Organization, plan: Plan) -> None:
         raise errors.invalid("Only the operator of this service can assign this plan.", "plan")
     if organization.plan_limits:
         raise errors.conflict(
-            "The operator of this service has set other limits than those of your plan, so only"
-            " the operator can change the plan.",
+            "The operator of this service has set limits that differ from the limits of your plan,"
+            " so only the operator can change the plan.",
             limits=organization.plan_limits,
         )
     if not profiles.has_price(plan):
@@ -174,11 +175,16 @@ def _check_usage(plan: Plan) -> None:
         )
 
 
-def _render(organization: Organization, scheduled: ScheduledPlanChange | None) -> dict[str, Any]:
-    return {"plan": organization.plan, "scheduled_change": _render_scheduled(scheduled)}
+def _render_change(
+    organization: Organization, scheduled_change: ScheduledPlanChange | None
+) -> dict[str, Any]:
+    return {
+        "plan": organization.plan,
+        "scheduled_change": _render_scheduled_change(scheduled_change),
+    }
 
 
-def _render_scheduled(scheduled: ScheduledPlanChange | None) -> dict[str, Any] | None:
-    if scheduled is None:
+def _render_scheduled_change(scheduled_change: ScheduledPlanChange | None) -> dict[str, Any] | None:
+    if scheduled_change is None:
         return None
-    return {"plan": scheduled.plan, "effective_at": scheduled.effective_at}
+    return {"plan": scheduled_change.plan, "effective_at": scheduled_change.effective_at}

@@ -1,7 +1,7 @@
-"""Record when plan versions appear, and find the version that was in force at a time.
+"""Record when plan versions appear, and find the version that was in force at a given time.
 
-A period, or the part of a period after a plan change, keeps the version with which it began. So a
-new version in the catalogue never changes the price of a running period.
+A period, or the part of a period after a plan change, keeps the version with which it began. A new
+version in the plan catalog therefore never changes the price of the current period.
 """
 
 from collections import defaultdict
@@ -19,11 +19,11 @@ from app.kit import db
 def record_versions() -> None:
     """Record the newest version of each plan, unless it is already recorded."""
     for plan in catalogue.list_plans():
-        plans.pin_plan(plan)
+        plans.store_plan(plan)
 
 
 class PlanVersions:
-    """The recorded plan versions, read once for many organizations."""
+    """The recorded plan versions, read once and used for many organizations."""
 
     def __init__(self) -> None:
         self._rows: dict[str, list[PlanVersion]] = defaultdict(list)
@@ -32,7 +32,10 @@ class PlanVersions:
         self._plans: dict[tuple[str, int], Plan] = {}
 
     def get_version_at(self, name: str, at: datetime) -> Plan:
-        """Return the newest plan version that existed at `at`, or else the first version."""
+        """Return the newest plan version that was recorded by the time `at`, or else the first one.
+
+        If no version of the plan is recorded, returns the newest version in the plan file.
+        """
         rows = self._rows.get(name)
         if not rows:
             return catalogue.get_plan(name)

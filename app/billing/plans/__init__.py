@@ -1,1 +1,1 @@
-"""Plans: their limits and prices."""
+"""Plans: the limits and prices of the service."""

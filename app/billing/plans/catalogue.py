@@ -1,4 +1,4 @@
-"""The catalogue of plans: a TOML file, read once.
+"""The plan catalog: a TOML file that is read once.
 
 The file named by PLANS_FILE replaces the built-in file. The file has one or more versions of each
 plan. A published version is never changed: a new price or limit needs a new version.
@@ -32,7 +32,7 @@ class CatalogueError(ValueError):
 
 @dataclass(frozen=True)
 class Tier:
-    """A price for each unit up to `up_to` units; None means no upper bound.
+    """A price per unit for up to `up_to` units; None means no upper bound.
 
     Units are counted from the end of the included quantity.
     """
@@ -43,10 +43,10 @@ class Tier:
 
 @dataclass(frozen=True)
 class Charge:
-    """The price of usage of a meter beyond the `included` quantity, in graduated tiers.
+    """The price for usage of a meter beyond the `included` quantity, in graduated tiers.
 
-    `included` is in the measure of the meter. `unit` is the quantity to which the unit price of a
-    tier applies, for example 2**30 bytes.
+    `included` is a quantity as the meter counts it, for example in bytes. `unit` is the quantity to
+    which the unit price of a tier applies, for example 2**30 bytes.
     """
 
     meter: str
@@ -59,7 +59,7 @@ class Charge:
 class Plan:
     """A version of a plan. `price` is the price per month; a limit of None means no limit.
 
-    Only the operator can assign a plan that is not public.
+    If `is_public` is false, only the operator can assign the plan.
     """
 
     name: str
@@ -72,9 +72,9 @@ class Plan:
 
 
 def get_plan(name: str, version: int | None = None) -> Plan:
-    """Return a version of a plan; the newest version if `version` is None. Raises LookupError.
+    """Return a plan version from the plan file; the newest version if `version` is None.
 
-    Reads only the file. `app.billing.plans.service.get_plan` also finds versions that were in use
+    Raises LookupError. `app.billing.plans.service.get_plan` also finds versions that were in use
     and are no longer in the file.
     """
     versions = load_catalogue()[name]
@@ -87,57 +87,60 @@ def list_plans() -> list[Plan]:
 
 
 def load_catalogue() -> Mapping[str, Mapping[int, Plan]]:
-    """Return all plans by name and version. Raises CatalogueError."""
+    """Return all plans from the configured file by name and version. Raises CatalogueError."""
     return read_catalogue(Path(container.settings().plans_file or BUILT_IN))
 
 
 @cache
 def read_catalogue(path: Path) -> Mapping[str, Mapping[int, Plan]]:
-    """Return the plans in a file by name and version. Raises CatalogueError."""
+    """Read a plan file, and return its plans by name and version. Raises CatalogueError."""
     try:
         content = tomllib.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         raise CatalogueError(f"cannot be read: {error}") from None
-    catalogue: dict[str, dict[int, Plan]] = {name: {} for name in PLANS}
+    plans_by_name: dict[str, dict[int, Plan]] = {name: {} for name in PLANS}
     _check_keys(content, {"plans"}, "the file")
     for number, table in enumerate(_check_list(content.get("plans"), "plans"), start=1):
         plan = parse_plan(table, f"plan {number}")
-        if plan.version in catalogue[plan.name]:
+        if plan.version in plans_by_name[plan.name]:
             raise CatalogueError(f"version {plan.version} of {plan.name} is defined twice")
-        catalogue[plan.name][plan.version] = plan
-    if missing := [name for name, versions in catalogue.items() if not versions]:
+        plans_by_name[plan.name][plan.version] = plan
+    if missing := [name for name, versions in plans_by_name.items() if not versions]:
         raise CatalogueError(f"these plans are missing: {', '.join(missing)}")
-    return MappingProxyType(catalogue)
+    return MappingProxyType(plans_by_name)
 
 
-def parse_plan(table: Any, place: str) -> Plan:
-    """Return the plan that a table of the file describes. Raises CatalogueError."""
-    _check_keys(table, {*Plan.__dataclass_fields__}, place, optional={"limits", "charges"})
+def parse_plan(table: Any, location: str) -> Plan:
+    """Return the plan that a TOML table or stored definition describes.
+
+    Error messages begin with `location`. Raises CatalogueError.
+    """
+    _check_keys(table, {*Plan.__dataclass_fields__}, location, optional={"limits", "charges"})
     if table["name"] not in PLANS:
-        raise CatalogueError(f"{place}: name must be one of {', '.join(PLANS)}")
-    place = f"{table['name']}, version {table['version']}"
+        raise CatalogueError(f"{location}: name must be one of {', '.join(PLANS)}")
+    location = f"{table['name']}, version {table['version']}"
     if not isinstance(table["is_public"], bool):
-        raise CatalogueError(f"{place}: is_public must be true or false")
+        raise CatalogueError(f"{location}: is_public must be true or false")
     if not isinstance(table["currency"], str) or not _CURRENCY.fullmatch(table["currency"]):
-        raise CatalogueError(f"{place}: currency must be a code of ISO 4217 such as EUR")
-    charges = _check_list(table.get("charges", []), f"{place}: charges")
+        raise CatalogueError(f"{location}: currency must be an ISO 4217 code, for example EUR")
+    charges = _check_list(table.get("charges", []), f"{location}: charges")
     plan = Plan(
         name=table["name"],
-        version=_parse_quantity(table["version"], f"{place}: version", 1, MAX_VERSION),
+        version=_parse_quantity(table["version"], f"{location}: version", 1, MAX_VERSION),
         currency=table["currency"],
-        price=_parse_amount(table["price"], f"{place}: price"),
-        limits=_parse_limits(table.get("limits", {}), place),
-        charges=tuple(_parse_charge(charge, place) for charge in charges),
+        price=_parse_amount(table["price"], f"{location}: price"),
+        limits=_parse_limits(table.get("limits", {}), location),
+        charges=tuple(_parse_charge(charge, location) for charge in charges),
         is_public=table["is_public"],
     )
     meters = [charge.meter for charge in plan.charges]
     if len(set(meters)) < len(meters):
-        raise CatalogueError(f"{place}: charges must be for different meters")
+        raise CatalogueError(f"{location}: charges must be for different meters")
     return plan
 
 
 def format_plan(plan: Plan) -> dict[str, Any]:
-    """Return a plan as JSON values, in the form that `parse_plan` reads."""
+    """Return a plan as JSON values, which `parse_plan` reads."""
     return {
         "name": plan.name,
         "version": plan.version,
@@ -161,73 +164,77 @@ def format_plan(plan: Plan) -> dict[str, Any]:
     }
 
 
-def _parse_limits(table: Any, place: str) -> Mapping[str, int | None]:
-    _check_keys(table, set(), f"{place}: limits", optional=set(Meter))
+def _parse_limits(table: Any, location: str) -> Mapping[str, int | None]:
+    _check_keys(table, set(), f"{location}: limits", optional=set(Meter))
     limits: dict[str, int | None] = dict.fromkeys(map(str, Meter))
     for name, limit in table.items():
-        limits[name] = _parse_quantity(limit, f"{place}: limit {name}")
+        limits[name] = _parse_quantity(limit, f"{location}: limit {name}")
     return MappingProxyType(limits)
 
 
-def _parse_charge(table: Any, place: str) -> Charge:
-    _check_keys(table, {"meter", "included", "tiers"}, f"{place}: charge", optional={"unit"})
+def _parse_charge(table: Any, location: str) -> Charge:
+    _check_keys(table, {"meter", "included", "tiers"}, f"{location}: charge", optional={"unit"})
     if table["meter"] not in tuple(Meter):
-        raise CatalogueError(f"{place}: {table['meter']!r} is not a meter")
-    place = f"{place}: charge for {table['meter']}"
+        raise CatalogueError(f"{location}: {table['meter']!r} is not a meter")
+    location = f"{location}: charge for {table['meter']}"
     tiers = tuple(
-        _parse_tier(tier, place) for tier in _check_list(table["tiers"], f"{place}: tiers")
+        _parse_tier(tier, location) for tier in _check_list(table["tiers"], f"{location}: tiers")
     )
     bounds = [tier.up_to for tier in tiers]
     finite_bounds = [bound for bound in bounds[:-1] if bound is not None]
     if not bounds or bounds[-1] is not None or finite_bounds != sorted(set(finite_bounds)):
-        raise CatalogueError(f"{place}: up_to must grow, and the last tier must have none")
+        raise CatalogueError(
+            f"{location}: up_to must increase from tier to tier, and the last tier must omit it"
+        )
     if len(finite_bounds) < len(bounds) - 1:
-        raise CatalogueError(f"{place}: only the last tier may have no up_to")
+        raise CatalogueError(f"{location}: only the last tier may omit up_to")
     return Charge(
         meter=table["meter"],
-        included=_parse_quantity(table["included"], f"{place}: included"),
+        included=_parse_quantity(table["included"], f"{location}: included"),
         tiers=tiers,
-        unit=_parse_quantity(table.get("unit", 1), f"{place}: unit", minimum=1),
+        unit=_parse_quantity(table.get("unit", 1), f"{location}: unit", minimum=1),
     )
 
 
-def _parse_tier(table: Any, place: str) -> Tier:
-    _check_keys(table, {"unit_price"}, f"{place}: tier", optional={"up_to"})
+def _parse_tier(table: Any, location: str) -> Tier:
+    _check_keys(table, {"unit_price"}, f"{location}: tier", optional={"up_to"})
     up_to = table.get("up_to")
     return Tier(
         up_to=None
         if up_to is None
-        else Decimal(_parse_quantity(up_to, f"{place}: up_to", minimum=1)),
-        unit_price=_parse_amount(table["unit_price"], f"{place}: unit_price"),
+        else Decimal(_parse_quantity(up_to, f"{location}: up_to", minimum=1)),
+        unit_price=_parse_amount(table["unit_price"], f"{location}: unit_price"),
     )
 
 
-def _parse_amount(value: Any, place: str) -> Decimal:
-    # TOML's floating-point numbers would not be exact, so amounts are strings.
+def _parse_amount(value: Any, location: str) -> Decimal:
+    # Floating-point numbers in TOML would not be exact, so amounts are strings.
     if not isinstance(value, str) or not _AMOUNT.fullmatch(value):
-        raise CatalogueError(f'{place} must be a decimal number in quotes, such as "49.00"')
+        raise CatalogueError(f'{location} must be a decimal number in quotes, for example "49.00"')
     return Decimal(value)
 
 
-def _parse_quantity(value: Any, place: str, minimum: int = 0, maximum: int = MAX_QUANTITY) -> int:
+def _parse_quantity(
+    value: Any, location: str, minimum: int = 0, maximum: int = MAX_QUANTITY
+) -> int:
     if type(value) is not int or not minimum <= value <= maximum:
-        raise CatalogueError(f"{place} must be a whole number from {minimum} to {maximum}")
+        raise CatalogueError(f"{location} must be a whole number from {minimum} to {maximum}")
     return value
 
 
-def _check_list(value: Any, place: str) -> list[Any]:
+def _check_list(value: Any, location: str) -> list[Any]:
     if not isinstance(value, list):
-        raise CatalogueError(f"{place} must be a list")
+        raise CatalogueError(f"{location} must be a list")
     return value
 
 
 def _check_keys(
-    value: Any, names: set[str], place: str, *, optional: set[Any] | None = None
+    value: Any, names: set[str], location: str, *, optional: set[Any] | None = None
 ) -> None:
     optional = optional or set()
     if not isinstance(value, dict):
-        raise CatalogueError(f"{place} must be a table")
+        raise CatalogueError(f"{location} must be a table")
     if unknown := sorted(value.keys() - names - optional):
-        raise CatalogueError(f"{place}: unknown keys: {', '.join(unknown)}")
+        raise CatalogueError(f"{location}: unknown keys: {', '.join(unknown)}")
     if missing := sorted(names - optional - value.keys()):
-        raise CatalogueError(f"{place}: missing keys: {', '.join(missing)}")
+        raise CatalogueError(f"{location}: missing keys: {', '.join(missing)}")

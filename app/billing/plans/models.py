@@ -1,4 +1,4 @@
-"""Model of the plan versions that are in use."""
+"""The model for plan versions that are in use."""
 
 from datetime import datetime
 from typing import Any
@@ -10,9 +10,9 @@ from app.kit import db
 
 
 class PlanVersion(db.Base):
-    """A version of a plan that an organization or an invoice refers to. A row is never changed.
+    """A plan version that an organization or an invoice refers to. A row is never changed.
 
-    `definition` is the plan in the form of `catalogue.format_plan`.
+    `definition` is the plan as returned by `catalogue.format_plan`.
     """
 
     __tablename__ = "plan_versions"

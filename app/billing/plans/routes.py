@@ -1,4 +1,4 @@
-"""Routes of plans."""
+"""Routes for plans."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Response schemas of plans."""
+"""Response schemas for plans."""
 
 from typing import Any
 
@@ -25,7 +25,7 @@ class Money(Response):
 
 
 class PlanTier(Response):
-    """The price of each unit up to `up_to` units, which are counted after the included quantity."""
+    """A price tier. Units are counted from the end of the included quantity."""
 
     up_to = Int(
         allow_none=True,
@@ -36,22 +36,22 @@ class PlanTier(Response):
 
 
 class PlanCharge(Response):
-    """The price of usage of a meter beyond the included quantity."""
+    """The price for usage of a meter beyond the included quantity."""
 
     meter = Str(validate=OneOf(tuple(map(str, Meter))))
     included = Int(
         maximum=MAX_QUANTITY,
-        description="The included quantity, in the measure of the meter, such as bytes.",
+        description="The included quantity, as the meter counts it, for example in bytes.",
     )
     unit = Int(
         maximum=MAX_QUANTITY,
-        description="The quantity to which the price of a tier applies, such as 1073741824 bytes.",
+        description="The quantity to which a tier price applies, for example 1073741824 bytes.",
     )
     tiers = List(Nested(PlanTier))
 
 
 class PlanVersion(Response):
-    """A version of a plan."""
+    """A version of a plan, with its price, limits and charges."""
 
     name = Str(validate=OneOf(PLANS))
     version = Int()
@@ -61,6 +61,6 @@ class PlanVersion(Response):
 
 
 class AvailablePlan(PlanVersion):
-    """An available plan. The smallest plan has the lowest rank."""
+    """A plan that organizations can choose. The smallest plan has the lowest rank."""
 
     rank = Int()

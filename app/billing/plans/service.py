@@ -1,4 +1,4 @@
-"""Service for plans: the organization's plan, available plans, and versions in use."""
+"""Service for plans: the plan of an organization, the available plans, and stored plan versions."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -15,28 +15,28 @@ def describe_plan() -> dict[str, Any]:
     name, overrides = queries.get_plan()
     plan = catalogue.get_plan(name)
     limits = merge_limits(plan, overrides)
-    return {**_describe(plan), "limits": limits, "limits_set_by_operator": sorted(overrides)}
+    return {**_render_plan(plan), "limits": limits, "limits_set_by_operator": sorted(overrides)}
 
 
 def list_plans(*, page: PageRequest) -> Page:
-    """Return a page of the available plans."""
+    """Return a page of the plans that organizations can choose."""
     plans = {plan.name: plan for plan in catalogue.list_plans() if plan.is_public}
     rows = queries.list_names(page, list(plans))
-    items = [{**_describe(plans[row.name]), "rank": row.rank} for row in rows.items]
+    items = [{**_render_plan(plans[row.name]), "rank": row.rank} for row in rows.items]
     return replace(rows, items=items)
 
 
 def merge_limits(plan: Plan, overrides: Mapping[str, Any]) -> dict[Meter, int | None]:
-    """Return the limits of a plan, replaced by the limits that the operator has set."""
+    """Return the limits of a plan; limits that the operator has set replace them."""
     limits = {**plan.limits, **overrides}
     return {meter: limits[meter] for meter in Meter}
 
 
 def get_plan(name: str, version: int) -> Plan:
-    """Return a version of a plan as it was when it was first used. Raises LookupError.
+    """Return a plan version as it was when it was first used. Raises LookupError.
 
-    So changing the file, or removing a version from it, does not affect the versions to which
-    organizations and invoices refer.
+    Versions in use are stored. Changing the plan file, or removing a version from it, therefore
+    does not affect the versions to which organizations and invoices refer.
     """
     definition = queries.find_definition(name, version)
     if definition is not None:
@@ -44,22 +44,25 @@ def get_plan(name: str, version: int) -> Plan:
     return catalogue.get_plan(name, version)
 
 
-def pin_plan(plan: Plan) -> None:
-    """Store a version of a plan; call it in the transaction that begins to refer to it."""
+def store_plan(plan: Plan) -> None:
+    """Store a plan version, unless it is already stored.
+
+    Call this in the transaction that first refers to the version.
+    """
     queries.insert_definition(plan.name, plan.version, catalogue.format_plan(plan))
 
 
-def _describe(plan: Plan) -> dict[str, Any]:
+def _render_plan(plan: Plan) -> dict[str, Any]:
     return {
         "name": plan.name,
         "version": plan.version,
         "price": {"amount": f"{plan.price:f}", "currency": plan.currency},
         "limits": dict(plan.limits),
-        "charges": [_describe_charge(charge) for charge in plan.charges],
+        "charges": [_render_charge(charge) for charge in plan.charges],
     }
 
 
-def _describe_charge(charge: Charge) -> dict[str, Any]:
+def _render_charge(charge: Charge) -> dict[str, Any]:
     return {
         "meter": charge.meter,
         "included": charge.included,

@@ -1,1 +1,1 @@
-"""Billing profiles: the recipients of invoices."""
+"""Billing profiles: the recipients of invoices, and the currency and language of invoices."""

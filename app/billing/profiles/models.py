@@ -1,4 +1,4 @@
-"""Model of billing profiles."""
+"""The model for billing profiles."""
 
 from typing import Any
 
@@ -10,10 +10,10 @@ from app.kit.tenancy import TenantModel
 
 
 class BillingProfile(TenantModel, db.Revised, db.Base):
-    """The address, the tax number and the preferences for the invoices of an organization.
+    """The address, tax number and preferences for the invoices of an organization.
 
-    An organization has at most one profile. `country` is an ISO 3166-1 code, `currency` an ISO 4217
-    code.
+    An organization has at most one profile. `country` is an ISO 3166-1 code, and `currency` is an
+    ISO 4217 code.
     """
 
     __tablename__ = "billing_profiles"

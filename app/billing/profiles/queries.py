@@ -16,12 +16,15 @@ def find() -> BillingProfile | None:
 
 
 def find_many(organization_ids: Sequence[UUID]) -> dict[UUID, BillingProfile]:
-    """Return the billing profiles of the organizations that have one. All must be bound."""
+    """Return the billing profiles by organization id. All organizations must be bound.
+
+    Organizations without a profile are missing in the result.
+    """
     statement = select(BillingProfile).where(BillingProfile.organization_id.in_(organization_ids))
     return {profile.organization_id: profile for profile in db.session().scalars(statement)}
 
 
 def get_plan_name(organization_id: UUID) -> str:
-    """Return the name of an organization's plan."""
+    """Return the name of the plan of an organization."""
     statement = select(Organization.plan).where(Organization.id == organization_id)
     return db.session().scalars(statement).one()

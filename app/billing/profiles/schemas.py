@@ -1,4 +1,4 @@
-"""Request and response schemas of billing profiles."""
+"""Request and response schemas for billing profiles."""
 
 from marshmallow.validate import Length
 
@@ -15,17 +15,19 @@ from app.kit.api.fields import (
     UtcDateTime,
 )
 
-_COUNTRY = "ISO 3166-1 country code, such as AT."
-_CURRENCY = "ISO 4217 currency code. If the plan has a price, it must be the currency of the plan."
+_COUNTRY = "ISO 3166-1 country code, for example AT."
+_CURRENCY = (
+    "ISO 4217 currency code. If the plan has a price, this must be the currency of the plan."
+)
 _ZONE = "IANA time zone for the dates on invoices."
 _TAX_NUMBER = (
-    "Value added tax (VAT) number of a company, from the country of the address. If that is another"
-    " country of the European Union than the seller's, reverse charge applies."
+    "Value added tax (VAT) number of a company, from the country of the address. Reverse charge"
+    " applies if the buyer and the seller are in different countries of the European Union."
 )
 
 
 class SetBillingAddress(Schema):
-    """A postal address."""
+    """A postal address in a request."""
 
     lines = List(
         Name(max_length=100),
@@ -40,7 +42,7 @@ class SetBillingAddress(Schema):
 
 
 class SetBillingProfile(Schema):
-    """Request body to replace the billing profile."""
+    """Request body for replacing the billing profile."""
 
     name = Name(required=True, description="Name of the company or person.")
     address = Nested(SetBillingAddress, required=True)
@@ -62,7 +64,7 @@ class BillingAddress(Response):
 
 
 class BillingProfile(Response):
-    """The billing profile. Until it is set, its revision is 0 and it has no name and address."""
+    """The billing profile. Until it is set, the revision is 0, and name and address are null."""
 
     name = Str(allow_none=True)
     address = Nested(BillingAddress, allow_none=True)

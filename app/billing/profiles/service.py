@@ -16,7 +16,7 @@ from app.identity.users import addresses
 from app.kit import db, errors, events
 from app.kit.locales import check_time_zone
 
-# XML 1.0 allows no other characters, and invoices are also rendered as XML.
+# XML 1.0 does not allow these characters, and invoices are also rendered as XML.
 _NOT_IN_XML = re.compile(r"[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 find = queries.find
@@ -26,11 +26,11 @@ find_many = queries.find_many
 def get(organization_id: UUID) -> dict[str, Any]:
     """Return the billing profile of the current organization.
 
-    A profile that was never set has the revision 0 and the currency of the plan.
+    A profile that was never set has the revision 0, and the currency of the organization's plan.
     """
     profile = queries.find()
     if profile is not None:
-        return _render(profile)
+        return _render_profile(profile)
     return {
         **dict.fromkeys(("name", "address", "tax_number", "email", "created_at", "updated_at")),
         "currency": catalogue.get_plan(queries.get_plan_name(organization_id)).currency,
@@ -52,11 +52,11 @@ def replace(
     language: str,
     revision: int | None,
 ) -> dict[str, Any]:
-    """Replace the billing profile of the current organization, and return it.
+    """Replace the billing profile of the current organization, and return the new profile.
 
     Emits `billing_profile.changed`. Raises 400 `validation_error` for an unknown country, time zone
-    or currency, for a tax number that is not valid in the country, and for a currency in which the
-    plan is not offered; and 409 `stale_precondition`.
+    or currency, for a tax number that is not valid in the country, and for a currency other than
+    that of a plan with a price. Raises 409 `stale_precondition` if `revision` is outdated.
     """
     organization = organizations.lock(organization_id)
     profile = queries.find()
@@ -67,19 +67,19 @@ def replace(
     country = _check_country(address["country"])
     values = {
         "name": _check_text(name, "name"),
-        **_load_address(address, country),
+        **_parse_address(address, country),
         "tax_number": _check_tax_number(tax_number, country),
         "email": addresses.parse(email),
         "currency": currency,
         "time_zone": check_time_zone(time_zone, "time_zone"),
         "language": language,
     }
-    profile = _write(profile, values)
+    profile = _write_profile(profile, values)
     events.emit(emitted_events.CHANGED, {"revision": profile.revision})
-    return _render(profile)
+    return _render_profile(profile)
 
 
-def _write(profile: BillingProfile | None, values: dict[str, Any]) -> BillingProfile:
+def _write_profile(profile: BillingProfile | None, values: dict[str, Any]) -> BillingProfile:
     if profile is None:
         profile = BillingProfile(**values)
         db.session().add(profile)
@@ -89,8 +89,8 @@ def _write(profile: BillingProfile | None, values: dict[str, Any]) -> BillingPro
     return profile
 
 
-def _load_address(address: dict[str, Any], country: str) -> dict[str, Any]:
-    """Return the columns of an address. Raises 400 `validation_error`."""
+def _parse_address(address: dict[str, Any], country: str) -> dict[str, Any]:
+    """Validate an address, and return its column values. Raises 400 `validation_error`."""
     lines = enumerate(address["lines"])
     return {
         "address_lines": [_check_text(line, f"address.lines.{number}") for number, line in lines],
@@ -101,14 +101,14 @@ def _load_address(address: dict[str, Any], country: str) -> dict[str, Any]:
 
 
 def has_price(plan: Plan) -> bool:
-    """Return whether a plan has a price or charges, and so can lead to an invoice."""
+    """Return whether a plan has a price or charges, so that invoices are possible."""
     return bool(plan.price or plan.charges)
 
 
 def _check_country(code: str) -> str:
     country = pycountry.countries.get(alpha_2=code)
     if country is None or country.alpha_2 != code:  # the library ignores case
-        message = "Must be a country code of ISO 3166-1, such as AT."
+        message = "Must be an ISO 3166-1 country code, for example AT."
         raise errors.invalid(message, "address.country")
     return code
 
@@ -116,7 +116,7 @@ def _check_country(code: str) -> str:
 def _check_currency(code: str, plan: Plan) -> None:
     currency = pycountry.currencies.get(alpha_3=code)
     if currency is None or currency.alpha_3 != code:
-        raise errors.invalid("Must be a currency code of ISO 4217, such as EUR.", "currency")
+        raise errors.invalid("Must be an ISO 4217 currency code, for example EUR.", "currency")
     if has_price(plan) and code != plan.currency:
         message = f"The plan {plan.name} is offered in {plan.currency}."
         raise errors.invalid(message, "currency", plan=plan.name, currency=plan.currency)
@@ -137,7 +137,7 @@ def _check_text(text: str, field: str) -> str:
     return text
 
 
-def _render(profile: BillingProfile) -> dict[str, Any]:
+def _render_profile(profile: BillingProfile) -> dict[str, Any]:
     return {
         "name": profile.name,
         "address": {

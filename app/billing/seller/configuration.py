@@ -1,4 +1,4 @@
-"""The operator's billing file (setting BILLING_FILE): read once, and validated as a whole."""
+"""Read and validate the billing file of the operator (setting BILLING_FILE). It is read once."""
 
 import re
 import tomllib
@@ -23,7 +23,7 @@ from app.engines.invoices import (
     TaxCategory,
     TaxNumberError,
     TaxRule,
-    list_union_rules,
+    build_union_tax_rules,
     normalize_tax_number,
 )
 from app.kit import container
@@ -41,8 +41,9 @@ class BillingFileError(ValueError):
 class BillingConfiguration:
     """The seller, the number series, the payment terms and the taxes of invoices.
 
-    A series is the part of a number before its digits; `{year}` in it stands for the year of issue.
-    `rates` maps each country to a percentage.
+    A series is the prefix of document numbers, in which `{year}` stands for the year of issue.
+    `digits` is the minimum number of digits after the prefix. `rates` maps each country to a tax
+    rate in percent.
     """
 
     seller: Party
@@ -56,10 +57,10 @@ class BillingConfiguration:
     rates: Mapping[str, Decimal]
 
     def list_tax_rules(self) -> list[TaxRule]:
-        """Return the rules that choose the tax of a buyer, in order."""
+        """Return the tax rules; the first rule that applies to a buyer determines the tax."""
         home, rate = self.seller.country, self.rates[self.seller.country]
         if home in UNION_COUNTRIES:
-            return list_union_rules(home, self.rates, name=self.tax_name)
+            return build_union_tax_rules(home, self.rates, name=self.tax_name)
         category = TaxCategory.STANDARD if rate else TaxCategory.ZERO
         return [
             TaxRule(self.tax_name, category, rate, frozenset({home})),
@@ -67,23 +68,29 @@ class BillingConfiguration:
         ]
 
     def build_prefix(self, *, is_credit_note: bool, at: datetime) -> str:
-        """Return the number prefix of a document that is issued at `at`."""
+        """Return the number prefix of an invoice or credit note that is issued at `at`."""
         series = self.credit_note_series if is_credit_note else self.series
         return series.replace("{year}", str(at.year))
 
     def format_number(self, prefix: str, number: int) -> str:
-        """Return the number of a document in the series `prefix`."""
+        """Return the full number of a document, with the series `prefix` and leading zeros."""
         return f"{prefix}{number:0{self.digits}}"
 
 
 def find_configuration() -> BillingConfiguration | None:
-    """Return the content of the billing file, or None if none is set. Raises BillingFileError."""
+    """Return the content of the billing file, or None if no file is set.
+
+    Raises BillingFileError if the file is invalid.
+    """
     path = container.settings().billing_file
     return read_configuration(Path(path)) if path else None
 
 
 def require_configuration() -> BillingConfiguration:
-    """Return the content of the billing file. Raises BillingFileError, including if none is set."""
+    """Return the content of the billing file.
+
+    Raises BillingFileError if no file is set, or if the file is invalid.
+    """
     configuration = find_configuration()
     if configuration is None:
         raise BillingFileError("is not set")
@@ -92,7 +99,7 @@ def require_configuration() -> BillingConfiguration:
 
 @cache
 def read_configuration(path: Path) -> BillingConfiguration:
-    """Return the content of a billing file. Raises BillingFileError."""
+    """Read and validate a billing file. Raises BillingFileError."""
     try:
         content = tomllib.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
@@ -174,50 +181,50 @@ def _parse_rates(value: Any) -> Mapping[str, Decimal]:
     rates = {}
     for key, rate in value.items():
         country = _parse_country(key, f"taxes.rates.{key}")
-        # TOML's floating-point numbers would not be exact, so rates are strings.
+        # Floating-point numbers in TOML would not be exact, so rates are strings.
         if not isinstance(rate, str) or not _RATE.fullmatch(rate):
-            raise BillingFileError(f'taxes.rates.{key} must be a string such as "19" or "8.1"')
+            raise BillingFileError(f'taxes.rates.{key} must be a string, for example "19" or "8.1"')
         rates[country] = Decimal(rate)
     return MappingProxyType(rates)
 
 
-def _parse_country(value: Any, place: str) -> str:
+def _parse_country(value: Any, location: str) -> str:
     country = pycountry.countries.get(alpha_2=value) if isinstance(value, str) else None
     if country is None or country.alpha_2 != value:  # the library ignores case
-        raise BillingFileError(f"{place} must be a country code of ISO 3166-1, such as DE")
+        raise BillingFileError(f"{location} must be an ISO 3166-1 country code, for example DE")
     return str(country.alpha_2)
 
 
-def _parse_series(value: Any, place: str) -> str:
+def _parse_series(value: Any, location: str) -> str:
     if not isinstance(value, str) or not _SERIES.fullmatch(value):
         raise BillingFileError(
-            f"{place} may have only letters, digits, -, _, . and /, and at most one {{year}}"
+            f"{location} must contain only letters, digits, -, _, . and /, and at most one {{year}}"
         )
     return value
 
 
-def _parse_text(value: Any, place: str) -> str:
+def _parse_text(value: Any, location: str) -> str:
     if not isinstance(value, str) or not value.strip() or len(value) > _MAX_TEXT:
-        raise BillingFileError(f"{place} must be a string of 1 to {_MAX_TEXT} characters")
+        raise BillingFileError(f"{location} must be a string of 1 to {_MAX_TEXT} characters")
     return value.strip()
 
 
-def _parse_texts(value: Any, place: str, max_count: int) -> tuple[str, ...]:
+def _parse_texts(value: Any, location: str, max_count: int) -> tuple[str, ...]:
     if not isinstance(value, list) or len(value) > max_count:
-        raise BillingFileError(f"{place} must be a list of at most {max_count} strings")
-    return tuple(_parse_text(text, place) for text in value)
+        raise BillingFileError(f"{location} must be a list of at most {max_count} strings")
+    return tuple(_parse_text(text, location) for text in value)
 
 
-def _parse_integer(value: Any, place: str, low: int, high: int) -> int:
+def _parse_integer(value: Any, location: str, low: int, high: int) -> int:
     if type(value) is not int or not low <= value <= high:
-        raise BillingFileError(f"{place} must be a whole number from {low} to {high}")
+        raise BillingFileError(f"{location} must be a whole number from {low} to {high}")
     return value
 
 
-def _check_keys(value: Any, place: str, required: set[str], optional: set[str]) -> None:
+def _check_keys(value: Any, location: str, required: set[str], optional: set[str]) -> None:
     if not isinstance(value, dict):
-        raise BillingFileError(f"{place} must be a table")
+        raise BillingFileError(f"{location} must be a table")
     if unknown := sorted(value.keys() - required - optional):
-        raise BillingFileError(f"{place}: unknown keys: {', '.join(unknown)}")
+        raise BillingFileError(f"{location}: unknown keys: {', '.join(unknown)}")
     if missing := sorted(required - value.keys()):
-        raise BillingFileError(f"{place}: missing keys: {', '.join(missing)}")
+        raise BillingFileError(f"{location}: missing keys: {', '.join(missing)}")

@@ -1,1 +1,1 @@
-"""Usage: meters, plan limits, and the usage history."""
+"""Usage: meters, plan limits, warnings and the usage history."""

@@ -1,9 +1,12 @@
-"""Events that usage emits."""
+"""The events that usage meters emit."""
 
 from typing import TypedDict
 
 THRESHOLD_REACHED = "usage.threshold_reached"
-"""A meter has reached a percentage of its limit. Emitted once per meter, month and percentage."""
+"""A meter has reached a percentage of its limit.
+
+Emitted once per meter, month and percentage.
+"""
 
 
 class ThresholdPayload(TypedDict):

@@ -1,4 +1,4 @@
-"""Jobs that fold meter changes, warn of limits, and compare meters with their rows."""
+"""Jobs that fold meter changes, warn of limits, and compare meters with a recount."""
 
 from app.billing.usage.service import upkeep, warnings
 from app.identity.organizations import emitted_events as organization_events
@@ -11,19 +11,19 @@ _RECONCILE_SECONDS = 86_400
 
 @jobs.handler("usage.fold", resumable=True)
 def fold(job: Job) -> None:
-    """Fold the meter changes of all organizations into days, in batches."""
+    """Add the recorded changes of all meters to the daily totals, in batches."""
     upkeep.fold(job.checkpoint)
 
 
 @jobs.handler(warnings.WARN_JOB, listens=(organization_events.PLAN_CHANGED,))
 def warn(_: Job) -> None:
-    """Warn of an organization's meters that have reached a percentage of their limit."""
+    """Emit a warning for each meter of the organization that has reached a share of its limit."""
     warnings.warn()
 
 
 @jobs.handler("usage.reconcile", queue="maintenance")
 def reconcile(_: Job) -> None:
-    """Enqueue a comparison of the meters for each organization."""
+    """Enqueue a job for each organization that compares its meters with a recount."""
     organizations = upkeep.list_organizations()
     jobs.enqueue_many(
         "usage.reconcile_organization", [(id_, {"slug": slug}) for id_, slug in organizations]
@@ -32,7 +32,7 @@ def reconcile(_: Job) -> None:
 
 @jobs.handler("usage.reconcile_organization", queue="maintenance")
 def reconcile_organization(job: Job) -> None:
-    """Report the meters of an organization that differ from their rows."""
+    """Report the meters of an organization that differ from a recount of the measured rows."""
     assert job.organization_id is not None
     upkeep.report_differences(job.organization_id, job.args["slug"])
 

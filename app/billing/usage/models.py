@@ -1,4 +1,4 @@
-"""Models of meters. Triggers and functions in the database write most of the tables.
+"""Models for meters. Triggers and functions in the database write most of these tables.
 
 See `migrations/metering.py`.
 """
@@ -16,10 +16,11 @@ _DERIVED = ({"info": {"derived": True}},)
 
 
 class UsageChange(db.Base):
-    """The quantities that a statement added to a meter and removed from it, until they are folded.
+    """The quantities that a statement added to a meter and removed from it.
 
-    Folding adds them to the day. `xact` is the id of the transaction. `organization_id` is not a
-    foreign key, so that a write to a metered table does not lock the organization.
+    The row exists until its quantities are folded into the row of the day in `usage_days`. `xact`
+    is the id of the transaction. `organization_id` is not a foreign key, so that a write to a
+    metered table does not lock the organization.
     """
 
     __tablename__ = "usage_changes"
@@ -39,7 +40,7 @@ class UsageChange(db.Base):
 
 
 class UsageDay(TenantModel, db.Base):
-    """The quantities added to and removed from a meter on a day in UTC, and its level at the end.
+    """A day of a meter in UTC: the quantities added and removed, and the level at the day's end.
 
     A day without changes has no row. A trigger deletes the rows of an erased organization.
     """
@@ -57,8 +58,8 @@ class UsageDay(TenantModel, db.Base):
 class UsageSettlement(TenantModel, db.Base):
     """The day before which an organization's usage is settled: measured, and no longer changing.
 
-    Changes of settled days that are not visible in `snapshot`, because their transaction committed
-    later, count on the day `until`.
+    A change on a settled day counts on the day `until` if its transaction is not visible in
+    `snapshot`, because it committed later.
     """
 
     __tablename__ = "usage_settlements"
@@ -69,7 +70,7 @@ class UsageSettlement(TenantModel, db.Base):
 
 
 class UsageHorizon(db.Base):
-    """The transaction before which all changes are folded. The table has one row."""
+    """The id of the transaction before which all changes are folded. The table has one row."""
 
     __tablename__ = "usage_horizon"
     __table_args__ = (CheckConstraint("one", name="one"),)
@@ -79,7 +80,7 @@ class UsageHorizon(db.Base):
 
 
 class UsageSource(db.Base):
-    """The table and the quantity expression that a meter sums."""
+    """The table that a meter sums, and the SQL expression for the quantity of a row."""
 
     __tablename__ = "usage_sources"
 
@@ -90,7 +91,7 @@ class UsageSource(db.Base):
 
 
 class UsageWarning(TenantModel, db.Base):
-    """A warning that was sent: a meter reached `percent` of its limit in a month."""
+    """A warning that was emitted: a meter reached `percent` of its limit in a month."""
 
     __tablename__ = "usage_warnings"
 

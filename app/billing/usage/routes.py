@@ -1,4 +1,4 @@
-"""Routes of usage."""
+"""Routes for usage."""
 
 from typing import Any
 
@@ -15,7 +15,7 @@ def get_usage(caller: Caller) -> dict[str, Any]:
     """Get the usage of the current month.
 
     Returns the usage of each meter, its limit, and a warning if the usage is at least 80 % of the
-    limit. Deleted documents count in the month in which they were created.
+    limit. Deleted documents still count in the month in which they were created.
     """
     return service.describe_usage()
 

@@ -1,4 +1,4 @@
-"""Query and response schemas of usage."""
+"""Query and response schemas for usage."""
 
 from app.billing.plans.catalogue import MAX_QUANTITY
 from app.billing.usage.service.reporting import WARNINGS
@@ -17,7 +17,7 @@ class UsagePeriod(Response):
 
 
 class MeterUsage(Response):
-    """The usage of a meter, and its limit; a limit of null means no limit."""
+    """The usage of a meter, and its limit; null means that there is no limit."""
 
     meter = Str(validate=OneOf(_METERS))
     used = Int(maximum=MAX_QUANTITY)
@@ -30,7 +30,11 @@ class MeterUsage(Response):
 
 
 class Usage(Response):
-    """The usage of the current month. Meters not ending with `_per_month` show current levels."""
+    """The usage in the current month.
+
+    Meters whose name ends with `_per_month` show the sum since the start of the month; other meters
+    show the current level.
+    """
 
     plan = Str(validate=OneOf(PLANS))
     period = Nested(UsagePeriod)
@@ -38,17 +42,20 @@ class Usage(Response):
 
 
 class UsageHistoryQuery(Schema):
-    """Days in UTC, both inclusive; by default the last 30 days."""
+    """The days of the usage history in UTC; by default the last 30 days."""
 
-    first = Date(data_key="from", description="The first day.")
-    last = Date(data_key="to", description="The last day; a period has at most 366 days.")
+    first = Date(data_key="from", description="The first day, inclusive.")
+    last = Date(
+        data_key="to", description="The last day, inclusive; a period has at most 366 days."
+    )
     meter = Str(validate=OneOf(_METERS))
 
 
 class UsageDay(Response):
     """The usage of a meter at the end of a day, and the quantities added and removed on the day.
 
-    For meters that end with `_per_month`, `used` is the sum since the first day of the month.
+    For meters whose name ends with `_per_month`, `used` is the sum since the first day of the
+    month.
     """
 
     day = Date()
@@ -58,7 +65,7 @@ class UsageDay(Response):
 
 
 class MeterHistory(Response):
-    """The days of a meter, oldest first; days in the future are omitted."""
+    """The daily usage of a meter, oldest day first; days in the future are omitted."""
 
     meter = Str(validate=OneOf(_METERS))
     days = List(Nested(UsageDay))

@@ -1,4 +1,4 @@
-"""Routes of export formats."""
+"""Routes for export formats."""
 
 from typing import Any
 
@@ -22,7 +22,7 @@ def list_export_formats(caller: Caller, query: dict[str, Any]) -> Page:
     """List export formats.
 
     Returns each format with its media type, file extension and options, and the parts of a tag set
-    that the format keeps.
+    that the format preserves.
     """
     return service.list_formats(**query)
 

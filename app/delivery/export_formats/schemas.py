@@ -1,9 +1,9 @@
-"""Response schemas of export formats."""
+"""Response schemas for export formats."""
 
 from app.engines.formats import KEEPS
 from app.kit.api.fields import JsonObject, List, OneOf, Response, Str
 
-_KEEPS = "The parts of a tag set that the file keeps."
+_KEEPS_TEXT = "The parts of a tag set that a file in this format preserves."
 
 
 class ExportFormat(Response):
@@ -14,7 +14,7 @@ class ExportFormat(Response):
     description = Str()
     media_type = Str()
     extension = Str()
-    keeps = List(Str(validate=OneOf(KEEPS)), description=_KEEPS)
+    keeps = List(Str(validate=OneOf(KEEPS)), description=_KEEPS_TEXT)
     options_schema = JsonObject(description="JSON Schema of the options, with their defaults.")
 
 

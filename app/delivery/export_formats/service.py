@@ -10,8 +10,8 @@ from app.kit.pagination import Page, PageRequest, paginate
 
 
 def list_formats(*, page: PageRequest) -> Page:
-    """Return a page of formats."""
-    # The database selects the formats, so that they use the same pagination as stored rows.
+    """Return a page of export formats, sorted by id or by name."""
+    # The query reads the formats from a VALUES list, so that they use the pagination for tables.
     names = [(format_.id, format_.name) for format_ in FORMATS.values()]
     table = values(column("id", String), column("name", String), name="formats").data(names)
     sorts = {"id": table.c.id, "name": table.c.name}
@@ -20,7 +20,7 @@ def list_formats(*, page: PageRequest) -> Page:
 
 
 def get(format_id: str) -> Format:
-    """Return a format. Raises 404."""
+    """Return the export format with this id. Raises 404 if it is not defined."""
     format_ = FORMATS.get(format_id)
     if format_ is None:
         raise errors.not_found()

@@ -1,4 +1,4 @@
-"""Jobs that write export files and delete expired ones."""
+"""Jobs that write export files and delete expired files."""
 
 from collections.abc import Callable
 from contextlib import ExitStack
@@ -46,7 +46,7 @@ def _reopen_export(args: dict[str, Any]) -> None:
     on_retry=_reopen_export,
 )
 def run_export(job: Job) -> None:
-    """Write an export's file.
+    """Write the tag sets of an export to its file, and complete the export.
 
     A repeated run starts again from the beginning. Does nothing if the export has already ended.
     """
@@ -56,7 +56,7 @@ def run_export(job: Job) -> None:
         return
     job.checkpoint()
     try:
-        _wait_for_period(job, export)
+        _wait_for_open_transactions(job, export)
         with container.current().storage.stage() as staged:
             result = _write_file(
                 staged, export, lambda done, total: _report_progress(job, export.id, done, total)
@@ -66,8 +66,8 @@ def run_export(job: Job) -> None:
         return
 
 
-def _wait_for_period(job: Job, export: Export) -> None:
-    """Wait until no open transaction can add tag sets to the period of the export."""
+def _wait_for_open_transactions(job: Job, export: Export) -> None:
+    """Wait until no open transaction can still add tag sets to the export's period."""
     if export.filter["created_before"] is None and export.filter["decided_before"] is None:
         return
 
@@ -79,7 +79,7 @@ def _wait_for_period(job: Job, export: Export) -> None:
     try:
         watermarks.wait_for_commits(check)
     except watermarks.StillCommitting:
-        raise Retry("a transaction in the export period has been open for minutes") from None
+        raise Retry("a transaction of the export period has been open for minutes") from None
 
 
 def _report_progress(job: Job, export_id: UUID, done: int, total: int) -> None:
@@ -88,20 +88,20 @@ def _report_progress(job: Job, export_id: UUID, done: int, total: int) -> None:
     job.checkpoint()
 
 
-class _Progress:
-    """Calls `report` with the progress, at most once every `REPORT_SECONDS`."""
+class _ProgressReporter:
+    """Passes the progress of an export to `report`, at most once every `REPORT_SECONDS`."""
 
     def __init__(self, report: Callable[[int, int], None], total: int) -> None:
         self._report = report
         self._total = total
-        self._due = 0.0
+        self._next_report_at = 0.0
         self.done = 0
 
-    def check(self) -> None:
-        """Report the progress if it is due."""
-        if monotonic() >= self._due:
+    def report_if_due(self) -> None:
+        """Report the progress if the last report is at least `REPORT_SECONDS` old."""
+        if monotonic() >= self._next_report_at:
             self._report(self.done, self._total)
-            self._due = monotonic() + REPORT_SECONDS
+            self._next_report_at = monotonic() + REPORT_SECONDS
 
 
 def _write_file(staged: Staged, export: Export, report: Callable[[int, int], None]) -> RunResult:
@@ -110,23 +110,26 @@ def _write_file(staged: Staged, export: Export, report: Callable[[int, int], Non
     with ExitStack() as stack:
         snapshot = stack.enter_context(rows.open_snapshot(export.filter, export.include))
         fields = merge_fields([version.fields for version in snapshot.versions])
-        progress = _Progress(report, snapshot.total)
+        progress = _ProgressReporter(report, snapshot.total)
         source = None
         if format_.document_writer is not None:
-            source = DocumentSource(stack.enter_context(snapshot.open_pages()), progress.check)
+            pages = stack.enter_context(snapshot.open_pages())
+            source = DocumentSource(pages, progress.report_if_due)
         # Writers only call `write`; a staged file does not implement the rest of BinaryIO.
         out = cast("BinaryIO", staged)
         writer: Writer
         if format_.needs_process:
-            writer = ProcessWriter(out, export.format, fields, export.options, progress.check)
+            writer = ProcessWriter(
+                out, export.format, fields, export.options, progress.report_if_due
+            )
         else:
             writer = format_.create_writer(out, fields, export.options, source)
-        progress.check()
+        progress.report_if_due()
 
-        def receive(piece: bytes, *, is_last: bool) -> None:
-            writer.write_piece(piece, is_last=is_last)
+        def receive(chunk: bytes, *, is_last: bool) -> None:
+            writer.write_chunk(chunk, is_last=is_last)
             progress.done = min(writer.rows, snapshot.total)
-            progress.check()
+            progress.report_if_due()
 
         removed_count = snapshot.copy(receive)
         writer.close()

@@ -1,4 +1,4 @@
-"""Models of export jobs and their files."""
+"""Models for export jobs and their files, and for removed tag sets."""
 
 from collections.abc import Mapping
 from datetime import datetime
@@ -41,8 +41,8 @@ TRANSITIONS: Mapping[ExportStatus, tuple[ExportStatus, ...]] = {
 class Export(TenantModel, db.Record, db.Base):
     """An export job.
 
-    The file is in the storage under `storage_key` and can be downloaded until `expires_at`.
-    `manifest` describes the file, and is kept after the file has expired.
+    Its file is stored under `storage_key` and can be downloaded until `expires_at`. `manifest`
+    describes the file, and is kept after the file has expired.
     """
 
     __tablename__ = "exports"
@@ -80,7 +80,7 @@ class Export(TenantModel, db.Record, db.Base):
 
     @property
     def applied_include(self) -> dict[str, Any]:
-        """Return `include` with the properties that earlier releases did not store."""
+        """Return `include` with defaults for the properties that earlier releases did not store."""
         return {"removed": False, **self.include}
 
     @property
@@ -100,8 +100,8 @@ class Export(TenantModel, db.Record, db.Base):
 class RemovedTagSet(TenantModel, db.Base):
     """A record of an accepted tag set that was reopened or deleted.
 
-    Triggers on `tag_sets` write the record. `removed_at` is never before the watermark of the
-    organization. If the tag set is accepted again, the record stays, and exports ignore it.
+    Triggers on `tag_sets` write the record. `removed_at` is never before the organization's
+    watermark. If the tag set is accepted again, the record stays, and exports ignore it.
     """
 
     __tablename__ = "removed_tag_sets"

@@ -1,4 +1,4 @@
-"""Routes of exports."""
+"""Routes for exports."""
 
 from typing import Any
 from uuid import UUID
@@ -79,8 +79,8 @@ def download_export(caller: Caller, job_id: UUID) -> Download:
     Returns the file of a completed export, or a range of the file. Responds with 409 `conflict` if
     the export has no file; `details.state` is the status of the export, or `expired`. Each download
     adds an entry to the audit log. Range requests by one caller for the same file within an hour
-    count as one download. If the operator has switched on `DOWNLOAD_LINKS`, the response is a
-    redirect (307) to a signed link to the object store.
+    count as one download. If the operator has enabled `DOWNLOAD_LINKS`, the response is a redirect
+    (307) to a signed link to the object store.
     """
     actor_id = caller.api_key_id or caller.user_id
     return reading.download(job_id, user_id=caller.user_id, actor_id=actor_id)
@@ -90,8 +90,8 @@ def download_export(caller: Caller, job_id: UUID) -> Download:
 def cancel_export(caller: Caller, job_id: UUID) -> models.Export:
     """Cancel an export.
 
-    Ends a queued or running job without a file. Responds with 409 `conflict` if the job has already
-    ended.
+    Stops a queued or running job; no file is stored. Responds with 409 `conflict` if the job has
+    already ended.
     """
     return controlling.cancel(job_id)
 
@@ -101,7 +101,7 @@ def retry_export(caller: Caller, job_id: UUID) -> models.Export:
     """Retry an export.
 
     Queues a failed export again, or an export whose file has expired. The filter, options and
-    period stay the same. A retry does not count towards the limit of exports per hour.
+    period stay the same. A retry does not count toward the hourly limit for exports.
     """
     return controlling.retry(job_id)
 
@@ -124,12 +124,12 @@ def get_export_manifest(caller: Caller, job_id: UUID) -> dict[str, Any]:
     returns=ExportAuditEntry,
 )
 def list_export_audit(caller: Caller, query: dict[str, Any]) -> Page:
-    """List the audit trail of exports.
+    """List export audit entries.
 
     Returns an entry for each creation, download, cancellation and retry of an export, and for each
     file that was written or deleted; newest first.
     """
-    return reading.list_audit(**query)
+    return reading.list_audit_entries(**query)
 
 
 @blueprint.post(

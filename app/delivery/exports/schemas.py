@@ -1,4 +1,4 @@
-"""Request and response schemas of exports."""
+"""Request and response schemas for exports."""
 
 from marshmallow.validate import Length
 
@@ -28,7 +28,7 @@ MAX_PREVIEW_ROWS = 50
 _MAX_BIGINT = 2**63 - 1
 
 _TAGS_TEXT = (
-    "Which of the tag sets that match the filter are exported. `accepted`: all accepted tag sets."
+    "Selects from the tag sets that match the filter. `accepted`: all accepted tag sets."
     " `final`: one final tag set per document, which is the accepted merge or, without a merge, the"
     " tag set accepted last. `latest`: the newest tag set of each document, in any status. `all`:"
     " every tag set."
@@ -63,7 +63,7 @@ class ExportFilter(Schema):
 
 
 class ExportInclude(Schema):
-    """The selection of tag sets per document, and of the parts of each tag set."""
+    """Selects the tag sets to export for each document, and the parts of each tag set."""
 
     tags = Str(validate=OneOf(TAG_SET_SELECTIONS), description=_TAGS_TEXT)
     evidence = Bool(
@@ -88,7 +88,7 @@ class ExportInclude(Schema):
 
 
 class CreateExport(Schema):
-    """A request for an export."""
+    """The request body that creates an export."""
 
     format_id = Str(
         data_key="format",
@@ -102,7 +102,7 @@ class CreateExport(Schema):
 
 
 class PreviewExport(CreateExport):
-    """A request for the first rows of an export."""
+    """The request body for a preview of an export; `limit` is the maximum number of rows."""
 
     limit = Int(minimum=1, maximum=MAX_PREVIEW_ROWS, load_default=10)
 
@@ -121,7 +121,7 @@ class AppliedFilter(Response):
 
 
 class AppliedInclude(Response):
-    """The selection as it was applied, with defaults filled in."""
+    """The `include` object as it was applied, with defaults filled in."""
 
     tags = Str()
     evidence = Bool()
@@ -183,10 +183,12 @@ class ExportFilters(Schema):
 
 
 class ExportPreview(Response):
-    """The first rows of an export."""
+    """The first rows of an export, and the total number of its tag sets."""
 
     count = Int(description="The total number of tag sets in the export.")
-    count_is_exact = Bool(description="Whether `count` is exact. If not, there are more.")
+    count_is_exact = Bool(
+        description="Whether `count` is exact. If false, the export has more tag sets than `count`."
+    )
     rows = List(JsonObject(), description="The first tag sets, in the format `jsonl`.")
     content = Str(
         allow_none=True,
@@ -205,7 +207,7 @@ class ManifestTool(Response):
 
 
 class ManifestVersion(Response):
-    """A schema version of the exported tag sets."""
+    """A schema version that exported tag sets use."""
 
     id = Uuid()
     number = Int()
@@ -213,7 +215,7 @@ class ManifestVersion(Response):
 
 
 class ManifestSchema(Response):
-    """A schema of the exported tag sets."""
+    """A schema that exported tag sets use, with the versions in use."""
 
     id = Uuid()
     name = Str()
@@ -235,7 +237,7 @@ class ExportManifest(Response):
     job_id = Uuid()
     scheduled_export_id = Uuid(allow_none=True)
     tool = Nested(ManifestTool)
-    snapshot_at = UtcDateTime(description="The time of the database snapshot in the file.")
+    snapshot_at = UtcDateTime(description="When the exported database snapshot was taken.")
     format = Str()
     options = JsonObject()
     filter = Nested(AppliedFilter)
@@ -257,15 +259,15 @@ class ExportAuditFilters(Schema):
 
 
 class ExportActor(Response):
-    """The actor of an audit entry. Jobs and schedules have the kind `system`."""
+    """The actor of an audit entry. For jobs and schedules, `kind` is `system`."""
 
-    kind = Str(validate=OneOf(audit.KINDS))
+    kind = Str(validate=OneOf(audit.ACTOR_KINDS))
     id = Uuid(allow_none=True)
     label = Str()
 
 
 class ExportAuditEntry(Response):
-    """An action on an export."""
+    """An audit entry for one action on an export."""
 
     id = Uuid()
     at = UtcDateTime()

@@ -3,14 +3,14 @@
 from app.kit.counters import Cube, Source
 from app.kit.counters.spans import DAY, MONTH
 
-_STATE = ("kind", "unread")
+_FACETS = ("kind", "unread")
 _USER = "user_id"
 NOTIFICATIONS = Source(
     "notifications",
-    (_USER, *_STATE, "created"),
+    (_USER, *_FACETS, "created"),
     (
-        Cube("notifications", _STATE, key=_USER),
-        Cube("notifications.created.month", _STATE, _USER, "created", MONTH),
-        Cube("notifications.created.day", _STATE, _USER, "created", DAY),
+        Cube("notifications", _FACETS, key=_USER),
+        Cube("notifications.created.month", _FACETS, _USER, "created", MONTH),
+        Cube("notifications.created.day", _FACETS, _USER, "created", DAY),
     ),
 )

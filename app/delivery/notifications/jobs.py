@@ -1,6 +1,6 @@
-"""Jobs that create notifications about events and queue their emails.
+"""Jobs that create notifications about events and queue emails for them.
 
-Events that occur in large numbers are handled in batches and counted together.
+Frequent events are handled in batches, and one notification counts several events.
 """
 
 from collections.abc import Callable, Sequence
@@ -16,7 +16,7 @@ from app.kit.jobs import Job
 
 @jobs.handler("notifications.email", queue="notifications", listens=(sending.NOTIFICATION_CREATED,))
 def enqueue_email(job: Job) -> None:
-    """Queue the email of a notification in the transaction that marks the job as done."""
+    """Queue the email for a notification in the transaction that marks the job as done."""
     mailing.enqueue_email(UUID(job.args["data"]["notification_id"]))
 
 
@@ -24,13 +24,13 @@ def _build_event(job: Job) -> Event:
     return Event(UUID(job.args["event_id"]), job.args["data"])
 
 
-def _declare_handler(name: str, events: Sequence[str], notify: Callable[[Event], None]) -> None:
+def _register_handler(name: str, events: Sequence[str], notify: Callable[[Event], None]) -> None:
     @jobs.handler(name, queue="notifications", listens=events)
     def handle_event(job: Job) -> None:
         notify(_build_event(job))
 
 
-def _declare_batch_handler(
+def _register_batch_handler(
     name: str, event: str, notify: Callable[[Sequence[Event]], None]
 ) -> None:
     @jobs.handler(name, queue="notifications", listens=(event,), batch=True)
@@ -38,44 +38,46 @@ def _declare_batch_handler(
         notify([_build_event(job) for job in batch])
 
 
-_declare_batch_handler(
+_register_batch_handler(
     "notifications.artifacts_assigned", "artifacts.assigned", work.notify_of_assigned_documents
 )
-_declare_batch_handler(
+_register_batch_handler(
     "notifications.reviews_assigned", "reviews.assigned", work.notify_of_assigned_reviews
 )
-_declare_batch_handler(
+_register_batch_handler(
     "notifications.reviews_returned", "reviews.returned", work.notify_of_returned_reviews
 )
-_declare_batch_handler(
+_register_batch_handler(
     "notifications.tag_set_rejected", "tag_set.rejected", work.notify_of_rejected_tag_sets
 )
-_declare_batch_handler(
+_register_batch_handler(
     "notifications.tag_set_reopened", "tag_set.reopened", work.notify_of_reopened_tag_sets
 )
-_declare_handler("notifications.tag_set_commented", ("tag_set.commented",), work.notify_of_comment)
-_declare_handler(
+_register_handler("notifications.tag_set_commented", ("tag_set.commented",), work.notify_of_comment)
+_register_handler(
     "notifications.connector_alert", ("connector.alert_raised",), work.notify_of_connector_alert
 )
-_declare_handler(
-    "notifications.export_completed", ("export.completed",), results.notify_of_finished_export
+_register_handler(
+    "notifications.export_completed", ("export.completed",), results.notify_of_completed_export
 )
-_declare_handler("notifications.export_failed", ("export.failed",), results.notify_of_failed_export)
-_declare_handler(
+_register_handler(
+    "notifications.export_failed", ("export.failed",), results.notify_of_failed_export
+)
+_register_handler(
     "notifications.export_delivery_failed",
     (scheduled_export_events.DELIVERY_FAILED,),
     results.notify_of_failed_delivery,
 )
-_declare_handler("notifications.drift_found", ("drift.found",), results.notify_of_drift)
-_declare_handler(
-    "notifications.limit_used", ("usage.threshold_reached",), results.notify_of_used_limit
+_register_handler("notifications.drift_found", ("drift.found",), results.notify_of_drift)
+_register_handler(
+    "notifications.limit_used", ("usage.threshold_reached",), results.notify_of_usage_threshold
 )
-_declare_handler(
+_register_handler(
     "notifications.api_key_creator_left",
     ("member.removed", "member.disabled"),
     work.notify_of_departed_creator,
 )
-_declare_handler(
+_register_handler(
     "notifications.api_key_creator_demoted",
     ("member.role_changed",),
     work.notify_of_demoted_creator,
@@ -84,7 +86,7 @@ _declare_handler(
 
 @jobs.handler("notifications.post_due", queue="notifications", resumable=True)
 def enqueue_due_emails(job: Job) -> None:
-    """Close notifications whose collection window has ended and queue their emails."""
+    """Close notifications whose collection window has ended, and queue their emails."""
     mailing.enqueue_due_emails(job.checkpoint)
 
 

@@ -17,7 +17,7 @@ _UNREAD = text("(read_at IS NULL)")
 
 
 class EmailFrequency(StrEnum):
-    """The frequency of notification emails to a user."""
+    """How often a user receives notification emails."""
 
     IMMEDIATE = "immediate"
     HOURLY = "hourly"
@@ -25,14 +25,15 @@ class EmailFrequency(StrEnum):
 
 
 class Notification(TenantModel, db.Record, db.Base):
-    """One message to one user.
+    """A notification to one user, shown in the application or sent by email, or both.
 
     `unique_key` prevents a second notification with the same cause. If `in_app` is false, the
     notification exists only for its email and is not shown in the application.
 
     A notification with `open_until` is open: until that time, or until it is read, events with the
     same `message` are added to its `count`, and title and body are rendered again from `gathered`.
-    `by_mail` means that its email is sent when it is closed.
+    `message` is the name of a text in `messages/`. If `by_mail` is true, the email is sent when the
+    notification is closed.
 
     A notification without `message` collects no events; its `open_until` is the time when its email
     is due.
@@ -90,8 +91,8 @@ class Notification(TenantModel, db.Record, db.Base):
 class NotificationCause(TenantModel, db.Base):
     """The id of an event that users were notified about.
 
-    It prevents a second notification when the event's job runs again, and is kept a little longer
-    than the job.
+    The record prevents a second notification when the event's job runs again. It is kept a little
+    longer than the job.
     """
 
     __tablename__ = "notification_causes"

@@ -1,4 +1,4 @@
-"""Routes of the caller's notifications and email delivery preferences."""
+"""Routes for the caller's notifications and email delivery preferences."""
 
 from typing import Any
 from uuid import UUID
@@ -49,11 +49,11 @@ def get_unread_count(caller: Caller) -> dict[str, int]:
 def read_all_notifications(caller: Caller) -> dict[str, int]:
     """Mark all notifications as read.
 
-    Marks the notifications that the list shows. A notification that is created, or to which an
-    event is added, at the same time stays unread. The emails of marked notifications are no longer
+    Marks the notifications that the list shows. A notification stays unread if it is created, or
+    if an event is added to it, at the same time. The emails for marked notifications are no longer
     sent.
     """
-    return reading.read_all(caller)
+    return reading.mark_all_as_read(caller)
 
 
 @blueprint.post(
@@ -78,7 +78,7 @@ def read_notification(
 def delete_notification(caller: Caller, notification_id: UUID) -> None:
     """Delete a notification.
 
-    The email of the notification is no longer sent.
+    The email for the notification is no longer sent.
     """
     reading.delete(caller, notification_id)
 

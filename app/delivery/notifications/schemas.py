@@ -1,4 +1,4 @@
-"""Request and response schemas of notifications."""
+"""Request and response schemas for notifications."""
 
 import re
 
@@ -34,7 +34,7 @@ class NotificationFilters(Schema):
 
 
 class NotificationOrganization(Response):
-    """The organization of a notification."""
+    """The organization that a notification belongs to."""
 
     id = Uuid()
     slug = Str()
@@ -42,7 +42,7 @@ class NotificationOrganization(Response):
 
 
 class Notification(Response):
-    """A notification."""
+    """A notification to the caller about one event or several events."""
 
     id = Uuid()
     organization = Nested(NotificationOrganization)
@@ -50,7 +50,7 @@ class Notification(Response):
     title = Str()
     body = Str(description="Plain text; paragraphs are separated by empty lines.")
     link = Str(allow_none=True, description="The path and query of an API operation.")
-    count = Int(description="The number of events that the notification counts.")
+    count = Int(description="The number of events that the notification is about.")
     read_at = UtcDateTime(allow_none=True)
     created_at = UtcDateTime()
     updated_at = UtcDateTime()
@@ -69,18 +69,18 @@ class ReadCount(Response):
 
 
 class ReadNotification(Schema):
-    """The read state to set."""
+    """The request body that marks a notification as read or unread."""
 
     read = Bool(load_default=True, description="False marks the notification as unread again.")
 
 
 def _check_clock_time(value: str) -> None:
     if not re.fullmatch(_CLOCK_TIME, value):
-        raise ValidationError("Must be a time from 00:00 to 23:59, such as 07:30.")
+        raise ValidationError("Must be a time from 00:00 to 23:59, for example 07:30.")
 
 
 class ClockTime(Str):
-    """A local time of day, `HH:MM`."""
+    """A field for a local time of day in the form `HH:MM`."""
 
     def __init__(self, *, name: str, description: str) -> None:
         super().__init__(
@@ -95,12 +95,12 @@ class ClockTime(Str):
 class QuietHours(Schema):
     """The local times between which no email is sent; the period may cross midnight."""
 
-    from_ = ClockTime(name="from", description="The start, such as 22:00.")
-    to = ClockTime(name="to", description="The end, such as 07:00.")
+    from_ = ClockTime(name="from", description="The start of the quiet hours, for example 22:00.")
+    to = ClockTime(name="to", description="The end of the quiet hours, for example 07:00.")
 
 
 class SetDeliveryPreferences(Schema):
-    """The preferences for notification emails to set."""
+    """The preferences to set for notification emails."""
 
     email_frequency = Str(required=True, validate=OneOf(_FREQUENCIES))
     quiet_hours = Nested(

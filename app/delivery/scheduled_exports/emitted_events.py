@@ -1,7 +1,8 @@
 """Events that scheduled exports emit."""
 
 DELIVERY_FAILED = "scheduled_export.delivery_failed"
-"""Emitted when the file of a run could not be delivered.
+"""The event emitted when the file of a run could not be delivered.
 
-Payload: {scheduled_export_id, job_id, name, error {code, message}, created_by}.
+The payload has `scheduled_export_id`, `job_id`, `name`, `created_by`, and `error` with `code` and
+`message`.
 """

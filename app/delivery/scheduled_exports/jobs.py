@@ -10,21 +10,21 @@ from app.kit.jobs import Job
 
 SCHEDULE_EVERY = 15
 MAX_ATTEMPTS = 10
-"""The maximum number of attempts at a delivery; with the delays of jobs, about an hour."""
+"""The maximum number of delivery attempts; they take about an hour, including the delays."""
 
 
 @jobs.handler("scheduled_exports.start_due", resumable=True)
 def start_due_runs(job: Job) -> None:
-    """Start all due runs."""
+    """Start all due runs of scheduled exports, one batch per transaction."""
     while starting.start_due_runs():
         job.checkpoint()
 
 
 @jobs.handler("scheduled_exports.finish_run", listens=(RUN_COMPLETED,))
 def finish_run(job: Job) -> None:
-    """Finish a run whose file is for download, or queue the delivery of its file."""
+    """Mark a run's file as delivered if it is only for download, or queue the file's delivery."""
     job_id = _get_job_id(job.args["data"])
-    # If the delivery of an earlier file failed, the file of a retry is delivered.
+    # If an earlier file could not be delivered, the file from a retry of the export is delivered.
     delivering.reopen(job_id)
     delivering.finish_or_enqueue(job_id)
 
@@ -49,7 +49,7 @@ def _reopen_delivery(args: dict[str, Any]) -> None:
     on_retry=_reopen_delivery,
 )
 def deliver(job: Job) -> None:
-    """Deliver the file of a run."""
+    """Send the file of a run to its destination, and mark the run as delivered."""
     delivering.deliver(job, _get_job_id(job.args))
 
 

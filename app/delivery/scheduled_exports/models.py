@@ -1,4 +1,4 @@
-"""Models of scheduled exports and their runs."""
+"""Models for scheduled exports and their runs."""
 
 from datetime import datetime
 from enum import StrEnum
@@ -17,7 +17,7 @@ from app.kit.tenancy import TenantModel
 class Mode(StrEnum):
     """The mode of a scheduled export: each run exports everything, or only recent changes.
 
-    Recent changes are those since the end of the last delivered period.
+    Recent changes are changes since the end of the last delivered period.
     """
 
     FULL = "full"
@@ -25,7 +25,7 @@ class Mode(StrEnum):
 
 
 class Trigger(StrEnum):
-    """The cause of a run: the schedule, or a request."""
+    """The cause of a run: the schedule, or a request to run the export now."""
 
     SCHEDULE = "schedule"
     MANUAL = "manual"
@@ -45,8 +45,8 @@ class ScheduledExport(TenantModel, db.Revised, db.Base):
     `filter`, `options` and `include` have defaults filled in. `settings` holds the destination's
     settings without secrets, `credentials` the encrypted JSON object with its secrets, and
     `stored_secrets` the names of the secrets. `next_run_at` is null while the export is paused.
-    `exported_until` is the end of the last delivered period, at which the next incremental run
-    starts. The revision counts edits; a run does not change it.
+    `exported_until` is the end of the last delivered period, and the start of the next incremental
+    run's period. The revision counts edits; a run does not change the revision.
     """
 
     __tablename__ = "scheduled_exports"
@@ -80,8 +80,8 @@ class ScheduledExport(TenantModel, db.Revised, db.Base):
 class ScheduledRun(TenantModel, db.Base):
     """A run of a scheduled export: the export job with the same id, and the delivery of its file.
 
-    `covers_from` and `covers_until` are the period of an incremental run. A run has ended when its
-    job has failed or was cancelled, or when its delivery is no longer pending.
+    `covers_from` and `covers_until` are the start and end of an incremental run's period. A run has
+    ended when its job has failed or was cancelled, or when its delivery is no longer pending.
     """
 
     __tablename__ = "scheduled_export_runs"

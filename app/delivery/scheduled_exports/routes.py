@@ -1,4 +1,4 @@
-"""Routes of scheduled exports."""
+"""Routes for scheduled exports."""
 
 from typing import Any
 from uuid import UUID
@@ -16,7 +16,7 @@ from app.kit.api.blueprint import Blueprint, Listing
 from app.kit.pagination import Page
 from app.kit.principal import Caller
 
-blueprint = Blueprint("scheduled-exports", description="Recurring exports and their deliveries.")
+blueprint = Blueprint("scheduled-exports", description="Scheduled exports and file deliveries.")
 _READ, _MANAGE = "scheduled_exports:read", "scheduled_exports:manage"
 
 
@@ -29,9 +29,9 @@ _READ, _MANAGE = "scheduled_exports:read", "scheduled_exports:manage"
 def list_scheduled_exports(caller: Caller, query: dict[str, Any]) -> Page:
     """List scheduled exports.
 
-    Returns recurring exports, each with the time of its next run and with its last run.
+    Returns scheduled exports, each with the time of its next run and with its last run.
     """
-    return managing.list_scheduled(**query)
+    return managing.list_scheduled_exports(**query)
 
 
 @blueprint.post(
@@ -44,16 +44,19 @@ def list_scheduled_exports(caller: Caller, query: dict[str, Any]) -> Page:
 def create_scheduled_export(caller: Caller, body: dict[str, Any]) -> dict[str, Any]:
     """Create a scheduled export.
 
-    Runs an export at the times of `cron` and delivers each file. `mode` sets whether each run
-    exports all tag sets or only recent changes. The secrets of the destination are stored encrypted
-    and are never returned.
+    The export runs at the times given by `cron`, and each run delivers a file. `mode` sets whether
+    each run exports all tag sets or only recent changes. The secrets of the destination are stored
+    encrypted and are never returned.
     """
     return managing.create(created_by=caller.user_id, **body)
 
 
 @blueprint.get("/exports/scheduled/{export_id}", permission=_READ, returns=ScheduledExport)
 def get_scheduled_export(caller: Caller, export_id: UUID) -> dict[str, Any]:
-    """Get a scheduled export."""
+    """Get a scheduled export.
+
+    Returns the scheduled export with the time of its next run and with its last run.
+    """
     return managing.get(export_id)
 
 
@@ -94,8 +97,8 @@ def delete_scheduled_export(caller: Caller, export_id: UUID, revision: int | Non
 def run_scheduled_export(caller: Caller, export_id: UUID) -> dict[str, Any]:
     """Run a scheduled export now.
 
-    Starts a run outside of the schedule, even if the export is paused. Responds with 409 `conflict`
-    if another run has not ended; `details.job_id` is the export job of that run.
+    Starts a run outside the schedule, even if the export is paused. Responds with 409 `conflict` if
+    another run has not ended; `details.job_id` is the id of that run's export job.
     """
     return starting.run_now(export_id, created_by=caller.user_id, api_key_id=caller.api_key_id)
 

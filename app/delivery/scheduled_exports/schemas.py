@@ -1,4 +1,4 @@
-"""Request and response schemas of scheduled exports."""
+"""Request and response schemas for scheduled exports."""
 
 from app.delivery.exports.schemas import (
     AppliedFilter,
@@ -29,34 +29,36 @@ from app.kit.api.fields import (
 )
 
 _MAX_BIGINT = 2**63 - 1
-_CRON = (
+_CRON_TEXT = (
     "A cron expression with five fields and at least 15 minutes between two runs. A time that is"
-    " skipped when daylight saving time begins is due right after the change of the clock. A time"
+    " skipped when daylight saving time begins is due immediately after the clock change. A time"
     " that occurs twice when daylight saving time ends is due once."
 )
-_ZONE = "IANA time zone of the cron expression. By default, the time zone of the organization."
-_MODE = (
+_TIME_ZONE_TEXT = (
+    "IANA time zone of the cron expression. By default, the time zone of the organization."
+)
+_MODE_TEXT = (
     "`full`: each run exports everything that the filter selects. `incremental`: each run exports"
     " the tag sets accepted since the end of the last delivered period, and a row with the status"
     " `removed` for each accepted tag set that was reopened or deleted since then."
 )
-_SETTINGS = (
+_SETTINGS_TEXT = (
     "Settings of the destination, including its secrets. s3: `bucket`, `prefix`, `region`,"
     " `endpoint_url`, `access_key_id`, `secret_access_key`. sftp: `host`, `port`, `path`,"
-    " `username`, `password` or `private_key`, `host_key`. http: `url`, in which `{name}` is the"
-    " name of the file, `username` and `password`, or `token`."
+    " `username`, `password` or `private_key`, `host_key`. http: `url` (in the URL, `{name}` is"
+    " replaced by the file name), and `username` and `password`, or `token`."
 )
 
 
 class ExportDestination(Schema):
-    """The destination of the files."""
+    """The destination to which files are delivered, with its settings and secrets."""
 
     kind = Str(required=True, validate=OneOf(KINDS))
-    settings = JsonObject(load_default=dict, description=_SETTINGS)
+    settings = JsonObject(load_default=dict, description=_SETTINGS_TEXT)
 
 
 class CreateScheduledExport(Schema):
-    """A request for a recurring export."""
+    """The request body that creates a scheduled export."""
 
     name = Name(required=True)
     format_id = Str(data_key="format", required=True, max_length=64)
@@ -64,10 +66,10 @@ class CreateScheduledExport(Schema):
     options = JsonObject(load_default=dict, description="Options of the format.")
     include = Nested(ExportInclude, load_default=dict)
     cron_expression = Str(
-        data_key="cron", required=True, max_length=cron.MAX_LENGTH, description=_CRON
+        data_key="cron", required=True, max_length=cron.MAX_LENGTH, description=_CRON_TEXT
     )
-    time_zone = Str(max_length=64, allow_none=True, description=_ZONE)
-    mode = Str(validate=OneOf(tuple(Mode)), load_default=Mode.FULL.value, description=_MODE)
+    time_zone = Str(max_length=64, allow_none=True, description=_TIME_ZONE_TEXT)
+    mode = Str(validate=OneOf(tuple(Mode)), load_default=Mode.FULL.value, description=_MODE_TEXT)
     destination = Nested(
         ExportDestination, load_default=lambda: {"kind": "download", "settings": {}}
     )
@@ -75,16 +77,16 @@ class CreateScheduledExport(Schema):
 
 
 class UpdateScheduledExport(Schema):
-    """The changes to a recurring export."""
+    """The changes to a scheduled export; omitted properties stay the same."""
 
     name = Name()
     format_id = Str(data_key="format", max_length=64)
     where = Nested(ExportFilter, data_key="filter", description="Replaces the filter.")
     options = JsonObject()
     include = Nested(ExportInclude, description="Replaces all properties of `include`.")
-    cron_expression = Str(data_key="cron", max_length=cron.MAX_LENGTH, description=_CRON)
+    cron_expression = Str(data_key="cron", max_length=cron.MAX_LENGTH, description=_CRON_TEXT)
     time_zone = Str(max_length=64)
-    mode = Str(validate=OneOf(tuple(Mode)), description=_MODE)
+    mode = Str(validate=OneOf(tuple(Mode)), description=_MODE_TEXT)
     destination = Nested(
         ExportDestination,
         description="Replaces the destination. If the request contains no secrets, the stored"
@@ -95,7 +97,7 @@ class UpdateScheduledExport(Schema):
 
 
 class ScheduledExportFilters(Schema):
-    """Filters for the list of recurring exports."""
+    """Filters for the list of scheduled exports."""
 
     paused = QueryBool()
     format_id = Str(data_key="format", max_length=64)
@@ -104,14 +106,14 @@ class ScheduledExportFilters(Schema):
 
 
 class RunFilters(Schema):
-    """Filters for the runs of a recurring export."""
+    """Filters for the runs of a scheduled export."""
 
     created_after = UtcDateTime()
     created_before = UtcDateTime()
 
 
 class ExportDelivery(Response):
-    """The delivery of the file of a run."""
+    """The delivery of a run's file to its destination."""
 
     status = Str(validate=OneOf(tuple(DeliveryStatus)))
     sent_bytes = Int(maximum=_MAX_BIGINT)
@@ -121,7 +123,7 @@ class ExportDelivery(Response):
 
 
 class ScheduledExportRun(Response):
-    """A run of a recurring export, which is an export job with the same id."""
+    """A run of a scheduled export: an export job with the same id, and the delivery of its file."""
 
     id = Uuid()
     job_id = Uuid(description="The id of the export job, which equals `id`.")
@@ -129,10 +131,10 @@ class ScheduledExportRun(Response):
     trigger = Str(validate=OneOf(tuple(Trigger)))
     due_at = UtcDateTime(allow_none=True, description="The scheduled time; null for a manual run.")
     covers_from = UtcDateTime(
-        allow_none=True, description="The start of the period of an incremental run, inclusive."
+        allow_none=True, description="The start of an incremental run's period, inclusive."
     )
     covers_until = UtcDateTime(
-        allow_none=True, description="The end of the period of an incremental run, exclusive."
+        allow_none=True, description="The end of an incremental run's period, exclusive."
     )
     status = Str(
         validate=OneOf(RUN_STATUSES),
@@ -154,7 +156,7 @@ class ScheduledExportRun(Response):
 
 
 class StoredDestination(Response):
-    """The destination of the files, without its secrets."""
+    """The destination to which files are delivered, without its secrets."""
 
     kind = Str(validate=OneOf(KINDS))
     settings = JsonObject(description="The settings without secrets.")
@@ -162,7 +164,7 @@ class StoredDestination(Response):
 
 
 class ScheduledExport(Response):
-    """A recurring export."""
+    """An export that runs at the times of a cron expression, with its last run."""
 
     id = Uuid()
     name = Str()

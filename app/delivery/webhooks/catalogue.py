@@ -1,4 +1,4 @@
-"""The catalogue of webhook events: descriptions, JSON Schemas, samples and OpenAPI webhooks."""
+"""The catalog of webhook events: descriptions, JSON Schemas, samples and OpenAPI webhooks."""
 
 from dataclasses import dataclass
 from functools import partial
@@ -16,7 +16,7 @@ _SCHEMA_ID = "0199a2c4-5d90-7c11-b7e6-20f4a86d3c55"
 
 @dataclass(frozen=True)
 class EventType:
-    """An event type; `schema` is the JSON Schema of the whole body, `sample` a valid body."""
+    """An event type; `schema` is the JSON Schema for the whole body, `sample` is a valid body."""
 
     event: str
     description: str
@@ -25,7 +25,7 @@ class EventType:
 
 
 Property = tuple[dict[str, Any], object]
-"""The JSON Schema of a property of `data`, and a sample value."""
+"""The JSON Schema for a property of `data`, and a sample value."""
 
 
 def _build_property(
@@ -152,7 +152,7 @@ _EVENT_TYPES = (
                 null=True,
             ),
             "parent_id": _id(
-                "The email to which the artifact was attached; null if it is no attachment.",
+                "The email that the artifact was attached to; null if it is not an attachment.",
                 None,
                 null=True,
             ),
@@ -164,10 +164,10 @@ _EVENT_TYPES = (
         {
             "alert_id": _id("The alert.", _ID),
             "connector_id": _id("The connector.", "0199a2f7-62c8-7a39-b0d5-e8173f4c9a26"),
-            "kind": _text("The kind of alert.", "crawl_failed"),
+            "kind": _text("The type of alert.", "crawl_failed"),
             "message": _text("The description of the problem.", "The bucket does not exist."),
             "ingestion_job_id": _id(
-                "The ingestion job that had the problem; null if the problem was in no job.",
+                "The ingestion job that had the problem; null if no ingestion job had it.",
                 "0199a3ef-d471-7b8c-96e2-53a0c7f81d9b",
                 null=True,
             ),
@@ -197,7 +197,7 @@ _EVENT_TYPES = (
     ),
     _build_event_type(
         TEST,
-        "A test delivery requested by a user. Webhooks cannot subscribe to it.",
+        "A test delivery requested by a user. Webhooks cannot subscribe to this event.",
         {"message": _text("A fixed text.", TEST_MESSAGE)},
     ),
 )
@@ -224,12 +224,12 @@ _HEADERS = (
     ),
     describe_header(
         "X-Service-Attempt",
-        "The number of the attempt, from 1.",
+        "The attempt number, starting at 1.",
         required=True,
         pattern="^[1-9][0-9]*$",
     ),
     describe_header(
-        "webhook-id", "The delivery id, as Standard Webhooks define it.", required=True
+        "webhook-id", "The delivery id, as defined by Standard Webhooks.", required=True
     ),
     describe_header(
         "webhook-timestamp",
@@ -238,13 +238,13 @@ _HEADERS = (
         pattern="^[0-9]+$",
     ),
     describe_header(
-        "webhook-signature", "The signatures, as Standard Webhooks define them.", required=True
+        "webhook-signature", "The signatures, as defined by Standard Webhooks.", required=True
     ),
 )
 
 
 def describe_events() -> dict[str, Webhook]:
-    """Return the OpenAPI webhook of each event by the event's identifier."""
+    """Return the OpenAPI webhooks for all events, by event identifier."""
     return {
         name: Webhook(
             "".join(word.title() for word in name.replace("_", ".").split(".")) + "Event",

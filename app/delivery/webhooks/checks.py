@@ -1,4 +1,4 @@
-"""Checks of webhook requests. Each check raises 400 with the name of the invalid property."""
+"""Checks for webhook requests. Each check raises 400 with the name of the invalid property."""
 
 from collections.abc import Sequence
 
@@ -13,9 +13,9 @@ def check_events(names: Sequence[str], field: str = "events") -> None:
     if not names:
         message = f"`{field}` must contain at least one event."
         raise errors.invalid(message, field, supported=supported)
-    unknown = [name for name in names if name not in SUBSCRIBABLE]
-    if unknown:
-        message = "These events cannot be subscribed to: " + ", ".join(unknown[:10])
+    unknown_names = [name for name in names if name not in SUBSCRIBABLE]
+    if unknown_names:
+        message = "Webhooks cannot subscribe to these events: " + ", ".join(unknown_names[:10])
         raise errors.invalid(message, field, supported=supported)
     if len(set(names)) < len(names):
         raise errors.invalid(f"`{field}` must not contain duplicates.", field)

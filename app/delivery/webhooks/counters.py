@@ -1,17 +1,17 @@
-"""Counters for deliveries, so that rows need not be counted."""
+"""Counters for deliveries, so that totals are available without counting rows."""
 
 from app.kit.counters import Cube, Source
 from app.kit.counters.spans import DAY, HOUR, MONTH
 
-_STATE = ("status", "event")
+_FACETS = ("status", "event")
 _WEBHOOK = "webhook_id"
 DELIVERIES = Source(
     "deliveries",
-    (_WEBHOOK, *_STATE, "created"),
+    (_WEBHOOK, *_FACETS, "created"),
     (
-        Cube("deliveries", _STATE, key=_WEBHOOK),
-        Cube("deliveries.created.month", _STATE, _WEBHOOK, "created", MONTH),
-        Cube("deliveries.created.day", _STATE, _WEBHOOK, "created", DAY),
+        Cube("deliveries", _FACETS, key=_WEBHOOK),
+        Cube("deliveries.created.month", _FACETS, _WEBHOOK, "created", MONTH),
+        Cube("deliveries.created.day", _FACETS, _WEBHOOK, "created", DAY),
     ),
 )
 OUTCOMES = Source(
@@ -19,4 +19,4 @@ OUTCOMES = Source(
     (_WEBHOOK, "status", "created"),
     (Cube("delivery_outcomes.created.hour", ("status",), _WEBHOOK, "created", HOUR),),
 )
-"""The deliveries that have ended, without test deliveries, by the hour of their creation."""
+"""Deliveries that have ended, counted by the hour of their creation; excludes test deliveries."""

@@ -1,8 +1,8 @@
-"""The dispatcher, which sends deliveries with many threads.
+"""The dispatcher that sends webhook deliveries with many threads.
 
 One thread looks for webhooks with due deliveries, begins attempts in batches, and renews leases.
-The threads of a pool send the attempts. Another thread records outcomes. `quotas` decides which
-attempts begin and which attempt is sent next. No transaction is open during a request.
+The threads of a pool send the attempts. Another thread records outcomes. `quotas` selects the
+attempts to begin and the attempt to send next. No transaction is open during a request.
 """
 
 import random
@@ -29,15 +29,15 @@ from app.kit.logging import get_logger
 log = get_logger(__name__)
 
 QUEUE = "webhooks"
-"""The queue whose messages wake dispatchers; also the label of their metrics."""
+"""The name of the queue for messages that wake dispatchers, also used as a label in metrics."""
 THREADS = 256
 BEGIN_BATCH = 64
 RENEW_SECONDS = 8.0
 STALLED_SECONDS = sending.DEADLINE_SECONDS + 5.0
-"""An attempt takes longer than this only if the whole process was stopped meanwhile."""
+"""The time in seconds that an attempt can exceed only if the whole process was suspended."""
 LEASE_MARGIN_SECONDS = 12.0
-"""The minimum remaining time of a lease in seconds to send its attempt, so that the lease does not
-end during the attempt."""
+"""The minimum remaining lease time in seconds for an attempt to be sent, so that the lease does not
+expire during the attempt."""
 
 
 class Dispatcher:
@@ -59,14 +59,14 @@ class Dispatcher:
         self._leases_to_release: list[Lease] = []
         self._is_woken = False
         self._is_searching = False
-        self._stopping = False
-        self._next_renewal = time.monotonic() + RENEW_SECONDS
+        self._is_stopping = False
+        self._next_renewal_at = time.monotonic() + RENEW_SECONDS
         self._pool = ThreadPoolExecutor(threads, thread_name_prefix="webhook")
         self._recorder = Recorder(app, self._mark_written)
         self._thread = Thread(target=self._run, name="webhook-dispatcher", daemon=True)
 
     def start(self) -> None:
-        """Start the threads."""
+        """Start the recorder thread and the dispatcher thread."""
         self._recorder.start()
         self._thread.start()
 
@@ -78,7 +78,7 @@ class Dispatcher:
             self._changed.notify_all()
 
     def wait_until_idle(self, timeout: float) -> bool:
-        """Wait until nothing is due, under way or unwritten; return False on a timeout."""
+        """Wait until all due deliveries are attempted and recorded; return False on a timeout."""
         with self._changed:
             return self._changed.wait_for(self._is_idle, timeout)
 
@@ -89,10 +89,10 @@ class Dispatcher:
         )
 
     def stop(self, timeout: float) -> None:
-        """Stop beginning attempts, wait for and record attempts under way, and requeue the rest."""
+        """Stop within `timeout` seconds: finish attempts under way, and requeue unsent attempts."""
         deadline = time.monotonic() + timeout
         with self._changed:
-            self._stopping = True
+            self._is_stopping = True
             self._changed.notify_all()
         self._thread.join(timeout)
         with self._changed:
@@ -102,19 +102,19 @@ class Dispatcher:
         self._pool.shutdown(wait=False, cancel_futures=True)
 
     def _run(self) -> None:
-        while not self._stopping:
+        while not self._is_stopping:
             with self._changed:
-                self._changed.wait_for(self._has_work, self._next_renewal - time.monotonic())
+                self._changed.wait_for(self._has_work, self._next_renewal_at - time.monotonic())
             try:
-                # Renew first: after a stall, the same attempts must not be begun again.
+                # Leases are renewed first, so that no attempt is begun twice after a stall.
                 self._renew_leases()
                 self._requeue_attempts()
-                self._find_due()
+                self._find_due_webhooks()
                 self._begin_attempts()
             except SQLAlchemyError as failure:
                 log.warning("webhook.dispatcher_waits", error=type(failure).__name__)
-                # This is probably an outage that also affects other processes. A random time
-                # prevents that all processes retry simultaneously.
+                # This is probably an outage that also affects other processes. The random delay
+                # prevents all processes from retrying simultaneously.
                 time.sleep(random.uniform(0.05, 0.5))  # noqa: S311 - no secret
             except Exception:
                 log.exception("webhook.dispatcher_failed")
@@ -124,31 +124,31 @@ class Dispatcher:
     def _has_work(self) -> bool:
         must_requeue = self._leases_to_release or self._quotas.to_requeue
         may_search = self._is_woken and self._quotas.threads.free > 0
-        return bool(self._stopping or must_requeue or may_search or self._quotas.may_pick)
+        return bool(self._is_stopping or must_requeue or may_search or self._quotas.may_pick)
 
     def _renew_leases(self) -> None:
         now = time.monotonic()
-        if now < self._next_renewal:
+        if now < self._next_renewal_at:
             return
         with self._changed:
-            current = [lease for lease, _ in self._leases.values()]
-        if current:
+            current_leases = [lease for lease, _ in self._leases.values()]
+        if current_leases:
             with self._open_transaction():
-                valid = leases.renew(current)
+                valid_tokens = leases.renew(current_leases)
             with self._changed:
-                for token in valid & self._leases.keys():
+                for token in valid_tokens & self._leases.keys():
                     self._leases[token] = self._leases[token][0], now + leases.LEASE_SECONDS
-        self._next_renewal = now + RENEW_SECONDS
+        self._next_renewal_at = now + RENEW_SECONDS
 
-    def _find_due(self) -> None:
+    def _find_due_webhooks(self) -> None:
         """Find the webhooks with due deliveries, if `wake` was called."""
         with self._changed:
-            if self._stopping or not self._is_woken or not self._quotas.threads.free:
+            if self._is_stopping or not self._is_woken or not self._quotas.threads.free:
                 return
             self._is_woken, self._is_searching = False, True
         try:
             with self._open_transaction():
-                # The relay has found due deliveries, but perhaps not where this finder looks first.
+                # The relay has found due deliveries, but perhaps not where this finder starts.
                 webhooks = self._finder.find_due()
         except BaseException:
             with self._changed:
@@ -162,7 +162,7 @@ class Dispatcher:
     def _begin_attempts(self) -> None:
         """Begin the attempts that `quotas` picks, and submit them to the free threads."""
         with self._changed:
-            picks = [] if self._stopping else self._quotas.pick(BEGIN_BATCH)
+            picks = [] if self._is_stopping else self._quotas.pick(BEGIN_BATCH)
         if not picks:
             return
         began_at = time.monotonic()
@@ -170,8 +170,8 @@ class Dispatcher:
             with self._open_transaction():
                 attempts = leases.begin_attempts(
                     [webhook.limit for webhook in picks],
-                    attempts=1 + len(container.settings().webhook_retry_delays),
-                    failing=any(webhook.is_failing for webhook in picks),
+                    max_attempts=1 + len(container.settings().webhook_retry_delays),
+                    include_failing=any(webhook.is_failing for webhook in picks),
                 )
         except BaseException:
             with self._changed:
@@ -189,11 +189,11 @@ class Dispatcher:
 
     def _submit_attempts(self) -> None:
         """Submit the next attempts to the thread pool. The caller must hold the lock."""
-        while not self._stopping and (attempt := self._quotas.start_next()) is not None:
+        while not self._is_stopping and (attempt := self._quotas.start_next()) is not None:
             self._pool.submit(self._send_attempts, attempt)
 
     def _send_attempts(self, first: Attempt) -> None:
-        """Send an attempt, then further attempts until none may be sent."""
+        """Send an attempt, then further attempts until no attempt may be sent."""
         attempt: Attempt | None = first
         while attempt is not None:
             has_lost_lease = self._has_lost_lease(attempt)
@@ -206,7 +206,7 @@ class Dispatcher:
                 else:
                     self._quotas.discard(attempt)
                     self._leases.pop(attempt.lease.token, None)
-                attempt = None if self._stopping else self._quotas.start_next()
+                attempt = None if self._is_stopping else self._quotas.start_next()
                 self._submit_attempts()
                 self._changed.notify_all()
             if result is not None:
@@ -224,7 +224,7 @@ class Dispatcher:
         return None if has_stalled and not result.ok else result
 
     def _has_lost_lease(self, attempt: Attempt) -> bool:
-        """Return whether another dispatcher may have the delivery, because this process stalled."""
+        """Return whether another dispatcher may have leased the delivery during a stall."""
         with self._changed:
             lease_entry = self._leases.get(attempt.lease.token)
         return lease_entry is None or lease_entry[1] < time.monotonic() + LEASE_MARGIN_SECONDS
@@ -256,7 +256,7 @@ class Dispatcher:
             self._changed.notify_all()
 
     def _requeue_unsent(self) -> None:
-        """Requeue unsent attempts, so that other dispatchers need not wait until leases expire."""
+        """Requeue unsent attempts, so that other dispatchers need not wait for leases to expire."""
         with self._changed:
             attempts = [*self._quotas.to_requeue, *self._quotas.remove_prefetched()]
         try:

@@ -27,10 +27,10 @@ class Event:
 
 
 def fan_out(events: Sequence[Event]) -> None:
-    """Create the deliveries of events; repeating the call changes nothing.
+    """Create the deliveries for events; repeating the call changes nothing.
 
-    A webhook gets only events from after its registration. For a deactivated webhook, the
-    deliveries are created as abandoned and can be replayed.
+    A webhook gets only events that are not older than its registration. For a deactivated webhook,
+    the deliveries are created as abandoned and can be replayed.
     """
     pairs = [
         (subscriber, event)
@@ -52,8 +52,8 @@ def fan_out(events: Sequence[Event]) -> None:
             fanout.insert_deliveries(rows)
 
 
-def create_test(webhook_id: UUID, generation: int, request_id: str | None) -> UUID:
-    """Create a test delivery and return its id."""
+def create_test_delivery(webhook_id: UUID, generation: int, request_id: str | None) -> UUID:
+    """Create a test delivery for a webhook, and return the delivery's id."""
     now = db.utc_now()
     event = Event(str(uuid7()), TEST, {"message": TEST_MESSAGE}, request_id, now)
     row = _build_row(webhook_id, generation, event, fanout.get_org_slug(), now)
@@ -65,7 +65,7 @@ def create_test(webhook_id: UUID, generation: int, request_id: str | None) -> UU
 def _build_row(
     webhook_id: UUID, generation: int, event: Event, slug: str, now: datetime
 ) -> dict[str, Any]:
-    """Return the row of a delivery, whose body is fixed so that every attempt sends it."""
+    """Build the row of a delivery, with the body that every attempt sends."""
     body = {
         "event": event.name,
         "timestamp": now.isoformat().replace("+00:00", "Z"),

@@ -1,4 +1,4 @@
-"""Jobs of webhooks, and the registration of the dispatcher with the background processes."""
+"""Jobs for webhooks, and the registration of the dispatcher with the background processes."""
 
 from collections.abc import Sequence
 from threading import Lock
@@ -47,7 +47,7 @@ def fan_out(batch: Sequence[Job]) -> None:
 
 @jobs.handler("webhooks.end", queue="bulk", listens=("organization.closed",))
 def handle_organization_closed(job: Job) -> None:
-    """Make the pending deliveries of a closed organization outdated."""
+    """Make the pending deliveries of a closed organization outdated, so that they are not sent."""
     assert job.organization_id is not None
     if backlog.begin_generation(job.organization_id):
         abandoning.enqueue_abandoning(job.organization_id)
@@ -62,7 +62,7 @@ def abandon(job: Job) -> None:
 
 @jobs.handler(abandoning.PURGE_JOB, queue="bulk", resumable=True)
 def purge(job: Job) -> None:
-    """Purge a webhook that users have deleted, with its deliveries."""
+    """Delete the deliveries and then the row of a webhook that users have deleted."""
     assert job.organization_id is not None
     abandoning.purge_webhook(job.organization_id, UUID(job.args["webhook_id"]), job.checkpoint)
 
@@ -75,7 +75,7 @@ def _fail_replay(job: Job, _error: str) -> None:
     replaying.REPLAY_JOB, queue="bulk", resumable=True, on_failure=_fail_replay, retryable=False
 )
 def replay(job: Job) -> None:
-    """Replay deliveries of a webhook."""
+    """Make the deliveries that a replay request selects pending again, in batches."""
     assert job.organization_id is not None
     webhook_id = UUID(job.args["webhook_id"])
     replaying.run_replay(job.organization_id, webhook_id, job.args["replay_id"], job.checkpoint)
@@ -83,7 +83,7 @@ def replay(job: Job) -> None:
 
 @jobs.handler("webhooks.tidy", queue="maintenance", resumable=True)
 def clean_up(job: Job) -> None:
-    """Delete old deliveries and secrets, and re-encrypt secrets that use older keys."""
+    """Delete old deliveries and secrets, enqueue purges, and re-encrypt secrets if necessary."""
     maintenance.delete_expired_secrets()
     for organization_id, webhook_id in backlog.list_deleted_webhooks():
         abandoning.enqueue_purge(organization_id, webhook_id)
@@ -97,7 +97,7 @@ def clean_up(job: Job) -> None:
 
 
 def _rotate_secrets(webhooks: Sequence[maintenance.EncryptedSecrets]) -> None:
-    """Re-encrypt secrets with the first key if they are encrypted with another key."""
+    """Re-encrypt secrets with the keyring's first key if they are encrypted with another key."""
     keyring = container.keyring()
     for webhook in webhooks:
         for token in (webhook.secret, webhook.previous_secret):
@@ -112,12 +112,12 @@ jobs.periodic("webhooks.tidy", every=_DAY_SECONDS)
 
 
 def claim() -> handlers.Batches:
-    """Return one empty batch, which wakes a dispatcher, if any delivery is due; otherwise [].
+    """Return one empty batch if any delivery is due, otherwise []. The batch wakes a dispatcher.
 
-    Also enqueues jobs that abandon outdated pending deliveries. A delivery can become outdated
-    unnoticed if its event is fanned out while its webhook is being deactivated.
+    Also enqueues jobs that abandon outdated pending deliveries. A deactivation misses a delivery if
+    the event is fanned out while the webhook is being deactivated.
     """
-    webhooks = _finder.find()
+    webhooks = _finder.search_once()
     for organization_id in {webhook.organization_id for webhook in webhooks if webhook.outdated}:
         abandoning.enqueue_abandoning(organization_id)
     return [[]] if any(webhook.due for webhook in webhooks) else []

@@ -1,4 +1,4 @@
-"""Models of webhooks, their deliveries, and the attempts at each delivery."""
+"""Models for webhooks, their deliveries, and the attempts at each delivery."""
 
 from datetime import datetime
 from enum import StrEnum
@@ -16,12 +16,12 @@ from app.kit.tenancy import TenantModel
 
 
 class DeliveryStatus(StrEnum):
-    """The statuses of a delivery.
+    """The status of a delivery.
 
-    PENDING: attempts follow; `next_attempt_at` is set only in this status. DELIVERED: the response
-    to an attempt was 2xx. FAILED: the service itself could not make the attempt. ABANDONED: the
-    last attempt failed, or the webhook is or was deactivated. SKIPPED: a retry became due after the
-    delivery had succeeded.
+    PENDING: more attempts will follow; `next_attempt_at` is set only in this status. DELIVERED: the
+    response to an attempt was 2xx. FAILED: the service itself could not make the attempt.
+    ABANDONED: the last attempt failed, or the webhook is or was deactivated. SKIPPED: a retry
+    became due after the delivery had succeeded.
     """
 
     PENDING = "pending"
@@ -38,7 +38,8 @@ class Webhook(TenantModel, db.Revised, db.Base):
     attempts are made until `paused_until`, because the endpoint has failed. `generation` counts
     deactivations: pending deliveries of an earlier generation are abandoned. A webhook with
     `deleted_at` no longer exists for users; its deliveries are being deleted. `replay` is the
-    latest request to replay deliveries, and `replay_state` the state of its job (see `replaying`).
+    latest request to replay deliveries, and `replay_state` is the state of the replay job (see
+    `replaying`).
     """
 
     __tablename__ = "webhooks"
@@ -80,7 +81,8 @@ class Delivery(TenantModel, db.Base):
     is limited per round. `attempt_count` and `attempted_at` are written when an attempt begins, so
     that an attempt is counted even if its worker dies. `generation` is the webhook's generation
     when the delivery was created or last redelivered (it is never null: a trigger sets it for
-    instances of the previous release). Deliveries with `replayed` are sent after all others.
+    instances of the previous release). If `replayed` is true, the delivery is sent after all other
+    deliveries.
     """
 
     __tablename__ = "webhook_deliveries"
@@ -107,7 +109,8 @@ class Delivery(TenantModel, db.Base):
             "created_at",
             "id",
         ),
-        # Finds organizations and webhooks with pending deliveries, in order within a webhook.
+        # This index finds the organizations and webhooks with pending deliveries, and a webhook's
+        # pending deliveries in the order of their attempts.
         Index(
             "ix_webhook_deliveries_order",
             "organization_id",
@@ -134,7 +137,7 @@ class Delivery(TenantModel, db.Base):
             "ix_webhook_deliveries_leased", "webhook_id", "leased_until", postgresql_where=_LEASED
         ),
         Index("ix_webhook_deliveries_ended", "updated_at", postgresql_where=_ENDED),
-        # Used only by instances of the previous release.
+        # This index is used only by instances of the previous release.
         Index(
             "ix_webhook_deliveries_due", "webhook_id", "next_attempt_at", postgresql_where=_PENDING
         ),

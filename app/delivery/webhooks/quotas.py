@@ -1,10 +1,10 @@
-"""Quotas, which decide which attempts begin and which attempt is sent next.
+"""Quotas that select the attempts to begin and the attempt to send next.
 
-No organization may delay another. Organizations are served in rotation, and so are the webhooks
-within an organization. An organization may use at most half of the threads that other organizations
+No organization may delay another. Organizations are served in round-robin order, and so are the
+webhooks within an organization. An organization may use at most half of the threads that others
 leave free. Its slow webhooks may use at most an eighth of these threads, and its slow and unknown
-webhooks together at most a quarter. The last threads are reserved for organizations that use no
-thread. So there is a thread for the next organization, regardless of how many receivers hang.
+webhooks together at most a quarter. The last free threads are reserved for organizations that use
+no thread. So the next organization always finds a thread, even if many receivers hang.
 
 This module is not thread-safe; the dispatcher calls it under its lock.
 """
@@ -34,25 +34,25 @@ MAX_DUE = 256
 
 
 class PickedWebhook(NamedTuple):
-    """A webhook, and the number of attempts that should begin at it.
+    """A webhook at which attempts should begin, with the limit for these attempts.
 
-    `ended` is the number of its attempts that had ended when it was picked. `is_failing` is whether
-    the latest of these attempts failed.
+    `ended_count` is the number of the webhook's attempts that had ended when the webhook was
+    picked. `is_failing` is whether the latest of the ended attempts failed.
     """
 
     limit: BeginLimit
-    ended: int
+    ended_count: int
     is_failing: bool
 
 
 class Quotas:
-    """The organizations and webhooks that a dispatcher serves with `threads` threads.
+    """Selects attempts for a dispatcher with `thread_count` threads, fairly for all organizations.
 
-    `to_requeue` contains the attempts to requeue in the database.
+    `to_requeue` contains the attempts that the dispatcher must requeue in the database.
     """
 
-    def __init__(self, threads: int, clock: Callable[[], float] = time.monotonic) -> None:
-        self.threads = Threads(threads)
+    def __init__(self, thread_count: int, clock: Callable[[], float] = time.monotonic) -> None:
+        self.threads = Threads(thread_count)
         self.to_requeue: list[Attempt] = []
         self._clock = clock
         self._changed = False
@@ -62,12 +62,12 @@ class Quotas:
 
     @property
     def is_idle(self) -> bool:
-        """Return whether nothing is due, under way, unwritten or to be requeued."""
+        """Return whether no attempts are due, under way, to be written or to be requeued."""
         return not (self.to_requeue or self._states.organizations)
 
     @property
     def may_pick(self) -> bool:
-        """Return whether `pick` might return more than the last time."""
+        """Return whether to call `pick`: there are changes, due webhooks and free threads."""
         return self._changed and bool(self._due) and self.threads.free > 0
 
     def add_due(self, webhooks: Iterable[DueWebhook]) -> None:
@@ -79,16 +79,16 @@ class Quotas:
             self._mark_due(webhook)
 
     def pick(self, limit: int) -> list[PickedWebhook]:
-        """Return the webhooks at which attempts should begin now, at most `limit` attempts."""
+        """Select the webhooks at which at most `limit` attempts in total should begin now."""
         picks: list[PickedWebhook] = []
-        left = limit
+        remaining = limit
         quota = max(1, limit // max(1, len(self._due)))
         for organization in list(self._due.values()):
-            if not left:
+            if not remaining:
                 break
-            for webhook in self._pick_webhooks(organization, min(left, quota)):
+            for webhook in self._pick_webhooks(organization, min(remaining, quota)):
                 picks.append(webhook)
-                left -= webhook.limit.number
+                remaining -= webhook.limit.max_attempts
             self._due.move_to_end(organization.id)
         self._changed = bool(picks)
         return picks
@@ -96,7 +96,7 @@ class Quotas:
     def cancel(self, picks: Iterable[PickedWebhook]) -> None:
         """Record that none of the picked attempts have begun."""
         for limit, _, _ in picks:
-            self._states.get_webhook(limit.organization_id, limit.webhook_id).beginning = 0
+            self._states.get_webhook(limit.organization_id, limit.webhook_id).beginning_count = 0
         self._changed = True
 
     def begin(self, picks: Sequence[PickedWebhook], attempts: Iterable[Attempt]) -> None:
@@ -107,17 +107,17 @@ class Quotas:
         by_webhook: dict[UUID, list[Attempt]] = {limit.webhook_id: [] for limit, _, _ in picks}
         for attempt in attempts:
             by_webhook[attempt.webhook_id].append(attempt)
-        for limit, ended, _ in picks:
+        for limit, ended_count, _ in picks:
             webhook = self._states.get_webhook(limit.organization_id, limit.webhook_id)
-            begun = by_webhook[limit.webhook_id]
-            webhook.beginning = 0
-            if len(begun) < limit.number:
+            begun_attempts = by_webhook[limit.webhook_id]
+            webhook.beginning_count = 0
+            if len(begun_attempts) < limit.max_attempts:
                 self._unmark_due(webhook)
-            self._prefetch(webhook, begun, is_current=webhook.ended == ended)
+            self._prefetch(webhook, begun_attempts, is_current=webhook.ended_count == ended_count)
         self._changed = True
 
     def start_next(self) -> Attempt | None:
-        """Return the next attempt to send and count it as under way; None if none may be sent."""
+        """Return the next attempt to send, counted as under way; None if none may be sent now."""
         now = self._clock()
         for _ in range(len(self._ready) if self.threads.free > 0 else 0):
             organization = next(iter(self._ready.values()))
@@ -133,9 +133,9 @@ class Quotas:
     def end(self, attempt: Attempt, result: Result) -> None:
         """Record the result of an attempt that was under way."""
         webhook, organization = self._stop(attempt)
-        webhook.ended += 1
-        webhook.unwritten += 1
-        organization.unwritten += 1
+        webhook.ended_count += 1
+        webhook.unwritten_count += 1
+        organization.unwritten_count += 1
         is_quick = result.duration_ms < SLOW_SECONDS * 1000
         webhook.pace = Pace.QUICK if is_quick else Pace.SLOW
         if not (result.attempt.test or result.fatal):
@@ -163,9 +163,9 @@ class Quotas:
                 result.attempt.organization_id, result.attempt.webhook_id
             )
             organization = self._states.get_organization(result.attempt.organization_id)
-            webhook.unwritten -= 1
-            organization.unwritten -= 1
-            has_waited = webhook.failures and not webhook.unwritten
+            webhook.unwritten_count -= 1
+            organization.unwritten_count -= 1
+            has_waited = webhook.failures and not webhook.unwritten_count
             if has_waited or result.attempt.replayed:
                 self._mark_due(webhook)
             self._states.remove_idle(organization)
@@ -203,11 +203,11 @@ class Quotas:
         Each webhook first gets one attempt, then as many more as it may have.
         """
         organization.reclassify_slow_attempts(self._clock())
-        begun: Counter[Pace] = Counter()
+        begun_counts: Counter[Pace] = Counter()
         for webhook in organization.ready.values():
-            begun[webhook.pace] += len(webhook.prefetched)
+            begun_counts[webhook.pace] += len(webhook.prefetched)
         if self.threads.are_scarce:
-            limit = 0 if organization.sending + begun.total() else 1
+            limit = 0 if organization.sending_count + begun_counts.total() else 1
         # Twice the total, because prefetched attempts at quick webhooks use no thread yet.
         limits = self.threads.get_limits(organization)
         limits = replace(limits, total=2 * limits.total)
@@ -215,22 +215,26 @@ class Quotas:
             for webhook in list(organization.due.values()):
                 if limit <= 0:
                     break
-                number = min(limit, self._count_to_begin(organization, webhook, limits, begun))
+                count = min(
+                    limit, self._count_to_begin(organization, webhook, limits, begun_counts)
+                )
                 if is_first and webhook.pace is not Pace.QUICK:
-                    number = 0 if webhook.in_progress else min(1, number)
-                if number > 0:
+                    count = 0 if webhook.in_progress_count else min(1, count)
+                if count > 0:
                     organization.due.move_to_end(webhook.id)
-                    webhook.beginning += number
-                    begun[webhook.pace] += number
-                    limit -= number
+                    webhook.beginning_count += count
+                    begun_counts[webhook.pace] += count
+                    limit -= count
         return [
             PickedWebhook(
-                BeginLimit(organization.id, webhook.id, webhook.beginning, webhook.max_replays),
-                webhook.ended,
+                BeginLimit(
+                    organization.id, webhook.id, webhook.beginning_count, webhook.max_replays
+                ),
+                webhook.ended_count,
                 webhook.failures > 0,
             )
             for webhook in organization.due.values()
-            if webhook.beginning
+            if webhook.beginning_count
         ]
 
     def _count_to_begin(
@@ -238,14 +242,14 @@ class Quotas:
         organization: OrganizationState,
         webhook: WebhookState,
         limits: Limits,
-        begun: Counter[Pace],
+        begun_counts: Counter[Pace],
     ) -> int:
         """Return how many attempts at a webhook should begin.
 
-        `begun` counts attempts by pace that have begun and are not under way yet.
+        `begun_counts` counts, by pace, the attempts that have begun and are not under way yet.
         """
         threads = organization.threads
-        free = limits.count_free(webhook.pace, lambda pace: threads[pace] + begun[pace])
+        free = limits.count_free(webhook.pace, lambda pace: threads[pace] + begun_counts[pace])
         if free <= 0 or self.threads.is_excluded(webhook):
             return 0
         return min(free, webhook.count_to_begin(limits.get_max_concurrent(webhook, free)))
@@ -266,8 +270,11 @@ class Quotas:
         return webhook, organization
 
     def _prefetch(self, webhook: WebhookState, begun: list[Attempt], *, is_current: bool) -> None:
-        """Keep begun attempts; `is_current` is whether none has ended since they were picked."""
-        if begun and is_current and not webhook.unwritten:
+        """Keep begun attempts to be sent later, or requeue them.
+
+        `is_current` is whether no attempt at the webhook has ended since the webhook was picked.
+        """
+        if begun and is_current and not webhook.unwritten_count:
             webhook.failures = begun[0].failures
         for attempt in begun:
             if attempt.lease_token is None:

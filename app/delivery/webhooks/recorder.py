@@ -14,7 +14,7 @@ from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 from app.delivery.notifications.service import sending as notifications
 from app.delivery.webhooks import abandoning
 from app.delivery.webhooks.queries import outcomes
-from app.delivery.webhooks.queries.outcomes import Counters, Result
+from app.delivery.webhooks.queries.outcomes import Result, WebhookCounters
 from app.delivery.webhooks.queries.pacing import DEACTIVATE_AT
 from app.kit import audit, container, db, metrics, tenancy
 from app.kit.logging import get_logger
@@ -24,52 +24,53 @@ log = get_logger(__name__)
 
 BATCH = 100
 GATHER_SECONDS = 0.02
-"""The maximum wait in seconds for more results, because one transaction for many costs less."""
-FIRST_PAUSE = 0.25
-LONGEST_PAUSE = 16.0
+"""The maximum time in seconds to wait for more results to write in the same transaction."""
+FIRST_PAUSE_SECONDS = 0.25
+MAX_PAUSE_SECONDS = 16.0
 _BUSY_SECONDS = 0.05
 _WAIT_SECONDS = 0.2
 
 
 def compute_pause(failures: int) -> float:
-    """Return the pause in seconds before the next first attempt, after consecutive failures.
+    """Return the pause in seconds before the next first attempt after consecutive failures.
 
     The pauses up to the tenth failure add up to a minute. By then, a receiver that restarts is
     available again, and the webhook of a receiver that no longer exists is deactivated.
     """
-    return min(FIRST_PAUSE * 2 ** (failures - 1), LONGEST_PAUSE) if failures else 0.0
+    return min(FIRST_PAUSE_SECONDS * 2 ** (failures - 1), MAX_PAUSE_SECONDS) if failures else 0.0
 
 
 def write(results: Sequence[Result]) -> list[Result]:
-    """Write outcomes in order in the running transaction, and return outcomes to write later.
+    """Write outcomes in order in the current transaction, and return the outcomes to write later.
 
     Updates the status of deliveries and the counters of webhooks. Deactivates a webhook at its
     tenth consecutive failure; because its row is locked, this happens only once. Outcomes are
     written later if another transaction has locked their webhooks or deliveries.
     """
-    counters, busy_keys = outcomes.lock_webhooks(list({r.webhook for r in results}))
-    postponed = [r for r in results if r.webhook in busy_keys]
-    results = [r for r in results if r.webhook in counters]
+    counters, busy_keys = outcomes.lock_webhooks(list({r.webhook_key for r in results}))
+    postponed = [r for r in results if r.webhook_key in busy_keys]
+    results = [r for r in results if r.webhook_key in counters]
     if not results:
         return postponed
     was_valid = outcomes.update_deliveries(results, container.settings().webhook_retry_delays)
-    locked = outcomes.list_existing_tokens([r for r in results if r.lease_token not in was_valid])
-    postponed += [r for r in results if r.lease_token in locked]
+    remaining_results = [r for r in results if r.lease_token not in was_valid]
+    locked_tokens = outcomes.list_existing_tokens(remaining_results)
+    postponed += [r for r in results if r.lease_token in locked_tokens]
     results = [r for r in results if r.lease_token in was_valid]
     outcomes.mark_delivered([r for r in results if r.ok and not was_valid[r.lease_token]])
     outcomes.record_attempts(results)
     for result in results:
-        _add_result(counters[result.webhook], result)
-    outcomes.update_counters({r.webhook: counters[r.webhook] for r in results})
+        _add_result(counters[result.webhook_key], result)
+    outcomes.update_counters({r.webhook_key: counters[r.webhook_key] for r in results})
     _handle_deactivations({key: c for key, c in counters.items() if c.deactivated})
     return postponed
 
 
-def _add_result(counters: Counters, result: Result) -> None:
+def _add_result(counters: WebhookCounters, result: Result) -> None:
     """Add the result of an attempt to its webhook's counters.
 
-    Test deliveries do not count, and neither do attempts that end after the webhook was
-    deactivated. But a successful test shows that the receiver works again, and ends the pause.
+    Test deliveries, and attempts that end after the webhook was deactivated, do not change the
+    failure count. But any success ends the pause, because it shows that the receiver works again.
     """
     counters.status_code = result.status_code
     if result.ok:
@@ -87,8 +88,8 @@ def _add_result(counters: Counters, result: Result) -> None:
         )
 
 
-def _handle_deactivations(deactivated: dict[outcomes.WebhookKey, Counters]) -> None:
-    """Abandon the pending deliveries of deactivated webhooks, and notify the owners."""
+def _handle_deactivations(deactivated: dict[outcomes.WebhookKey, WebhookCounters]) -> None:
+    """Abandon the pending deliveries of deactivated webhooks, and notify organization owners."""
     limit = abandoning.FIRST_BATCH
     for (organization_id, webhook_id), counters in deactivated.items():
         with tenancy.organization(organization_id):
@@ -108,7 +109,7 @@ class OutcomeQueue:
 
     def __init__(self) -> None:
         self._changed = Condition()
-        self._queued: OrderedDict[UUID, deque[Result]] = OrderedDict()
+        self._queues: OrderedDict[UUID, deque[Result]] = OrderedDict()
         self._not_before: dict[UUID, float] = {}
         self._size = 0
 
@@ -116,49 +117,54 @@ class OutcomeQueue:
         return self._size
 
     def put(self, result: Result) -> None:
-        """Add a result."""
+        """Add a result to the end of its organization's queue."""
         with self._changed:
-            self._queued.setdefault(result.attempt.organization_id, deque()).append(result)
+            self._queues.setdefault(result.attempt.organization_id, deque()).append(result)
             self._size += 1
             self._changed.notify()
 
     def requeue(self, results: Sequence[Result], delay: float) -> None:
-        """Return results to the front; the results of their organizations wait `delay` seconds."""
+        """Return results to the front of the queue.
+
+        The results of the same organizations wait `delay` seconds.
+        """
         with self._changed:
             for result in reversed(results):
-                self._queued.setdefault(result.attempt.organization_id, deque()).appendleft(result)
+                self._queues.setdefault(result.attempt.organization_id, deque()).appendleft(result)
                 self._not_before[result.attempt.organization_id] = time.monotonic() + delay
                 self._size += 1
 
-    def get(self, limit: int, timeout: float, *, organizations: int | None = None) -> list[Result]:
+    def get(
+        self, limit: int, timeout: float, *, max_organizations: int | None = None
+    ) -> list[Result]:
         """Remove and return up to `limit` results, divided fairly among organizations.
 
-        Waits up to `timeout` seconds for the first result. `organizations` is the maximum number of
-        organizations, None for no limit.
+        Waits up to `timeout` seconds for the first result. If `max_organizations` is not None, the
+        results belong to at most this number of organizations.
         """
         with self._changed:
             if not self._changed.wait_for(lambda: self._size, timeout):
                 return []
             self._changed.wait_for(lambda: self._size >= limit, GATHER_SECONDS)
-            return self._remove(limit, organizations)
+            return self._remove(limit, max_organizations)
 
-    def _remove(self, limit: int, organizations: int | None) -> list[Result]:
+    def _remove(self, limit: int, max_organizations: int | None) -> list[Result]:
         now = time.monotonic()
-        ready = [key for key in self._queued if self._not_before.get(key, 0.0) <= now]
-        ready = ready[:organizations]
+        ready_ids = [id_ for id_ in self._queues if self._not_before.get(id_, 0.0) <= now]
+        ready_ids = ready_ids[:max_organizations]
         results: list[Result] = []
-        while ready and len(results) < limit:
-            quota = max(1, (limit - len(results)) // len(ready))
-            for organization_id in list(ready):
-                queued = self._queued[organization_id]
-                count = min(quota, len(queued), limit - len(results))
-                results += [queued.popleft() for _ in range(count)]
-                if not queued:
-                    ready.remove(organization_id)
-                    del self._queued[organization_id]
+        while ready_ids and len(results) < limit:
+            quota = max(1, (limit - len(results)) // len(ready_ids))
+            for organization_id in list(ready_ids):
+                queue = self._queues[organization_id]
+                count = min(quota, len(queue), limit - len(results))
+                results += [queue.popleft() for _ in range(count)]
+                if not queue:
+                    ready_ids.remove(organization_id)
+                    del self._queues[organization_id]
                     self._not_before.pop(organization_id, None)
                 else:
-                    self._queued.move_to_end(organization_id)
+                    self._queues.move_to_end(organization_id)
         self._size -= len(results)
         return results
 
@@ -170,12 +176,12 @@ class Recorder:
         self._app = app
         self._on_end = on_end
         self._queue = OutcomeQueue()
-        self._single_batches = 0
+        self._single_organization_batches = 0
         self._stopping = Event()
         self._thread = Thread(target=self._run, name="webhook-recorder", daemon=True)
 
     def start(self) -> None:
-        """Start the thread."""
+        """Start the recorder thread."""
         self._thread.start()
 
     def put(self, result: Result) -> None:
@@ -193,9 +199,9 @@ class Recorder:
 
     def _run(self) -> None:
         while not (self._stopping.is_set() and not self._queue):
-            organizations = 1 if self._single_batches else None
-            self._single_batches = max(0, self._single_batches - 1)
-            batch = self._queue.get(BATCH, _WAIT_SECONDS, organizations=organizations)
+            max_organizations = 1 if self._single_organization_batches else None
+            self._single_organization_batches = max(0, self._single_organization_batches - 1)
+            batch = self._queue.get(BATCH, _WAIT_SECONDS, max_organizations=max_organizations)
             if batch:
                 self._write(batch)
             elif self._queue:
@@ -208,10 +214,12 @@ class Recorder:
         except SQLAlchemyError as failure:
             if _is_transient(failure):
                 log.warning("webhook.outcomes_wait", error=type(failure).__name__)
-                # This is a deadlock, or an outage that also affects other processes. The next
-                # batches have one organization each: if the rows of one organization are the cause,
-                # the results of the others are written.
-                self._single_batches = len({result.attempt.organization_id for result in batch})
+                # This is a deadlock, or an outage that also affects other processes. Each of the
+                # next batches has the results of one organization, so that the rows of one
+                # organization cannot keep the results of the others from being written.
+                self._single_organization_batches = len(
+                    {result.attempt.organization_id for result in batch}
+                )
                 self._queue.requeue(batch, random.uniform(0.05, 0.5))  # noqa: S311 - no secret
                 return
             postponed = self._write_singly(batch)
@@ -221,7 +229,7 @@ class Recorder:
         self._on_end([result for result in batch if result.lease_token not in tokens])
 
     def _write_singly(self, batch: list[Result]) -> list[Result]:
-        """Write outcomes one by one, as one may be invalid; return outcomes to write later."""
+        """Write outcomes one by one, because one may be invalid; return outcomes to write later."""
         postponed: list[Result] = []
         for result in batch:
             try:

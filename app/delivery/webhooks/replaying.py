@@ -1,4 +1,4 @@
-"""Replays of deliveries that a webhook has missed: requests, and the job that runs them.
+"""Replays of deliveries that a webhook has missed: requests, and the job that runs the replays.
 
 A replay begins a new round of each delivery that it covers, as a redelivery does. It goes through
 the deliveries in the order of their creation, and stores its position in the transaction of each
@@ -41,16 +41,16 @@ class StopReason(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ReplayRequest:
-    """The deliveries to replay; by default, all missed deliveries that are still stored."""
+    """Selects the deliveries to replay; by default, all missed deliveries that are still stored."""
 
     start: datetime | None = None
     end: datetime | None = None
     events: Sequence[str] = SUBSCRIBABLE
-    statuses: Sequence[str] = replays.MISSED
+    statuses: Sequence[str] = replays.MISSED_STATUSES
 
 
 def check_request(request: ReplayRequest) -> None:
-    """Raise 400 with the name of the invalid property of `replay`."""
+    """Raise 400 if a property of a replay request is invalid; the error names the property."""
     checks.check_events(request.events, "replay.events")
     now = db.utc_now()
     if request.start is None:
@@ -66,7 +66,7 @@ def check_request(request: ReplayRequest) -> None:
 
 
 def request_replay(webhook: Webhook, request: ReplayRequest) -> None:
-    """Store a checked request for an active, locked webhook, and enqueue its job.
+    """Store a valid replay request for an active, locked webhook, and enqueue the replay job.
 
     Raises 409 if another replay of the webhook is running.
     """
@@ -75,14 +75,14 @@ def request_replay(webhook: Webhook, request: ReplayRequest) -> None:
         raise errors.conflict(
             "A replay of this webhook is still running. Wait until it ends.", state="replaying"
         )
-    latest = replays.get_end_of_log(webhook.id)
+    max_end = replays.get_end_of_deliveries(webhook.id)
     start = request.start or db.utc_now() - RETENTION
     replay_id = str(uuid7())
     webhook.replay = {
         "id": replay_id,
         "generation": webhook.generation,
         "from": start.isoformat(),
-        "to": min(request.end or latest, latest).isoformat(),
+        "to": min(request.end or max_end, max_end).isoformat(),
         "events": list(request.events),
         "statuses": list(request.statuses),
         "requested_at": db.utc_now().isoformat(),
@@ -122,10 +122,10 @@ def run_replay(
 
 
 def fail_replay(webhook_id: UUID, replay_id: str) -> None:
-    """End a replay whose job has failed, so that it can be requested again."""
+    """End a replay whose job has failed, so that another replay can be requested."""
     locked_replay = replays.lock_replay(webhook_id)
     if locked_replay is not None and _is_running(locked_replay, replay_id):
-        _finish(webhook_id, dict(locked_replay.state or {}), StopReason.ERROR)
+        _store_end(webhook_id, dict(locked_replay.state or {}), StopReason.ERROR)
 
 
 def _is_running(locked_replay: LockedReplay, replay_id: str) -> bool:
@@ -140,9 +140,9 @@ def _is_running(locked_replay: LockedReplay, replay_id: str) -> bool:
 
 
 def _store_total(webhook_id: UUID, replay_id: str, checkpoint: Checkpoint) -> None:
-    """Count and store the total of a replay, unless it is known.
+    """Count a replay's deliveries and store the total, unless the total is already stored.
 
-    The webhook is not locked during the count.
+    The webhook is not locked while the deliveries are being counted.
     """
     locked_replay = replays.lock_replay(webhook_id)
     checkpoint()
@@ -166,7 +166,7 @@ def _run_batch(webhook_id: UUID, replay_id: str) -> bool:
     assert locked_replay.replay is not None
     state = dict(locked_replay.state or {})
     if not locked_replay.active or locked_replay.generation != locked_replay.replay["generation"]:
-        _finish(webhook_id, state, StopReason.DEACTIVATED)
+        _store_end(webhook_id, state, StopReason.DEACTIVATED)
         return False
     replay_range = _parse_range(locked_replay.replay)
     after = replay_range.start, replays.FIRST_ID
@@ -174,10 +174,10 @@ def _run_batch(webhook_id: UUID, replay_id: str) -> bool:
         after = datetime.fromisoformat(state["at"]), UUID(state["id"])
     position = replays.replay_batch(webhook_id, locked_replay.generation, replay_range, after)
     if position is None:
-        _finish(webhook_id, state, None)
+        _store_end(webhook_id, state, None)
         return False
     state |= {"at": position.at.isoformat(), "id": str(position.id)}
-    state["done"] += position.replayed
+    state["done"] += position.replayed_count
     replays.save_state(webhook_id, state)
     return True
 
@@ -191,8 +191,8 @@ def _parse_range(replay: dict[str, Any]) -> ReplayRange:
     )
 
 
-def _finish(webhook_id: UUID, state: dict[str, Any], reason: StopReason | None) -> None:
-    """Store the end of a replay."""
+def _store_end(webhook_id: UUID, state: dict[str, Any], reason: StopReason | None) -> None:
+    """Store when a replay ended, and the reason if it ended early."""
     final_state = {**state, "finished_at": db.utc_now().isoformat(), "stop_reason": reason}
     if reason is None:
         # Deliveries may have been redelivered or purged since they were counted.
@@ -202,7 +202,7 @@ def _finish(webhook_id: UUID, state: dict[str, Any], reason: StopReason | None) 
 
 
 def describe_replay(webhook: Webhook) -> dict[str, Any] | None:
-    """Return the latest replay of a webhook as clients see it."""
+    """Return the latest replay of a webhook for an API response, or None if there is none."""
     replay, state = webhook.replay, webhook.replay_state
     if replay is None or state is None:
         return None

@@ -1,4 +1,4 @@
-"""Routes of webhooks, their deliveries, and the catalogue of events."""
+"""Routes for webhooks, their deliveries, and the catalog of events."""
 
 from typing import Any
 from uuid import UUID
@@ -35,7 +35,7 @@ def list_webhooks(caller: Caller, query: dict[str, Any]) -> Page:
     """List webhooks.
 
     Each webhook includes the number of consecutive failures, the time and status code of its latest
-    attempt, and statistics of its deliveries in the last day.
+    attempt, and statistics for its deliveries in the last day.
     """
     return service.list_webhooks(**query)
 
@@ -93,7 +93,7 @@ def test_webhook(caller: Caller, webhook_id: UUID) -> dict[str, Any]:
     """Test a webhook.
 
     Queues one test delivery, even if the webhook is deactivated. The response does not say whether
-    the endpoint accepted it; get the delivery to see the outcome.
+    the endpoint accepted the test delivery; get the delivery to see the outcome.
     """
     return service.test(webhook_id)
 

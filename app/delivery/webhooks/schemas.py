@@ -1,4 +1,4 @@
-"""Request and response schemas of webhooks."""
+"""Request and response schemas for webhooks."""
 
 from collections.abc import Collection
 
@@ -35,15 +35,15 @@ _EVENTS = {
 
 
 def _build_event_field(events: Collection[str]) -> Str:
-    """Return a field documented as one of `events`.
+    """Build a text field with `events` as its values in the API description.
 
-    The schema does not reject other values, because the service responds with 400 instead of 422.
+    The field does not reject other values, because the service responds with 400 instead of 422.
     """
     return Str(max_length=100, metadata={"enum": list(events)})
 
 
 class CreateWebhook(Schema):
-    """A request to register an endpoint."""
+    """The request body that registers an endpoint as a webhook."""
 
     url = Str(required=True, max_length=_URL_LENGTH)
     events = List(_build_event_field(SUBSCRIBABLE), required=True, metadata=_EVENTS)
@@ -51,7 +51,7 @@ class CreateWebhook(Schema):
 
 
 class UpdateWebhook(Schema):
-    """The changes to a webhook."""
+    """The changes to a webhook; omitted properties stay the same."""
 
     url = Str(max_length=_URL_LENGTH)
     events = List(_build_event_field(SUBSCRIBABLE), metadata=_EVENTS)
@@ -101,7 +101,7 @@ class WebhookFilters(Schema):
 
 
 class Webhook(Response):
-    """A registered endpoint."""
+    """An endpoint that is registered to receive events."""
 
     id = Uuid()
     url = Str()
@@ -119,12 +119,14 @@ class Webhook(Response):
 
 
 class WebhookStatistics(Response):
-    """Statistics of the deliveries created since `since`, without test deliveries."""
+    """Statistics for the deliveries created since `since`, excluding test deliveries."""
 
-    since = UtcDateTime(description="The start of the hour in which the last 24 hours began.")
+    since = UtcDateTime(description="24 hours ago, rounded down to the full hour.")
     delivered = Int()
     failed = Int(description="The number of failed and abandoned deliveries.")
-    pending = Int(description="The number of all pending deliveries, even if older than `since`.")
+    pending = Int(
+        description="The number of pending deliveries, including those created before `since`."
+    )
     success_rate = Float(
         allow_none=True,
         description="The proportion of ended deliveries that were delivered; null if no delivery"
@@ -139,14 +141,14 @@ class ListedWebhook(Webhook):
 
 
 class ReplayProgress(Response):
-    """The progress of a replay."""
+    """The progress of a replay: how many of its deliveries are pending again."""
 
     done = Int(description="The number of deliveries that the job has made pending again.")
     total = Int(allow_none=True, description="Null until the deliveries have been counted.")
 
 
 class WebhookReplay(Response):
-    """A replay of deliveries. A background job makes them pending again, the oldest first."""
+    """A replay of deliveries: a background job makes them pending again, oldest first."""
 
     start = UtcDateTime(data_key="from")
     end = UtcDateTime(data_key="to")
@@ -171,7 +173,8 @@ class WebhookDetails(ListedWebhook):
     )
     replayable_until = UtcDateTime(
         allow_none=True,
-        description="When the oldest missed delivery is deleted; null if no delivery was missed.",
+        description="When the oldest missed delivery will be deleted; null if there are no missed"
+        " deliveries.",
     )
     replay = Nested(WebhookReplay, allow_none=True, description="The latest replay.")
 
@@ -192,7 +195,7 @@ class DeliveryFilters(Schema):
 
 
 class DeliveryAttempt(Response):
-    """One attempt at a delivery."""
+    """One attempt at a delivery, with the response or the error."""
 
     number = Int()
     at = UtcDateTime()
@@ -211,7 +214,7 @@ class Delivery(Response):
     event = Str(validate=OneOf(CATALOGUE))
     status = Str(validate=OneOf(_STATUSES))
     test = Bool()
-    round = Int(description="1 initially; increases by 1 with each redelivery.")
+    round = Int(description="1 initially; increases by 1 with each redelivery or replay.")
     body = JsonObject(description="The exact bytes that are sent.")
     attempts = List(Nested(DeliveryAttempt))
     next_attempt_at = UtcDateTime(allow_none=True)
@@ -222,7 +225,7 @@ class Delivery(Response):
 
 
 class WebhookEvent(Response):
-    """An event type."""
+    """An event type with the JSON Schema of its body and a sample body."""
 
     event = Str(validate=OneOf(CATALOGUE))
     description = Str()

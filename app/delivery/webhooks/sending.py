@@ -97,14 +97,14 @@ def _evaluate(attempt: Attempt, outcome: Outcome) -> Result:
 
 
 def sign_body(secret: bytes, body: bytes) -> str:
-    """Return the value of `X-Service-Signature`."""
+    """Return the value of `X-Service-Signature` for a body: `sha256=` and a hexadecimal HMAC."""
     return "sha256=" + hmac.digest(secret, body, "sha256").hex()
 
 
 def sign_standard(secrets: Sequence[bytes], message_id: str, timestamp: int, body: bytes) -> str:
     """Return the value of `webhook-signature`: a signature for each secret, separated by spaces."""
-    signed = b"%s.%d.%s" % (message_id.encode("ascii"), timestamp, body)
-    digests = (hmac.digest(secret, signed, "sha256") for secret in secrets)
+    signed_content = b"%s.%d.%s" % (message_id.encode("ascii"), timestamp, body)
+    digests = (hmac.digest(secret, signed_content, "sha256") for secret in secrets)
     return " ".join("v1," + base64.b64encode(digest).decode("ascii") for digest in digests)
 
 

@@ -26,32 +26,32 @@ _DEACTIVATED_BY_USER = "Deactivated by a user."
 
 
 def list_webhooks(**query: Any) -> Page:
-    """Return a page of webhooks with their statistics."""
+    """Return a page of webhooks that match the filters, with their statistics."""
     page = records.list_webhooks(**query)
-    described = _describe_statistics([row.id for row in page.items])
-    items = [{**row._mapping, "statistics": described[row.id]} for row in page.items]  # noqa: SLF001
+    stats = _describe_statistics([row.id for row in page.items])
+    items = [{**row._mapping, "statistics": stats[row.id]} for row in page.items]  # noqa: SLF001
     return replace(page, items=items)
 
 
 def _describe_statistics(webhook_ids: Sequence[UUID]) -> dict[UUID, dict[str, Any]]:
-    """Return the statistics of each webhook, from whole hours that include the last day."""
+    """Return each webhook's statistics since 24 hours ago, rounded down to the full hour."""
     since = spans.round_down(db.utc_now() - STATISTICS_PERIOD, spans.HOUR)
     counts = statistics.count_deliveries(webhook_ids, since)
-    described = {}
+    stats = {}
     for webhook_id in webhook_ids:
         totals = counts[webhook_id]
         # A retry is skipped because its event has been delivered.
         delivered = totals.get(DeliveryStatus.DELIVERED, 0) + totals.get(DeliveryStatus.SKIPPED, 0)
         failed = totals.get(DeliveryStatus.ABANDONED, 0) + totals.get(DeliveryStatus.FAILED, 0)
         ended = delivered + failed
-        described[webhook_id] = {
+        stats[webhook_id] = {
             "since": since,
             "delivered": delivered,
             "failed": failed,
             "pending": totals.get(DeliveryStatus.PENDING, 0),
             "success_rate": round(delivered / ended, 4) if ended else None,
         }
-    return described
+    return stats
 
 
 def create(*, url: str, events: list[str], description: str = "") -> dict[str, Any]:
@@ -85,7 +85,7 @@ def _describe(webhook: Webhook) -> dict[str, Any]:
 
 
 def get(webhook_id: UUID, *, lock: bool = False) -> Webhook:
-    """Return one webhook, locked against other writers if `lock` is set. Raises 404."""
+    """Return a webhook, locked against other writers if `lock` is true. Raises 404."""
     webhook = records.get_webhook(webhook_id, lock=lock)
     if webhook is None:
         raise errors.not_found()
@@ -93,7 +93,7 @@ def get(webhook_id: UUID, *, lock: bool = False) -> Webhook:
 
 
 def get_details(webhook_id: UUID) -> dict[str, Any]:
-    """Return one webhook with statistics, missed deliveries and latest replay. Raises 404."""
+    """Return a webhook with statistics, missed deliveries and its latest replay. Raises 404."""
     return _describe_details(get(webhook_id))
 
 
@@ -148,7 +148,7 @@ def update(
 
 
 def delete(webhook_id: UUID, *, revision: int | None) -> None:
-    """Delete a webhook with its deliveries; if there are many, a job deletes them afterwards.
+    """Delete a webhook with its deliveries. If there are many deliveries, a job deletes them later.
 
     Raises 404, 409.
     """
@@ -197,7 +197,10 @@ def deactivate(webhook_id: UUID, *, revision: int | None) -> Webhook:
 
 
 def rotate_secret(webhook_id: UUID, *, revision: int | None) -> dict[str, Any]:
-    """Issue a new secret; the previous secret also signs for a day. Raises 404, 409."""
+    """Replace a webhook's signing secret, and return the webhook with the new `secret`.
+
+    For a day, deliveries are also signed with the previous secret. Raises 404, 409.
+    """
     webhook = _lock_webhook(webhook_id, revision)
     secret = secrets.random_hex(32)
     webhook.previous_secret = webhook.secret
@@ -208,9 +211,9 @@ def rotate_secret(webhook_id: UUID, *, revision: int | None) -> dict[str, Any]:
 
 
 def test(webhook_id: UUID) -> dict[str, Any]:
-    """Queue one test delivery, even if the webhook is deactivated. Raises 404."""
+    """Queue one test delivery and return it, even if the webhook is deactivated. Raises 404."""
     webhook = get(webhook_id)
-    delivery_id = fanout.create_test(webhook_id, webhook.generation, events.request_id())
+    delivery_id = fanout.create_test_delivery(webhook_id, webhook.generation, events.request_id())
     return _read_delivery(webhook_id, delivery_id)
 
 
@@ -243,21 +246,21 @@ def _read_delivery(webhook_id: UUID, delivery_id: UUID) -> dict[str, Any]:
 def _describe_delivery(
     delivery: DeliveryRecord, attempts: Sequence[DeliveryAttempt]
 ) -> dict[str, Any]:
-    # The exact bytes that are sent, not an equivalent object.
+    # The response contains the exact bytes that are sent, not an equivalent object.
     body = orjson.Fragment(delivery.body)
     return {**delivery._asdict(), "body": body, "attempts": attempts}
 
 
 def redeliver(webhook_id: UUID, delivery_id: UUID) -> dict[str, Any]:
-    """Begin another round of the same delivery, regardless of its status.
+    """Begin another round of attempts at a delivery, regardless of the delivery's status.
 
     Raises 404, and 409 if the webhook is deactivated or the delivery is already being sent.
     """
     webhook = _lock_webhook(webhook_id)
-    locked = records.lock_delivery(webhook_id, delivery_id)
-    if locked is None:
+    locked_delivery = records.lock_delivery(webhook_id, delivery_id)
+    if locked_delivery is None:
         raise errors.not_found()
-    delivery, is_leased = locked
+    delivery, is_leased = locked_delivery
     if not webhook.active:
         raise errors.conflict("The webhook is deactivated. Activate it first.", state="deactivated")
     # A delivery that was pending at a deactivation counts as abandoned, even if its status does not
@@ -281,6 +284,6 @@ def redeliver(webhook_id: UUID, delivery_id: UUID) -> dict[str, Any]:
 
 
 def list_events(*, page: PageRequest) -> Page:
-    """Return a page of the event catalogue."""
+    """Return a page of event types from the catalog."""
     names = records.list_event_names(page, list(CATALOGUE))
     return replace(names, items=[CATALOGUE[row.event] for row in names.items])

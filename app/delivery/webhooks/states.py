@@ -16,8 +16,8 @@ MAX_PREFETCHED = 8
 """The maximum number of further attempts at a quick webhook that have begun and wait to be sent, so
 that threads never wait for the database."""
 MIN_TO_BEGIN = 4
-"""The minimum number of attempts at a quick webhook to begin while others are under way; fewer are
-not worth a statement."""
+"""The minimum number of attempts at a quick webhook to begin while others are under way, because a
+statement for fewer attempts costs too much."""
 SLOW_SECONDS = 2.0
 MAX_KNOWN_WEBHOOKS = 10_000
 """The maximum number of webhooks whose pace is remembered."""
@@ -40,10 +40,10 @@ class WebhookState:
     Attributes:
         failures: consecutive failed attempts, including failures not in the database yet.
         prefetched: attempts that have begun and have not been sent yet.
-        beginning: the number of attempts that a running statement may begin.
-        sending: the number of attempts under way.
-        unwritten: the number of ended attempts whose outcomes are not in the database yet.
-        ended: the number of attempts that have ended.
+        beginning_count: the number of attempts that a running statement may begin.
+        sending_count: the number of attempts under way.
+        unwritten_count: the number of ended attempts whose outcomes are not in the database yet.
+        ended_count: the number of attempts that have ended.
     """
 
     organization_id: UUID
@@ -51,27 +51,27 @@ class WebhookState:
     failures: int = 0
     pace: Pace = Pace.UNKNOWN
     prefetched: "deque[Attempt]" = field(default_factory=deque)
-    beginning: int = 0
-    sending: int = 0
-    unwritten: int = 0
-    ended: int = 0
+    beginning_count: int = 0
+    sending_count: int = 0
+    unwritten_count: int = 0
+    ended_count: int = 0
 
     @property
-    def in_progress(self) -> int:
+    def in_progress_count(self) -> int:
         """Return the number of attempts that have begun, or are about to, and have not ended."""
-        return self.beginning + len(self.prefetched) + self.sending
+        return self.beginning_count + len(self.prefetched) + self.sending_count
 
     @property
     def is_idle(self) -> bool:
         """Return whether the webhook has no attempts and no unwritten outcomes."""
-        return not (self.in_progress or self.unwritten)
+        return not (self.in_progress_count or self.unwritten_count)
 
     @property
     def max_concurrent(self) -> int:
         """Return the maximum number of attempts under way at the webhook.
 
-        For a failing webhook, the database decides when attempts begin, because it knows the
-        failures that other dispatchers saw.
+        For a failing webhook, the SQL query selects the attempts that begin, because the database
+        also has the failures that other dispatchers saw.
         """
         if self.failures:
             return MAX_FAILING
@@ -79,36 +79,36 @@ class WebhookState:
 
     @property
     def max_replays(self) -> int:
-        """Return the maximum number of attempts under way at replayed deliveries."""
+        """Return the maximum number of attempts under way for the webhook's replayed deliveries."""
         return self.max_concurrent // 2
 
     def count_to_begin(self, max_concurrent: int) -> int:
         """Return how many attempts should begin now if `max_concurrent` may be under way."""
-        if self.failures and self.unwritten:
+        if self.failures and self.unwritten_count:
             return 0
         if self.failures or self.pace is not Pace.QUICK:
-            return max(0, max_concurrent - self.in_progress)
-        number = max_concurrent + MAX_PREFETCHED - self.in_progress
-        return number if number >= MIN_TO_BEGIN or not self.in_progress else 0
+            return max(0, max_concurrent - self.in_progress_count)
+        count = max_concurrent + MAX_PREFETCHED - self.in_progress_count
+        return count if count >= MIN_TO_BEGIN or not self.in_progress_count else 0
 
     def remove_surplus(self) -> list[Attempt]:
         """Remove and return the prefetched attempts that must not be sent now.
 
         These are all attempts at a failing webhook, and attempts above the limit of a webhook that
-        is not quick. Test deliveries are never removed, because they count towards no limit.
+        is not quick. Test deliveries are never removed, because no limit applies to them.
         """
         if self.failures:
             kept_count = 0
         elif self.pace is Pace.QUICK:
             return []
         else:
-            kept_count = max(0, MAX_CONCURRENT_NOT_QUICK - self.sending)
-        surplus = [attempt for attempt in self.prefetched if not attempt.test][kept_count:]
-        surplus_tokens = {attempt.lease_token for attempt in surplus}
+            kept_count = max(0, MAX_CONCURRENT_NOT_QUICK - self.sending_count)
+        surplus_attempts = [attempt for attempt in self.prefetched if not attempt.test][kept_count:]
+        surplus_tokens = {attempt.lease_token for attempt in surplus_attempts}
         self.prefetched = deque(
             attempt for attempt in self.prefetched if attempt.lease_token not in surplus_tokens
         )
-        return surplus
+        return surplus_attempts
 
 
 @dataclass(slots=True)
@@ -116,53 +116,53 @@ class OrganizationState:
     """An organization, and the state of its webhooks.
 
     Attributes:
-        due: its webhooks that may have deliveries to attempt.
-        ready: its webhooks with prefetched attempts.
+        due: the webhooks that may have deliveries to attempt.
+        ready: the webhooks with prefetched attempts.
         threads: the number of attempts under way, by the pace of their webhooks. An attempt that
             takes longer than `SLOW_SECONDS` counts as slow before it has ended.
-        unwritten: the number of ended attempts whose outcomes are not in the database yet.
-        recent: attempts under way that do not count as slow for that reason, each with its start,
-            the pace that it counts as, and its webhook.
+        unwritten_count: the number of ended attempts whose outcomes are not in the database yet.
+        recent_attempts: the attempts under way for less than `SLOW_SECONDS`, by lease token, each
+            with its start, the pace that it counts as, and its webhook.
     """
 
     id: UUID
     due: "OrderedDict[UUID, WebhookState]" = field(default_factory=OrderedDict)
     ready: "OrderedDict[UUID, WebhookState]" = field(default_factory=OrderedDict)
     threads: Counter[Pace] = field(default_factory=Counter)
-    unwritten: int = 0
-    recent: "OrderedDict[UUID, tuple[float, Pace, WebhookState]]" = field(
+    unwritten_count: int = 0
+    recent_attempts: "OrderedDict[UUID, tuple[float, Pace, WebhookState]]" = field(
         default_factory=OrderedDict
     )
 
     @property
-    def sending(self) -> int:
+    def sending_count(self) -> int:
         """Return the number of attempts under way."""
         return self.threads.total()
 
     @property
     def is_idle(self) -> bool:
         """Return whether the organization has no due webhooks, attempts or unwritten outcomes."""
-        return not (self.due or self.ready or self.sending or self.unwritten)
+        return not (self.due or self.ready or self.sending_count or self.unwritten_count)
 
     def start(self, webhook: WebhookState, token: UUID, now: float) -> None:
-        """Count an attempt as under way."""
-        webhook.sending += 1
+        """Count an attempt at a webhook as under way since `now`."""
+        webhook.sending_count += 1
         self.threads[webhook.pace] += 1
-        self.recent[token] = (now, webhook.pace, webhook)
+        self.recent_attempts[token] = (now, webhook.pace, webhook)
 
     def stop(self, webhook: WebhookState, token: UUID) -> None:
-        """Count an attempt as ended."""
-        webhook.sending -= 1
-        _, pace, _ = self.recent.pop(token, (0.0, Pace.SLOW, webhook))
+        """Count an attempt at a webhook as ended."""
+        webhook.sending_count -= 1
+        _, pace, _ = self.recent_attempts.pop(token, (0.0, Pace.SLOW, webhook))
         self.threads[pace] -= 1
 
     def reclassify_slow_attempts(self, now: float) -> None:
         """Count attempts longer than `SLOW_SECONDS` as slow, and mark their webhooks as slow."""
-        while self.recent:
-            token, (began, pace, webhook) = next(iter(self.recent.items()))
+        while self.recent_attempts:
+            token, (began, pace, webhook) = next(iter(self.recent_attempts.items()))
             if began > now - SLOW_SECONDS:
                 return
-            del self.recent[token]
+            del self.recent_attempts[token]
             self.threads[pace] -= 1
             self.threads[Pace.SLOW] += 1
             webhook.pace = Pace.SLOW
@@ -209,8 +209,8 @@ class States:
 class Limits:
     """The maximum numbers of attempts that an organization may have under way.
 
-    `total` is for all its webhooks, `not_quick` for slow webhooks and webhooks of unknown pace, and
-    `slow` for slow webhooks.
+    `total` applies to all webhooks of the organization, `not_quick` to slow webhooks and webhooks
+    of unknown pace together, and `slow` to slow webhooks.
     """
 
     total: int
@@ -218,16 +218,20 @@ class Limits:
     slow: int
 
     @classmethod
-    def from_available(cls, available: int) -> "Limits":
-        """Return the limits of an organization, if others leave `available` threads free."""
-        return cls(max(1, available // 2), max(1, available // 4), max(1, available // 8))
+    def from_available(cls, count: int) -> "Limits":
+        """Return the limits for an organization to which others leave `count` free threads."""
+        return cls(max(1, count // 2), max(1, count // 4), max(1, count // 8))
 
-    def count_free(self, pace: Pace, used: Callable[[Pace], int]) -> int:
-        """Return how many more attempts at webhooks of a pace may be under way.
+    def count_free(self, pace: Pace, count_used: Callable[[Pace], int]) -> int:
+        """Return how many more attempts at webhooks with the pace `pace` may be under way.
 
-        `used` returns the number of attempts under way at webhooks of a pace.
+        `count_used` returns how many attempts at webhooks with a given pace are under way.
         """
-        slow, unknown, quick = used(Pace.SLOW), used(Pace.UNKNOWN), used(Pace.QUICK)
+        slow, unknown, quick = (
+            count_used(Pace.SLOW),
+            count_used(Pace.UNKNOWN),
+            count_used(Pace.QUICK),
+        )
         free = self.total - slow - unknown - quick
         if pace is not Pace.QUICK:
             free = min(free, self.not_quick - slow - unknown)
@@ -236,53 +240,53 @@ class Limits:
     def get_max_concurrent(self, webhook: WebhookState, free: int) -> int:
         """Return the maximum number of attempts under way at a webhook.
 
-        `free` is the number of further attempts that its pace allows. A webhook that is not quick
-        gets more than one attempt only while more than half of its organization's quota is free.
-        The rest is for webhooks that become due later.
+        `free` is the number of further attempts allowed for webhooks of the same pace. A webhook
+        that is not quick gets more than one attempt only while more than half of its organization's
+        quota is free. The other half is for webhooks that become due later.
         """
         if webhook.pace is Pace.QUICK:
-            return min(webhook.max_concurrent, max(1, (free + webhook.in_progress) // 2))
+            return min(webhook.max_concurrent, max(1, (free + webhook.in_progress_count) // 2))
         quota = self.slow if webhook.pace is Pace.SLOW else self.not_quick
         return webhook.max_concurrent if free > quota // 2 else 1
 
 
 class Threads:
-    """The threads of a dispatcher; the last are reserved for organizations that use no thread."""
+    """Counts a dispatcher's threads. The last are reserved for organizations that use no thread."""
 
-    def __init__(self, number: int) -> None:
-        self.number = number
+    def __init__(self, count: int) -> None:
+        self.count = count
         self.used = 0
-        self._reserved = number // 16
+        self._reserved_count = count // 16
 
     @property
     def free(self) -> int:
         """Return the number of idle threads."""
-        return self.number - self.used
+        return self.count - self.used
 
     @property
     def are_scarce(self) -> bool:
         """Return whether only reserved threads are free."""
-        return self.free <= self._reserved
+        return self.free <= self._reserved_count
 
     def get_limits(self, organization: OrganizationState) -> Limits:
-        """Return the limits of an organization, given the threads that other organizations use."""
-        return Limits.from_available(self.free + organization.sending)
+        """Return the limits for an organization, given the threads that other organizations use."""
+        return Limits.from_available(self.free + organization.sending_count)
 
     def has_free(self, organization: OrganizationState) -> bool:
         """Return whether an organization may use one more thread."""
-        if not self.free or (organization.sending and self.are_scarce):
+        if not self.free or (organization.sending_count and self.are_scarce):
             return False
-        if organization.unwritten >= MAX_UNWRITTEN:
+        if organization.unwritten_count >= MAX_UNWRITTEN:
             return False
-        return organization.sending < self.get_limits(organization).total
+        return organization.sending_count < self.get_limits(organization).total
 
     def is_excluded(self, webhook: WebhookState) -> bool:
         """Return whether a webhook may not use the last free threads, because it is slow."""
-        return webhook.pace is Pace.SLOW and self.free <= self._reserved // 2
+        return webhook.pace is Pace.SLOW and self.free <= self._reserved_count // 2
 
     def may_start(self, organization: OrganizationState, webhook: WebhookState) -> bool:
-        """Return whether an attempt at a webhook may start, if a thread is free."""
+        """Return whether an attempt at a webhook may start, provided that a thread is free."""
         limits, threads = self.get_limits(organization), organization.threads
         if limits.count_free(webhook.pace, threads.__getitem__) <= 0 or self.is_excluded(webhook):
             return False
-        return webhook.sending < webhook.max_concurrent
+        return webhook.sending_count < webhook.max_concurrent

@@ -1,4 +1,4 @@
-"""Counters of documents: of all, scanned, due, assigned, offered and searchable documents."""
+"""Counters for documents: all, scanned, due, assigned, offered and searchable documents."""
 
 from app.kit.counters import Cube, Source
 from app.kit.counters.spans import DAY, HOUR, MONTH
@@ -53,4 +53,4 @@ OFFERED = Source(
 
 SEARCHED = Source("searched", ("archived",), (Cube("searched", ("archived",)),))
 """Searchable documents. The measure is computed from each document's id and number of changes: if
-its sum differs, the results of a search may have changed."""
+the sum of the measure differs, the results of a search may have changed."""

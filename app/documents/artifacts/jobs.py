@@ -36,7 +36,7 @@ def _reopen(args: dict[str, Any]) -> None:
     on_retry=_reopen,
 )
 def parse_artifact(job: Job) -> None:
-    """Parse the text and pages of a document that was created or is reprocessed."""
+    """Parse the text and pages of a document that was created or must be reprocessed."""
     # Parsing writes to the database, which must not use up the reserve of disk space.
     container.current().reserve.check()
     artifact_id = UUID(job.args["data"]["artifact_id"])
@@ -56,7 +56,7 @@ def attach_files(job: Job) -> None:
         service.attach(UUID(job.args["artifact_id"]), job.checkpoint)
 
 
-def _finish_without_pending_pages(job: Job, _error: str) -> None:
+def _finish_failed_recognition(job: Job, _error: str) -> None:
     service.finish_recognition(UUID(job.args["artifact_id"]), OcrStatus.FAILED)
 
 
@@ -65,7 +65,7 @@ def _finish_without_pending_pages(job: Job, _error: str) -> None:
     queue="ocr",
     max_attempts=3,
     resumable=True,
-    on_failure=_finish_without_pending_pages,
+    on_failure=_finish_failed_recognition,
     retryable=False,
 )
 def recognize_artifact(job: Job) -> None:
@@ -87,10 +87,10 @@ def recognize_artifact(job: Job) -> None:
     batch=True,
     max_attempts=10,
 )
-def delete_content(deleted: Sequence[Job]) -> None:
+def delete_content(batch: Sequence[Job]) -> None:
     """Delete the files of documents that were deleted."""
-    digests = [job.args["data"]["sha256"] for job in deleted]
-    service.delete_contents(digests, deleted[0].checkpoint)
+    digests = [job.args["data"]["sha256"] for job in batch]
+    service.delete_contents(digests, batch[0].checkpoint)
 
 
 @jobs.handler("artifacts.sweep", queue="maintenance")
@@ -109,7 +109,7 @@ def index_documents(job: Job) -> None:
 @jobs.handler("artifacts.start_retention")
 def start_retention(_job: Job) -> None:
     """Enqueue a retention job for each organization with a limited retention time."""
-    for organization_id in organizations.list_with_retention():
+    for organization_id in organizations.list_ids_with_retention():
         jobs.enqueue(
             "artifacts.retain",
             {},
@@ -125,7 +125,7 @@ def apply_retention(job: Job) -> None:
     # Read the current value: the setting may have changed since the job was enqueued.
     days = organizations.get_retention_days(job.organization_id)
     if days is not None:
-        service.delete_expired(days, job.checkpoint)
+        service.delete_expired_documents(days, job.checkpoint)
 
 
 jobs.periodic("artifacts.start_retention", every=86_400)

@@ -1,31 +1,31 @@
-"""Rules for the text of documents and their metadata, a flat object of JSON scalars."""
+"""Rules for document texts, and for metadata: a flat object of JSON scalars."""
 
 from typing import Any
 
 from app.kit.api.strict_json import MAX_SAFE_INT
 
-MAX_TEXT = 2_000_000
+MAX_TEXT_LENGTH = 2_000_000
 MAX_KEYS = 100
 MAX_KEY_LENGTH = 100
 MAX_VALUE_LENGTH = 2000
 
 
 class InexactNumberError(ValueError):
-    """A number that many JSON parsers change; `key` is the key of the number."""
+    """A number in the metadata that many JSON parsers would change; `key` is its key."""
 
     def __init__(self, key: str) -> None:
         super().__init__(
             f"Numbers must be between -{MAX_SAFE_INT} and {MAX_SAFE_INT}; many JSON parsers"
-            " change larger ones. Send a larger number as text."
+            " change larger numbers. Send a larger number as text."
         )
         self.key = key
 
 
 def check_metadata(value: dict[Any, Any]) -> dict[str, Any]:
-    """Return the metadata if it follows the rules.
+    """Validate metadata and return it.
 
-    The caller has checked that its strings can be stored. Raises ValueError with the reason, or
-    InexactNumberError.
+    The caller has already checked that the strings can be stored. Raises ValueError with the
+    reason, or InexactNumberError.
     """
     if len(value) > MAX_KEYS:
         raise ValueError(f"Must have at most {MAX_KEYS} keys.")

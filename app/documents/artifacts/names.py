@@ -1,4 +1,4 @@
-"""Rules for document names, which must be safe to display, in headers and as file names."""
+"""Rules for document names, which must be safe on screen, in HTTP headers and as file names."""
 
 import unicodedata
 
@@ -6,7 +6,7 @@ from app.kit.visible_text import INVISIBLE_CLASS, has_visible_character
 
 MAX_NAME = 255
 
-# These change the direction of neighboring text, so that `exe.fdp` can look like a PDF.
+# These characters change the direction of neighboring text, so that `exe.fdp` can look like a PDF.
 _BIDI = frozenset("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 _SEPARATORS = frozenset("/\\\u2028\u2029\ufeff")
 _REFUSED = r"\u0000-\u001f\u007f-\u009f/\\\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff"
@@ -18,7 +18,10 @@ _REFUSED_CATEGORIES = frozenset({"Cc", "Cs"})
 
 
 def check_name(name: str) -> str:
-    """Return the name without surrounding spaces. Raises ValueError with the reason."""
+    """Validate a document name, and return it without surrounding spaces.
+
+    Raises ValueError with the reason if the name is invalid.
+    """
     name = name.strip()
     if not has_visible_character(name) or name in (".", ".."):
         raise ValueError("Must not be blank.")

@@ -1,4 +1,4 @@
-"""Routes of artifacts."""
+"""Routes for artifacts."""
 
 from typing import Any
 from uuid import UUID
@@ -163,7 +163,7 @@ def reprocess_artifact(caller: Caller, artifact_id: UUID, revision: int | None) 
     Reads text and pages from the file again. Text, offsets and boxes may change. An artifact with
     tag sets of any status is therefore refused with 409 `conflict` and `details.tag_sets`: the
     evidence of these tag sets would point to other words. Discard drafts first. No tag set is
-    changed or deleted. The claim ends, and the status is `processing` until the file is read.
+    changed or deleted. The claim ends, and the status is `processing` until the file has been read.
     """
     return service.reprocess(artifact_id, revision=revision, by=caller.user_id)
 
@@ -177,7 +177,7 @@ def reprocess_artifact(caller: Caller, artifact_id: UUID, revision: int | None) 
 def get_artifact_stats(caller: Caller, query: dict[str, Any]) -> dict[str, Any]:
     """Get artifact statistics.
 
-    Returns counts of artifacts by status, schema and age.
+    Returns the number of artifacts by status, schema and age.
     """
     return service.get_stats(query)
 

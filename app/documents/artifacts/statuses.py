@@ -5,7 +5,7 @@ from enum import StrEnum
 
 
 class ArtifactStatus(StrEnum):
-    """The status of an artifact, which follows from its file, its tag sets and its claim."""
+    """The status of an artifact, derived from its file, its tag sets and its claim."""
 
     PROCESSING = "processing"
     READY = "ready"
@@ -43,7 +43,7 @@ TRANSITIONS: Mapping[ArtifactStatus, frozenset[ArtifactStatus]] = {
     _IN_REVIEW: frozenset({_READY, _IN_PROGRESS, _DONE}),
     _DONE: frozenset({_READY, _IN_PROGRESS, _IN_REVIEW}),
 }
-"""The statuses that may follow each status; reviews and reopening lead in both directions."""
+"""The statuses that may follow each status. Reviews and reopening lead in both directions."""
 CLAIMABLE = (_READY, _IN_PROGRESS)
 """The statuses in which an artifact can be claimed for labeling."""
 OPEN_FOR_TAG_SETS = (*CLAIMABLE, _IN_REVIEW)

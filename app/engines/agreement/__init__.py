@@ -1,33 +1,33 @@
 """Compare tag sets of one document: their differences, their agreement, and their majority.
 
-All functions are pure: they take tags in normal form (`engines.fields`) and return values. A
-*place* is a field, or a table column together with a row number. `align_rows` matches the rows of
+All functions are pure: they take tags in normal form (`engines.fields`) and return values. A *tag
+key* is a field, or a table column together with a row number. `align_rows` matches the rows of
 different tag sets by content and renumbers them; the other functions then match rows by number.
 
-Two tags at the same place agree when
+Two tags with the same tag key agree if
 
 - their values are equal; amounts of money are compared as numbers, so 1.50 EUR equals 1.500 EUR;
 text is compared after Unicode NFC normalization;
 
-- in a span field, their text ranges overlap by half: code points in both, divided by code points in
-either (Jaccard index);
+- in a span field, their text ranges overlap by half: the number of code points in both ranges,
+divided by the number of code points in either (Jaccard index);
 
-- in a region field, their values are equal and their boxes on one page overlap by half in the same
-sense (intersection over union, as in the PASCAL VOC and COCO evaluations).
+- in a region field, their values are equal, and their boxes on one page overlap by half
+(intersection over union, as in the PASCAL VOC and COCO evaluations).
 
-Where a place has several tags, each tag is matched with at most one tag of the other set, best pair
-first.
+If several tags of a set have the same tag key, each tag is matched with at most one tag of the
+other set, best pair first.
 """
 
 from app.engines.agreement.comparing import Change, ContentDiff, diff, diff_by_content
 from app.engines.agreement.measures import MOST_MATCHED, Agreement, has_agreement, measure_agreement
 from app.engines.agreement.places import (
-    Place,
     Shape,
     Shapes,
+    TagKey,
     build_shapes,
     build_value_key,
-    group_by_place,
+    group_by_tag_key,
 )
 from app.engines.agreement.rows import Lineup, align_rows, get_table, number_rows
 from app.engines.agreement.votes import Ballot, Choice, find_majority
@@ -42,9 +42,9 @@ __all__ = [
     "Choice",
     "ContentDiff",
     "Lineup",
-    "Place",
     "Shape",
     "Shapes",
+    "TagKey",
     "align_rows",
     "build_shapes",
     "build_value_key",
@@ -52,7 +52,7 @@ __all__ = [
     "diff_by_content",
     "find_majority",
     "get_table",
-    "group_by_place",
+    "group_by_tag_key",
     "has_agreement",
     "measure_agreement",
     "number_rows",

@@ -7,14 +7,14 @@ from typing import Any, NamedTuple, TypeAlias
 from app.engines.agreement.marks import MIN_OVERLAP, match_marks
 from app.engines.agreement.places import (
     UNKNOWN_SHAPE,
-    Place,
     Shape,
     Shapes,
+    TagKey,
     build_value_key,
-    group_by_place,
+    group_by_tag_key,
     list_marks,
     serialize_tag,
-    sort_places,
+    sort_tag_keys,
 )
 from app.engines.agreement.rows import Lineup, align_rows, get_table
 from app.engines.fields import Tag
@@ -27,13 +27,13 @@ _COMPARED_PROPERTIES = ("value", "evidence", "confidence", "source")
 class ContentDiff(NamedTuple):
     """The differences between two tag sets, with table rows matched by content.
 
-    `changes` has the same form as the result of `diff`, except that the tags of one change may be
-    in different rows; `row` is the row of `to`, or of `from` when `to` is None. `moved` is a list
-    of {table, from, to, count}: `count` consecutive rows that started at number `from` before and
-    start at `to` after.
+    `changes` is a list as returned by `diff`, except that the two tags of a change may be in
+    different rows. `row` is the row of the `to` tag, or of the `from` tag if `to` is None. `moved`
+    is a list of {table, from, to, count}: a run of `count` consecutive rows that starts at row
+    `from` in the first tag set and at row `to` in the second.
 
-    To turn the first tag set into the second, remove the `from` tags of all changes, renumber the
-    remaining rows by `moved`, and insert the `to` tags.
+    To convert the first tag set to the second, remove the `from` tags of all changes, renumber the
+    remaining rows as `moved` says, and insert the `to` tags.
     """
 
     changes: list[Change]
@@ -87,32 +87,35 @@ def _find_moved_runs(lineup: Lineup) -> list[dict[str, Any]]:
 
 
 def diff(
-    before: Sequence[Tag], after: Sequence[Tag], shapes: Shapes, *, same: bool = False
+    before: Sequence[Tag], after: Sequence[Tag], shapes: Shapes, *, include_same: bool = False
 ) -> list[Change]:
-    """Compare two tag sets and return the changes, place by place in schema order.
+    """Compare two tag sets, and return the changes by tag key (field and row) in schema order.
 
-    Each change has field, row, kind (`added`, `removed`, `changed`, `same`), members (which of
-    value, evidence, confidence and source differ in a changed tag), from and to (the tags, or
-    None if absent). Unchanged tags are included only with `same`.
+    Each change has the keys field, row, kind, members, from and to. `kind` is `added`, `removed`,
+    `changed` or `same`. `members` lists the properties of a changed tag that differ: value,
+    evidence, confidence or source. `from` and `to` are the tags, or None if there is no such tag.
+    Unchanged tags are included only if `include_same` is true.
 
-    Where a place has several tags, identical tags are paired first, then equal values, then marks
-    that overlap (spans by any amount, regions by half); the other tags were removed or added. The
-    order of tags does not count as a difference. Rows are matched by number, so applying the
-    changes to `before` gives `after`, except for that order. `diff_by_content` matches rows by
-    content instead.
+    If several tags have the same tag key, identical tags are paired first, then tags with equal
+    values, then marks that overlap (spans by any amount, regions by half). Tags that remain
+    unpaired were removed or added. The order of tags does not count as a difference. Rows are
+    matched by number, so applying the changes to `before` gives `after`, except for the order.
+    `diff_by_content` matches rows by content instead.
     """
-    tags_before, tags_after = group_by_place(before), group_by_place(after)
+    tags_before, tags_after = group_by_tag_key(before), group_by_tag_key(after)
     changes: list[Change] = []
-    for place in sort_places(tags_before.keys() | tags_after.keys(), shapes):
-        left, right = tags_before.get(place, []), tags_after.get(place, [])
-        if left == right and not same:
+    for tag_key in sort_tag_keys(tags_before.keys() | tags_after.keys(), shapes):
+        left, right = tags_before.get(tag_key, []), tags_after.get(tag_key, [])
+        if left == right and not include_same:
             continue
-        shape = shapes.get(place[0], UNKNOWN_SHAPE)
-        changes.extend(_list_changes(place, _align_tags(left, right, shape), same=same))
+        shape = shapes.get(tag_key[0], UNKNOWN_SHAPE)
+        changes.extend(
+            _list_changes(tag_key, _align_tags(left, right, shape), include_same=include_same)
+        )
     return changes
 
 
-def _list_changes(place: Place, aligned: _Pairs, *, same: bool) -> Iterator[Change]:
+def _list_changes(tag_key: TagKey, aligned: _Pairs, *, include_same: bool) -> Iterator[Change]:
     for old, new in aligned:
         changed_properties: list[str] = []
         if old is None or new is None:
@@ -120,8 +123,8 @@ def _list_changes(place: Place, aligned: _Pairs, *, same: bool) -> Iterator[Chan
         else:
             changed_properties = [name for name in _COMPARED_PROPERTIES if old[name] != new[name]]
             kind = "changed" if changed_properties else "same"
-        if kind != "same" or same:
-            field, row = place
+        if kind != "same" or include_same:
+            field, row = tag_key
             yield {
                 "field": field,
                 "row": row,
@@ -133,7 +136,7 @@ def _list_changes(place: Place, aligned: _Pairs, *, same: bool) -> Iterator[Chan
 
 
 def _align_tags(left: list[Tag], right: list[Tag], shape: Shape) -> _Pairs:
-    """Pair the tags of one place; an unpaired tag gets None as its partner."""
+    """Pair tags that have the same tag key; an unpaired tag gets None as its partner."""
     if not shape.multiple and len(left) <= 1 and len(right) <= 1:
         return [(left[0] if left else None, right[0] if right else None)]
     aligned, left, right = _pair_by_key(left, right, serialize_tag)
@@ -157,7 +160,7 @@ def _align_tags(left: list[Tag], right: list[Tag], shape: Shape) -> _Pairs:
 def _pair_by_key(
     left: list[Tag], right: list[Tag], key: Any
 ) -> tuple[_Pairs, list[Tag], list[Tag]]:
-    """Pair tags whose `key(tag)` is equal; return the pairs and the unpaired tags of both sides."""
+    """Pair tags with equal `key(tag)`; return the pairs and the unpaired tags of both sides."""
     unpaired: dict[Any, list[Tag]] = defaultdict(list)
     for tag in reversed(right):
         unpaired[key(tag)].append(tag)

@@ -1,9 +1,9 @@
 """Match large numbers of marks that nearly all overlap each other.
 
-Up to `MAX_SORTED_PAIRS` candidate pairs are scored as arrays and sorted. Above that number, each
-mark looks up its best partner in one array operation over the nearby marks, so the cost grows with
-the number of marks and not with the number of pairs. This module is imported lazily, because numpy
-increases the memory of every process.
+Up to `MAX_SORTED_PAIRS` candidate pairs are scored as arrays and sorted. Above this number, the
+best partner of each mark is found by one array operation over the nearby marks, so the cost grows
+with the number of marks and not with the number of pairs. This module is imported lazily, because
+numpy increases the memory of every process.
 """
 
 from collections.abc import Sequence
@@ -12,21 +12,27 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from app.engines.agreement.windows import Box, Budget, Windows, build_sort_key, select_disjoint
+from app.engines.agreement.windows import (
+    Box,
+    Budget,
+    Windows,
+    build_sort_key,
+    select_disjoint_pairs,
+)
 
 MAX_SORTED_PAIRS = 300_000
 """The maximum number of candidate pairs that are scored and sorted."""
 MAX_COMPARISONS = 50_000_000
 """The maximum number of mark comparisons in `group_boxes`: about half a second of work."""
 _MAX_REMOVED = 64
-"""Up to this number of removed marks, rebuilding the arrays costs more than keeping them."""
+"""The arrays are rebuilt only after more than this number of marks have been removed."""
 _FULL_WIDTH = (0.0, 1.0)
 
 
 class _MarkIndex:
-    """Marks of one page, from top to bottom, that can be searched by overlap and removed.
+    """The marks of one page, from top to bottom, for searches by overlap. Marks can be removed.
 
-    Results are positions in the sequence that was passed in.
+    Marks are identified by their positions in the sequence of boxes.
     """
 
     def __init__(self, boxes: Sequence[Box], min_overlap: float) -> None:
@@ -36,43 +42,48 @@ class _MarkIndex:
         self._is_present = np.ones(len(boxes), bool)
         self._build_arrays(np.arange(len(boxes)))
 
-    def _build_arrays(self, numbers: NDArray[np.int64]) -> None:
-        self._numbers = numbers
-        boxes = [self.boxes[number] for number in numbers.tolist()]
+    def _build_arrays(self, positions: NDArray[np.int64]) -> None:
+        self._positions = positions
+        boxes = [self.boxes[position] for position in positions.tolist()]
         self._windows = Windows(boxes, self.min_overlap)
         corners = np.array(boxes, np.float64).reshape(-1, 4).T
         self._left, self._top, self._right, self._bottom = (row.copy() for row in corners)
-        # The same arithmetic as `marks.compute_overlap`, so that equal overlaps give equal numbers.
+        # The same arithmetic as `marks.compute_overlap`, so that equal overlaps give equal values.
         self._area = (self._right - self._left) * (self._bottom - self._top)
-        self._places = {number: place for place, number in enumerate(numbers.tolist())}
+        self._array_indexes = {
+            position: array_index for array_index, position in enumerate(positions.tolist())
+        }
         self._removed_count = 0
 
-    def remove(self, number: int) -> None:
-        """Exclude a mark from all later results."""
-        self._is_present[number] = False
-        # With its top at +inf and its bottom at -inf, the box cannot overlap any other.
-        place = self._places[number]
-        self._top[place], self._bottom[place] = np.inf, -np.inf
+    def remove(self, position: int) -> None:
+        """Exclude a mark from all later searches."""
+        self._is_present[position] = False
+        # With its top at +inf and its bottom at -inf, the box cannot overlap any other box.
+        array_index = self._array_indexes[position]
+        self._top[array_index], self._bottom[array_index] = np.inf, -np.inf
         self._removed_count += 1
-        if self._removed_count > _MAX_REMOVED and 2 * self._removed_count > len(self._numbers):
-            self._build_arrays(self._numbers[self._is_present[self._numbers]])
+        if self._removed_count > _MAX_REMOVED and 2 * self._removed_count > len(self._positions):
+            self._build_arrays(self._positions[self._is_present[self._positions]])
 
     def find_best(self, box: Box) -> int | None:
-        """Return the mark with the greatest overlap with `box`, or None; the first on a tie."""
+        """Return the mark with the greatest overlap with `box`, or None if no mark overlaps enough.
+
+        On a tie, returns the first mark.
+        """
         first, last, overlaps = self._compute_overlaps(box)
         if first == last:
             return None
-        place = int(overlaps.argmax())
-        overlap = overlaps[place]
-        is_enough = overlap > 0 and overlap >= self.min_overlap
-        return int(self._numbers[first + place]) if is_enough else None
+        array_index = int(overlaps.argmax())
+        overlap = overlaps[array_index]
+        is_match = overlap > 0 and overlap >= self.min_overlap
+        return int(self._positions[first + array_index]) if is_match else None
 
     def list_overlapping(self, box: Box, budget: Budget) -> list[int]:
-        """Return all marks that overlap `box` by `min_overlap` or more. Raises BudgetExceeded."""
+        """Return all marks that overlap `box` by at least `min_overlap`. Raises BudgetExceeded."""
         first, last, overlaps = self._compute_overlaps(box)
         budget.spend(last - first)
-        numbers: list[int] = self._numbers[first:last][overlaps >= self.min_overlap].tolist()
-        return numbers
+        positions: list[int] = self._positions[first:last][overlaps >= self.min_overlap].tolist()
+        return positions
 
     def _compute_overlaps(self, box: Box) -> tuple[int, int, Any]:
         first, last = self._windows.get_range(box)
@@ -91,23 +102,23 @@ class _MarkIndex:
         return first, last, np.divide(intersection, union, out=intersection)
 
 
-def match_by_list(
+def match_by_sorting(
     left: Sequence[Box],
     right: Sequence[Box],
     candidate_ranges: list[tuple[int, int]],
     min_overlap: float,
 ) -> list[tuple[int, int]]:
-    """Score all candidate pairs and return the greedy matching as positions in `left` and `right`.
+    """Score and sort all candidate pairs, and return the greedy matching.
 
-    Both sequences are sorted down the page. `candidate_ranges` gives, for each box of `left`,
-    the range of `right` that may overlap it.
+    Returns pairs of positions in `left` and `right`, which are both sorted from top to bottom.
+    `candidate_ranges` has, for each box of `left`, the range of `right` that may overlap it.
     """
     first, last = np.array(candidate_ranges, np.int64).reshape(-1, 2).T
     counts = last - first
     i = np.repeat(np.arange(len(left)), counts)
     j = np.arange(len(i)) + np.repeat(first - (np.cumsum(counts) - counts), counts)
     a, b = (np.array(side, np.float64).reshape(-1, 4).T for side in (left, right))
-    # The same arithmetic as `marks.compute_overlap`, so that equal overlaps give equal numbers.
+    # The same arithmetic as `marks.compute_overlap`, so that equal overlaps give equal values.
     intersection, width = (
         np.minimum(a[end][i], b[end][j]) - np.maximum(a[start][i], b[start][j])
         for start, end in ((1, 3), (0, 2))
@@ -117,27 +128,28 @@ def match_by_list(
     overlap = intersection / (areas[1][j] + areas[0][i] - intersection)
     is_kept = (overlap > 0) & (overlap >= min_overlap)
     i, j, overlap = i[is_kept], j[is_kept], overlap[is_kept]
-    # Of equal overlaps, prefer the pair higher on the page, regardless of the sides of its boxes.
+    # If overlaps are equal, prefer the pair higher on the page, whichever side its boxes are on.
     ranks = {box: rank for rank, box in enumerate(sorted({*left, *right}, key=build_sort_key))}
     left_rank, right_rank = (
-        np.array([ranks[box] for box in side], np.int64)[places]
-        for side, places in ((left, i), (right, j))
+        np.array([ranks[box] for box in side], np.int64)[positions]
+        for side, positions in ((left, i), (right, j))
     )
     order = np.lexsort(
         (np.maximum(left_rank, right_rank), np.minimum(left_rank, right_rank), -overlap)
     )
-    return select_disjoint(zip(i[order].tolist(), j[order].tolist(), strict=True))
+    return select_disjoint_pairs(zip(i[order].tolist(), j[order].tolist(), strict=True))
 
 
 def match_by_search(
     left: Sequence[Box], right: Sequence[Box], min_overlap: float
 ) -> list[tuple[int, int]]:
-    """Return the greedy matching as positions in `left` and `right`, both sorted down the page.
+    """Return the greedy matching by searching the best partner of each mark.
 
-    Follows a chain from each mark to its best partner until two marks are each other's best. No
-    better pair exists for either, so the greedy matching also contains that pair (Preis 1999,
-    "locally heaviest edges"). Each mark enters the chain once, and each pair causes one more
-    lookup: at most three lookups per mark.
+    Returns pairs of positions in `left` and `right`, which are both sorted from top to bottom.
+    Follows a chain from mark to best partner until two marks are the best partners of each other.
+    No better pair exists for either mark, so the greedy matching also contains this pair (Preis
+    1999, "locally heaviest edges"). Each mark enters the chain once, and each pair causes one more
+    search, so there are at most three searches per mark.
     """
     indexes = (_MarkIndex(left, min_overlap), _MarkIndex(right, min_overlap))
     pairs: list[tuple[int, int]] = []
@@ -158,8 +170,8 @@ def match_by_search(
             elif len(chain) > 1 and chain[-2] == partner:
                 pair = (current, partner) if side == 0 else (partner, current)
                 del chain[-2:]
-                for index, number in zip(indexes, pair, strict=True):
-                    index.remove(number)
+                for index, position in zip(indexes, pair, strict=True):
+                    index.remove(position)
                 is_free[pair[0]] = False
                 pairs.append(pair)
             else:
@@ -168,23 +180,23 @@ def match_by_search(
 
 
 def group_boxes(boxes: Sequence[Box], min_overlap: float) -> list[int]:
-    """Return for each box the position of the first box in its overlap group.
+    """Group overlapping boxes; return the position of the first box in the group of each box.
 
-    Boxes are sorted down the page. Two boxes are in one group if a chain of overlaps of at least
-    `min_overlap` connects them. Raises BudgetExceeded.
+    The boxes are sorted from top to bottom. Two boxes are in one group if a chain of overlaps of at
+    least `min_overlap` connects them. Raises BudgetExceeded.
     """
     index = _MarkIndex(boxes, min_overlap)
     budget = Budget(MAX_COMPARISONS)
-    group_firsts = [-1] * len(boxes)
+    first_positions = [-1] * len(boxes)
     for start in range(len(boxes)):
-        if group_firsts[start] >= 0:
+        if first_positions[start] >= 0:
             continue
-        group_firsts[start] = start
+        first_positions[start] = start
         index.remove(start)
         pending = [start]
         while pending:
-            for number in index.list_overlapping(boxes[pending.pop()], budget):
-                group_firsts[number] = start
-                index.remove(number)
-                pending.append(number)
-    return group_firsts
+            for position in index.list_overlapping(boxes[pending.pop()], budget):
+                first_positions[position] = start
+                index.remove(position)
+                pending.append(position)
+    return first_positions

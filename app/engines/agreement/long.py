@@ -1,4 +1,4 @@
-"""Align long sequences with numpy; imported lazily because numpy costs memory."""
+"""Align long sequences with numpy. Imported lazily, because numpy uses much memory."""
 
 from collections import Counter, defaultdict
 from collections.abc import Sequence
@@ -11,8 +11,8 @@ def align_heaviest(
 ) -> list[tuple[int, int]]:
     """Return the same pairs as `sequences._align_heaviest`, using numpy.
 
-    Computes one table row at a time and keeps two bits per entry: whether it has the same weight as
-    the entry to its left, and as the entry above it.
+    Computes one table row at a time, and keeps two bits per entry: whether the entry has the same
+    weight as the entry to its left, and whether it has the same weight as the entry above it.
     """
     positions_by_part: dict[int, list[int]] = defaultdict(list)
     for position, item in enumerate(right):
@@ -24,11 +24,11 @@ def align_heaviest(
     for item in left:
         row = above.copy()
         paired_weights = above[:-1].copy()
-        for part, times in item.items():
+        for part, count in item.items():
             if part in part_positions:
-                paired_weights[part_positions[part]] += times
+                paired_weights[part_positions[part]] += count
         np.maximum(row[1:], paired_weights, out=row[1:])
-        # Skipping costs nothing, so each entry is at least as large as the one to its left.
+        # Skipping costs nothing, so each entry is at least as large as the entry to its left.
         np.maximum.accumulate(row, out=row)
         equals_left.append(np.packbits(row[1:] == row[:-1]))
         equals_above.append(np.packbits(row[1:] == above[1:]))

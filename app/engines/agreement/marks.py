@@ -1,4 +1,4 @@
-"""Compute the overlap of text spans and page boxes, and match or group the marks that overlap."""
+"""Compute the overlap of text spans and page boxes, and match or group overlapping marks."""
 
 from collections import Counter, defaultdict
 from collections.abc import Hashable, Iterator, Sequence
@@ -6,14 +6,23 @@ from itertools import count
 from operator import itemgetter
 from typing import Any, NamedTuple
 
-from app.engines.agreement.windows import Box, Budget, Windows, build_sort_key, select_disjoint
+from app.engines.agreement.windows import (
+    Box,
+    Budget,
+    Windows,
+    build_sort_key,
+    select_disjoint_pairs,
+)
 
 MIN_OVERLAP = 0.5
-"""Marks with at least this overlap count as the same (PASCAL VOC; Everingham 2010)."""
+"""Marks with at least this overlap count as the same mark (PASCAL VOC; Everingham 2010)."""
 MAX_PYTHON_PAIRS = 20_000
-"""The maximum number of pairs compared in plain Python; numpy compares more, with equal results."""
+"""The maximum number of pairs compared in plain Python.
+
+Numpy compares larger numbers of pairs, with equal results.
+"""
 SEARCH_COST = 8
-"""The budget cost per mark if there are too many pairs for `dense` to list."""
+"""The budget cost per mark if `dense` searches for partners instead of listing all pairs."""
 
 
 class Mark(NamedTuple):
@@ -28,7 +37,7 @@ class Mark(NamedTuple):
 
 
 def get_span_mark(evidence: Sequence[dict[str, Any]]) -> Mark | None:
-    """Return the first text span of the evidence, or None."""
+    """Return the mark for the first text span in the evidence, or None if there is no span."""
     for item in evidence:
         if item["start"] is not None:
             return Mark(0, (0, item["start"], 1, item["end"]))
@@ -36,7 +45,7 @@ def get_span_mark(evidence: Sequence[dict[str, Any]]) -> Mark | None:
 
 
 def get_region_mark(evidence: Sequence[dict[str, Any]], label: Hashable) -> Mark | None:
-    """Return the first box of the evidence, or None."""
+    """Return the mark for the first box in the evidence, or None if there is no box."""
     for item in evidence:
         if item["box"] is not None:
             x0, y0, x1, y1 = item["box"]
@@ -66,18 +75,19 @@ def match_marks(
 ) -> list[tuple[int, int]]:
     """Return sorted pairs of positions in `left` and `right` whose marks overlap enough.
 
-    Each mark is in at most one pair, and the greatest overlap is paired first. With a `min_overlap`
-    of 0, any overlap counts. Of equal overlaps, the pair higher on the page goes first, so the
-    result depends neither on the order of the marks nor on the order of the sides. Raises
-    BudgetExceeded when `budget` is used up.
+    Marks overlap enough if their overlap is at least `min_overlap`; if that is 0, any overlap is
+    enough. Each mark is in at most one pair, and the greatest overlap is paired first. Of equal
+    overlaps, the pair that is higher on the page is paired first, so the result depends neither on
+    the order of the marks nor on the order of the sides. Raises BudgetExceeded when `budget` is
+    used up.
     """
     if budget:
         budget.spend(len(left) + len(right))
-    left_sheets, right_sheets = _group_by_sheet(left), _group_by_sheet(right)
+    left_groups, right_groups = _group_by_page_and_label(left), _group_by_page_and_label(right)
     pairs: list[tuple[int, int]] = []
-    for sheet in left_sheets.keys() & right_sheets.keys():
+    for page_and_label in left_groups.keys() & right_groups.keys():
         identical_pairs, left_rest, right_rest = _pair_identical(
-            left, left_sheets[sheet], right, right_sheets[sheet]
+            left, left_groups[page_and_label], right, right_groups[page_and_label]
         )
         pairs += identical_pairs
         left_boxes, right_boxes = (
@@ -95,27 +105,29 @@ def group_marks(marks: Sequence[Mark]) -> list[int]:
     """Return a group number for each mark; overlapping marks and chains of them share a group.
 
     The order of the marks does not change the groups. Raises BudgetExceeded when many thousands of
-    marks are near each other and few overlap enough.
+    marks are near each other and few of them overlap enough.
     """
-    numbers_of_marks = [0] * len(marks)
-    for positions in _group_by_sheet(marks).values():
+    group_numbers = [0] * len(marks)
+    for positions in _group_by_page_and_label(marks).values():
         boxes = list(dict.fromkeys(marks[position].box for position in positions))
-        linked = dict(zip(boxes, _group_boxes(boxes), strict=True))
-        numbers: dict[int, int] = {}
+        group_by_box = dict(zip(boxes, _group_boxes(boxes), strict=True))
+        first_positions: dict[int, int] = {}
         for position in positions:
-            numbers_of_marks[position] = numbers.setdefault(linked[marks[position].box], position)
-    return numbers_of_marks
+            group_numbers[position] = first_positions.setdefault(
+                group_by_box[marks[position].box], position
+            )
+    return group_numbers
 
 
 def find_choices(
     marks: Sequence[Mark], voters: Sequence[int], budget: Budget | None = None
 ) -> list[Hashable]:
-    """Return for each mark the choice that it votes for.
+    """Return the choice that each mark votes for.
 
-    A choice is the mark's group, unless a voter has several marks in that group. Then each mark of
-    that voter is a separate choice, and the marks of other voters are matched with those choices,
-    at most one mark per choice. The order of one voter's marks decides between identical marks.
-    Raises BudgetExceeded, including when `budget` is used up.
+    Usually a choice is a group of overlapping marks. If a voter has several marks in a group, each
+    of these marks is a separate choice. The marks of other voters are matched with these choices,
+    at most one mark per choice. Identical marks of one voter are matched in their order. Raises
+    BudgetExceeded, including when `budget` is used up.
     """
     choices: list[Hashable] = list(group_marks(marks))
     votes = list(zip(choices, voters, strict=True))
@@ -136,8 +148,8 @@ def find_choices(
 def _group_by_choice(
     marks: Sequence[Mark], positions_by_voter: list[list[int]], budget: Budget | None
 ) -> list[list[int]]:
-    """Return the positions of the marks of each choice, given the positions per voter."""
-    # The voter with the most separate marks goes first; the marks themselves decide ties.
+    """Group the positions of marks by choice; `positions_by_voter` has a list for each voter."""
+    # The voter with the most separate marks comes first; ties are sorted by the marks.
     positions_by_voter.sort(
         key=lambda positions: (
             -len(positions),
@@ -165,7 +177,7 @@ def _match_choices(
     voter_marks: Sequence[Mark],
     budget: Budget | None,
 ) -> list[int]:
-    """Return for each mark the number of its matching choice, or the next unused number."""
+    """Return the number of the matching choice for each mark, or the next unused number."""
     first_marks = [marks[choice[0]] for choice in choices_so_far]
     choice_numbers = {
         position: choice_number
@@ -178,14 +190,14 @@ def _match_choices(
     ]
 
 
-def _group_by_sheet(marks: Sequence[Mark]) -> dict[tuple[int, Hashable], list[int]]:
-    """Group the positions of marks by page and label, sorted down the page."""
-    sheets: dict[tuple[int, Hashable], list[int]] = defaultdict(list)
+def _group_by_page_and_label(marks: Sequence[Mark]) -> dict[tuple[int, Hashable], list[int]]:
+    """Group the positions of marks by page and label, sorted from top to bottom."""
+    groups: dict[tuple[int, Hashable], list[int]] = defaultdict(list)
     for position in sorted(
         range(len(marks)), key=lambda position: build_sort_key(marks[position].box)
     ):
-        sheets[marks[position].page, marks[position].label].append(position)
-    return sheets
+        groups[marks[position].page, marks[position].label].append(position)
+    return groups
 
 
 def _pair_identical(
@@ -216,7 +228,7 @@ def _pair_identical(
 def _match_boxes(
     left: list[Box], right: list[Box], min_overlap: float, budget: Budget | None
 ) -> Sequence[tuple[int, int]]:
-    """Match boxes of one page as `match_marks` does; both sides are sorted down the page."""
+    """Match boxes of one page as `match_marks` does; both sides are sorted from top to bottom."""
     candidate_ranges = _find_candidate_ranges(left, right, min_overlap)
     candidate_count = sum(last - first for first, last in candidate_ranges)
     if candidate_count > MAX_PYTHON_PAIRS:
@@ -226,19 +238,21 @@ def _match_boxes(
             if budget:
                 budget.spend((SEARCH_COST - 1) * (len(left) + len(right)))
             return dense.match_by_search(left, right, min_overlap)
-        return dense.match_by_list(left, right, candidate_ranges, min_overlap)
+        return dense.match_by_sorting(left, right, candidate_ranges, min_overlap)
     scored_pairs = []
     for left_index, right_index in _iterate_pairs(candidate_ranges):
         overlap = compute_overlap(left[left_index], right[right_index])
         if overlap > 0 and overlap >= min_overlap:
-            places = sorted((build_sort_key(left[left_index]), build_sort_key(right[right_index])))
-            scored_pairs.append((-overlap, places, (left_index, right_index)))
+            sort_keys = sorted(
+                (build_sort_key(left[left_index]), build_sort_key(right[right_index]))
+            )
+            scored_pairs.append((-overlap, sort_keys, (left_index, right_index)))
     scored_pairs.sort(key=itemgetter(0, 1))
-    return select_disjoint(pair for *_, pair in scored_pairs)
+    return select_disjoint_pairs(pair for *_, pair in scored_pairs)
 
 
 def _group_boxes(boxes: list[Box]) -> Sequence[int]:
-    """Return a group number for each box; the boxes are distinct and sorted down the page."""
+    """Return a group number for each box; the boxes are distinct and sorted from top to bottom."""
     candidate_ranges = _find_candidate_ranges(boxes, boxes, MIN_OVERLAP)
     if sum(last - first for first, last in candidate_ranges) > MAX_PYTHON_PAIRS:
         from app.engines.agreement import dense  # noqa: PLC0415 - numpy, which few processes need

@@ -1,4 +1,4 @@
-"""Define names and result types of agreement coefficients, without numpy, for use in routes."""
+"""Define the names and result types of agreement coefficients without importing numpy."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -6,7 +6,7 @@ from typing import Literal
 
 
 class Metric(StrEnum):
-    """The coefficients of agreement, named as in the API."""
+    """The agreement coefficients, named as in the API."""
 
     PERCENT = "percent"
     COHEN_KAPPA = "cohen_kappa"
@@ -32,15 +32,15 @@ Weights = Literal["unweighted", "linear", "quadratic", "ordinal"]
 """The credit for nearly equal ratings in Cohen's kappa and Gwet's AC2."""
 
 RATING_METRICS = frozenset(Metric) - {Metric.F1_OVERLAP, Metric.IOU}
-"""The coefficients of values, which `measure` and `measure_pairs` compute from `Ratings`."""
+"""The coefficients for values; `measure` and `measure_pairs` compute them from `Ratings`."""
 
 SPAN_METRICS = frozenset(
     (Metric.PERCENT, Metric.F1, Metric.F1_OVERLAP, Metric.IOU, Metric.KRIPPENDORFF_ALPHA)
 )
-"""The coefficients of text spans; alpha is the unitizing alpha."""
+"""The coefficients for text spans; alpha is the unitizing alpha."""
 
 REGION_METRICS = SPAN_METRICS - {Metric.KRIPPENDORFF_ALPHA}
-"""The coefficients of page regions."""
+"""The coefficients for page regions."""
 
 
 class CautionCode(StrEnum):
@@ -74,9 +74,10 @@ class Caution:
 class Estimate:
     """The value of a coefficient with its confidence interval.
 
-    `value` is None if the coefficient is undefined; then a caution says why. `ci_low` and `ci_high`
-    are None if there is no interval. `units` counts the units that at least two raters rated,
-    `documents` the documents with such units, and `raters` everybody who rated anything.
+    `value` is None if the coefficient is undefined; a caution then says why. `ci_low` and `ci_high`
+    are None if there is no interval. `units` is the number of units that at least two raters rated,
+    `documents` is the number of documents with such units, and `raters` is the number of raters
+    with at least one rating.
     """
 
     metric: Metric
@@ -91,7 +92,7 @@ class Estimate:
 
 @dataclass(frozen=True, slots=True)
 class PairEstimate:
-    """The estimate for two raters, in the sorted order of their keys."""
+    """The estimate for a pair of raters; the key `a` sorts before the key `b`."""
 
     a: str
     b: str

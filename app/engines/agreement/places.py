@@ -1,4 +1,4 @@
-"""Define the places of tags and the keys by which tags are compared."""
+"""Build the keys by which tags are grouped, sorted and compared."""
 
 import unicodedata
 from collections.abc import Hashable, Iterable, Mapping, Sequence
@@ -11,20 +11,20 @@ import orjson
 from app.engines.agreement.marks import Mark, get_region_mark, get_span_mark
 from app.engines.fields import Field, Tag
 
-Place: TypeAlias = tuple[str, int | None]
-"""A field (or `table.column`), and the row number."""
+TagKey: TypeAlias = tuple[str, int | None]
+"""The key of a field or `table.column`, and the row number; the row is None outside tables."""
 
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """The type of a field, and whether one place may have several tags."""
+    """The type of a field, and whether several tags may have the same tag key."""
 
     kind: str
     multiple: bool
 
     @property
     def is_mark(self) -> bool:
-        """Return whether tags of the field mark positions, which agree if they overlap enough."""
+        """Return whether the tags mark positions; such tags agree if their positions overlap."""
         return self.kind in ("span", "region")
 
 
@@ -34,7 +34,7 @@ UNKNOWN_SHAPE = Shape("text", multiple=True)
 
 
 def build_shapes(fields: Iterable[Field]) -> dict[str, Shape]:
-    """Return the shape of every field and table column by its full name, in schema order."""
+    """Return the shape of each field and table column by its full name, in schema order."""
     shapes: dict[str, Shape] = {}
     for field in fields:
         if field["type"] != "table":
@@ -45,19 +45,21 @@ def build_shapes(fields: Iterable[Field]) -> dict[str, Shape]:
     return shapes
 
 
-def group_by_place(tags: Iterable[Tag]) -> dict[Place, list[Tag]]:
-    """Group the tags by place, keeping their order."""
-    tags_by_place: dict[Place, list[Tag]] = {}
+def group_by_tag_key(tags: Iterable[Tag]) -> dict[TagKey, list[Tag]]:
+    """Group tags by field and row, keeping their order."""
+    tags_by_place: dict[TagKey, list[Tag]] = {}
     for tag in tags:
         tags_by_place.setdefault((tag["field"], tag["row"]), []).append(tag)
     return tags_by_place
 
 
-def sort_places(places: Iterable[Place], shapes: Shapes) -> list[Place]:
-    """Sort places in schema order with the rows of a column together; unknown fields come last."""
+def sort_tag_keys(tag_keys: Iterable[TagKey], shapes: Shapes) -> list[TagKey]:
+    """Sort tag keys in schema order, then by row; unknown fields come last."""
     ranks = {name: rank for rank, name in enumerate(shapes)}
     last = len(ranks)
-    return sorted(places, key=lambda p: (ranks.get(p[0], last), p[0], -1 if p[1] is None else p[1]))
+    return sorted(
+        tag_keys, key=lambda p: (ranks.get(p[0], last), p[0], -1 if p[1] is None else p[1])
+    )
 
 
 def build_value_key(tag: Tag) -> Hashable:
@@ -75,15 +77,15 @@ def build_value_key(tag: Tag) -> Hashable:
 
 
 def serialize_tag(tag: Tag) -> bytes:
-    """Return the serialized tag; two tags are identical if and only if this is equal."""
+    """Return the tag as JSON bytes; they are equal if and only if two tags are identical."""
     return orjson.dumps(tag, option=orjson.OPT_SORT_KEYS)
 
 
 def list_marks(tags: Sequence[Tag], shape: Shape, *, labeled: bool = True) -> list[Mark] | None:
     """Return the marks of the tags; None if the field has no marks or a tag has no position.
 
-    Spans are compared by their range alone, because it determines their text. With `labeled`,
-    regions must also have equal values.
+    Spans are compared by their range alone, because it determines their text. If `labeled` is true,
+    two regions overlap only if their values are also equal.
     """
     if shape.kind == "span":
         marks = [get_span_mark(tag["evidence"]) for tag in tags]

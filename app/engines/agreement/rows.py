@@ -2,15 +2,15 @@
 
 A row number is only valid within its tag set: one inserted row shifts all rows below it. Rows are
 therefore aligned by the content of their cells, in order, as a diff aligns lines of text. The
-alignment is one with the most equal cells (Needleman and Wunsch 1970, J Mol Biol 48:443, without a
-penalty for gaps). Unmatched rows between two aligned rows are paired from the top, so a row whose
-cells were all changed is still the same row.
+alignment has the greatest possible number of equal cells (Needleman and Wunsch 1970, J Mol Biol
+48:443, without a penalty for gaps). Unmatched rows between two aligned rows are paired from the
+top, so a row is still the same row if all its cells were changed.
 
 More than two tables are aligned one after another with the rows aligned so far, beginning with the
 table that has the most in common with the others; a cell counts once for each tag set that has it
 (progressive alignment, Feng and Doolittle 1987). If that is too much work, only identical rows are
-aligned and the rows between them are paired; if even that is too much, rows are matched by number.
-The result depends neither on the order of the tag sets nor on the order of their tags.
+aligned, and the rows between them are paired. If even that is too much work, rows are matched by
+number. The result depends neither on the order of the tag sets nor on the order of their tags.
 """
 
 from collections import Counter
@@ -37,7 +37,7 @@ MAX_ROW_PAIRS = 60_000_000
 
 Two tables of 5,000 different rows need less than half of this limit.
 """
-MAX_LINES = 400_000
+MAX_ALIGNED_ROWS = 400_000
 """The maximum number of rows aligned over all tag sets and tables: about half a second of work.
 
 Twenty similar tables of 5,000 rows need half of this limit. Further rows are matched by number.
@@ -47,34 +47,34 @@ MAX_ROW = 9999
 _Cells: TypeAlias = list[list[int]]
 """The cells of each row as numbers; equal cells have equal numbers."""
 _Table: TypeAlias = dict[int, list[Tag]]
-"""The tags of each row of a table in one tag set, by row number in ascending order."""
-_Line: TypeAlias = tuple[int | None, ...]
-"""One aligned row: its number in each tag set, or None where the set does not have it."""
+"""The tags of a table in one tag set, by row number in ascending order."""
+_AlignedRow: TypeAlias = tuple[int | None, ...]
+"""The number of one aligned row in each tag set, or None if the tag set has no such row."""
 
 
 @dataclass(frozen=True, slots=True)
 class Lineup:
-    """Tag sets in which rows with equal numbers are the same row.
+    """Tag sets with aligned rows: equal row numbers in different sets mean the same row.
 
-    `sets` has the tags in their original order, with `row` renumbered. `rows` maps (table, number)
-    to the original number of that row in each set, or None where the set has no such row.
+    `sets` has the tags in their original order, with `row` renumbered. `rows` maps (table, row
+    number) to the original number of the row in each set, or None if the set has no such row.
     """
 
     sets: list[list[Tag]]
-    rows: dict[tuple[str, int], _Line] = field(default_factory=dict)
+    rows: dict[tuple[str, int], _AlignedRow] = field(default_factory=dict)
 
 
 def align_rows(sets: Sequence[Sequence[Tag]], shapes: Shapes) -> Lineup:
-    """Align the table rows of several tag sets by content; other tags stay as they are.
+    """Align the table rows of several tag sets by content; other tags do not change.
 
     A row gets the lowest number that it has in any of the sets, or the next free number if a row
     above has that number.
     """
-    split = [_group_by_table(tags) for tags in sets]
-    rows: dict[tuple[str, int], _Line] = {}
-    budget = Budget(MAX_LINES)
-    for table in sorted(set(chain.from_iterable(split))):
-        set_tables = [tables.get(table, {}) for tables in split]
+    tables_by_set = [_group_by_table(tags) for tags in sets]
+    rows: dict[tuple[str, int], _AlignedRow] = {}
+    budget = Budget(MAX_ALIGNED_ROWS)
+    for table in sorted(set(chain.from_iterable(tables_by_set))):
+        set_tables = [tables.get(table, {}) for tables in tables_by_set]
         lines = _align_table(set_tables, shapes, budget)
         for number, line in zip(number_rows(lines), lines, strict=True):
             rows[table, number] = line
@@ -86,17 +86,17 @@ def align_rows(sets: Sequence[Sequence[Tag]], shapes: Shapes) -> Lineup:
 
 
 def number_rows(lines: Sequence[Sequence[int | None]]) -> list[int]:
-    """Return ascending numbers for rows: the lowest original number, or the next free number."""
-    result: list[int] = []
+    """Return an ascending number for each row: the lowest original number or the next free one."""
+    numbers: list[int] = []
     for line in lines:
         lowest = min(number for number in line if number is not None)
-        result.append(max(lowest, result[-1] + 1) if result else lowest)
+        numbers.append(max(lowest, numbers[-1] + 1) if numbers else lowest)
     # Gaps between rows are kept unless a row would then exceed the highest number allowed.
-    return list(range(len(lines))) if result and result[-1] > MAX_ROW else result
+    return list(range(len(lines))) if numbers and numbers[-1] > MAX_ROW else numbers
 
 
 def get_table(name: str) -> str:
-    """Return the table part of a column's full name."""
+    """Return the key of the table from the full name of a column, `table.column`."""
     return name.partition(".")[0]
 
 
@@ -113,29 +113,30 @@ def _renumber(tags: Sequence[Tag], new_numbers: dict[tuple[str, int | None], int
         return list(tags)
     return [
         tag
-        if tag["row"] is None or (place := (get_table(tag["field"]), tag["row"])) not in new_numbers
-        else {**tag, "row": new_numbers[place]}
+        if tag["row"] is None
+        or (table_and_row := (get_table(tag["field"]), tag["row"])) not in new_numbers
+        else {**tag, "row": new_numbers[table_and_row]}
         for tag in tags
     ]
 
 
-def _align_table(set_tables: list[_Table], shapes: Shapes, budget: Budget) -> list[_Line]:
+def _align_table(set_tables: list[_Table], shapes: Shapes, budget: Budget) -> list[_AlignedRow]:
     """Return the aligned rows of one table."""
-    numbers = [list(table) for table in set_tables]
+    row_numbers = [list(table) for table in set_tables]
     # Revisions of one tag set usually share their first rows, which need no alignment.
-    head_count = _count_equal_rows(set_tables, numbers)
-    head_lines = list(zip(*(rows[:head_count] for rows in numbers), strict=True))
-    remaining_rows = [rows[head_count:] for rows in numbers]
+    equal_count = _count_leading_equal_rows(set_tables, row_numbers)
+    equal_lines = list(zip(*(rows[:equal_count] for rows in row_numbers), strict=True))
+    remaining_rows = [rows[equal_count:] for rows in row_numbers]
     try:
-        return [*head_lines, *_align_progressively(set_tables, remaining_rows, shapes, budget)]
+        return [*equal_lines, *_align_progressively(set_tables, remaining_rows, shapes, budget)]
     except BudgetExceeded:
-        return [*head_lines, *_align_by_number(remaining_rows)]
+        return [*equal_lines, *_align_by_number(remaining_rows)]
 
 
-def _count_equal_rows(set_tables: list[_Table], numbers: list[list[int]]) -> int:
+def _count_leading_equal_rows(set_tables: list[_Table], row_numbers: list[list[int]]) -> int:
     """Return the number of leading rows that have the same tags in all sets."""
     count = 0
-    for line in zip(*numbers, strict=False):
+    for line in zip(*row_numbers, strict=False):
         first = set_tables[0][line[0]]
         if any(table[row] != first for table, row in zip(set_tables, line, strict=True)):
             break
@@ -143,8 +144,8 @@ def _count_equal_rows(set_tables: list[_Table], numbers: list[list[int]]) -> int
     return count
 
 
-def _align_by_number(numbers: list[list[int]]) -> list[_Line]:
-    row_sets = [set(rows) for rows in numbers]
+def _align_by_number(row_numbers: list[list[int]]) -> list[_AlignedRow]:
+    row_sets = [set(rows) for rows in row_numbers]
     return [
         tuple(row if row in rows else None for rows in row_sets)
         for row in sorted(set.union(*row_sets))
@@ -152,13 +153,13 @@ def _align_by_number(numbers: list[list[int]]) -> list[_Line]:
 
 
 def _align_progressively(
-    set_tables: list[_Table], numbers: list[list[int]], shapes: Shapes, budget: Budget
-) -> list[_Line]:
+    set_tables: list[_Table], row_numbers: list[list[int]], shapes: Shapes, budget: Budget
+) -> list[_AlignedRow]:
     """Align the rows one tag set after another. Raises BudgetExceeded."""
-    cells = _list_cells(set_tables, numbers, shapes)
+    cells = _list_cells(set_tables, row_numbers, shapes)
     lines: list[list[int | None]] = []
     cell_counts: list[Counter[int]] = []
-    for count, index in enumerate(_order_tables(set_tables, numbers, cells)):
+    for count, index in enumerate(_order_tables(set_tables, row_numbers, cells)):
         rows = [Counter(row) for row in cells[index]]
         budget.spend(len(cell_counts) + len(rows))
         aligned = align_sequences(
@@ -176,50 +177,55 @@ def _align_progressively(
         for line, (line_index, row_index) in zip(lines, aligned, strict=True):
             line_cells = Counter() if line_index is None else previous_counts[line_index]
             if row_index is not None:
-                line[index] = numbers[index][row_index]
-                for cell, times in rows[row_index].items():
-                    line_cells[cell] += times
+                line[index] = row_numbers[index][row_index]
+                for cell, cell_count in rows[row_index].items():
+                    line_cells[cell] += cell_count
             cell_counts.append(line_cells)
     return list(map(tuple, lines))
 
 
 def _order_tables(
-    set_tables: list[_Table], numbers: list[list[int]], cells: list[_Cells]
+    set_tables: list[_Table], row_numbers: list[list[int]], cells: list[_Cells]
 ) -> list[int]:
-    """Return the order of alignment: tag sets that share the most cells first, then by content."""
+    """Return the indexes of the tables in the order in which they are aligned.
+
+    Tables that share the most cells with other tables come first; ties are sorted by content.
+    """
     set_counts = Counter(chain.from_iterable(set(chain.from_iterable(rows)) for rows in cells))
 
     def rank(index: int) -> tuple[int, list[bytes]]:
         shared_count = sum(set_counts[cell] - 1 for row in cells[index] for cell in row)
         return -shared_count, [
             serialized_tag
-            for row in numbers[index]
+            for row in row_numbers[index]
             for serialized_tag in sorted(map(serialize_tag, set_tables[index][row]))
         ]
 
     return sorted(range(len(set_tables)), key=rank)
 
 
-def _list_cells(set_tables: list[_Table], numbers: list[list[int]], shapes: Shapes) -> list[_Cells]:
-    """Return the cells of each row in each tag set as numbers."""
+def _list_cells(
+    set_tables: list[_Table], row_numbers: list[list[int]], shapes: Shapes
+) -> list[_Cells]:
+    """Return the cells of each row in each tag set; equal cells have equal numbers."""
     columns: dict[str, list[tuple[int, int, Tag]]] = {}
-    for index, rows in enumerate(numbers):
-        for place, row in enumerate(rows):
+    for index, rows in enumerate(row_numbers):
+        for row_index, row in enumerate(rows):
             for tag in set_tables[index][row]:
-                columns.setdefault(tag["field"], []).append((index, place, tag))
+                columns.setdefault(tag["field"], []).append((index, row_index, tag))
     cells: dict[tuple[int, int, str], list[Hashable]] = {}
     for name, column in columns.items():
         values = _list_values([tag for *_, tag in column], shapes.get(name, UNKNOWN_SHAPE))
-        for (index, place, _), value in zip(column, values, strict=True):
-            cells.setdefault((index, place, name), []).append(value)
-    row_cells: list[_Cells] = [[[] for _ in rows] for rows in numbers]
+        for (index, row_index, _), value in zip(column, values, strict=True):
+            cells.setdefault((index, row_index, name), []).append(value)
+    row_cells: list[_Cells] = [[[] for _ in rows] for rows in row_numbers]
     numbered_cells: dict[Hashable, int] = {}
-    for (index, place, name), cell_values in cells.items():
+    for (index, row_index, name), cell_values in cells.items():
         # The values of one cell have no order.
-        has_many = len(cell_values) > 1
-        value = frozenset(Counter(cell_values).items()) if has_many else cell_values[0]
-        number = numbered_cells.setdefault((name, has_many, value), len(numbered_cells))
-        row_cells[index][place].append(number)
+        has_several_values = len(cell_values) > 1
+        value = frozenset(Counter(cell_values).items()) if has_several_values else cell_values[0]
+        number = numbered_cells.setdefault((name, has_several_values, value), len(numbered_cells))
+        row_cells[index][row_index].append(number)
     return row_cells
 
 

@@ -6,11 +6,11 @@ from collections.abc import Hashable, Sequence
 from typing import TypeAlias
 
 MAX_PYTHON_PAIRS = 10_000
-"""The maximum number of item pairs compared without numpy, which costs memory."""
+"""The maximum number of item pairs compared without numpy, which uses much memory."""
 MAX_PAIRS = 30_000_000
-"""The maximum number of item pairs compared at all; see `align_sequences`."""
+"""The maximum number of item pairs compared with numpy; see `align_sequences`."""
 _Items: TypeAlias = Sequence[Counter[int]]
-"""The parts of each item as numbers, with the count of each part."""
+"""The parts of each item as numbers, with the number of times that each part occurs."""
 _Pair: TypeAlias = tuple[int | None, int | None]
 
 
@@ -19,26 +19,26 @@ def align_sequences(
 ) -> list[_Pair]:
     """Align two sequences; return pairs of positions, with None for a missing partner.
 
-    The alignment has the greatest total weight. For each part that both items of a pair have, the
-    product of its counts is added to the weight of the pair. An item of `right` has each part once,
+    The alignment has the greatest total weight. The weight of a pair is the sum, over the parts
+    that both items have, of the product of the two counts. An item of `right` has each part once,
     an item of `left` at most `max_count` times. The items between two aligned pairs have nothing in
     common; they are paired in order.
 
     If more than `max_pairs` pairs would have to be compared, equal items that are unique on their
     side are paired instead, as many as possible in order (the "patience" diff of Bram Cohen). The
-    items between them are also paired in order.
+    items between these pairs are also paired in order.
     """
     anchors = _find_anchors(left, right, max_count, max_pairs)
     aligned: list[_Pair] = []
     left_start = right_start = 0
     for next_left, next_right in [*anchors, (len(left), len(right))]:
-        gap = max(next_left - left_start, next_right - right_start)
+        gap_length = max(next_left - left_start, next_right - right_start)
         aligned += (
             (
                 left_start + n if left_start + n < next_left else None,
                 right_start + n if right_start + n < next_right else None,
             )
-            for n in range(gap)
+            for n in range(gap_length)
         )
         if next_left < len(left) or next_right < len(right):
             aligned.append((next_left, next_right))
@@ -49,47 +49,51 @@ def align_sequences(
 def _find_anchors(
     left: _Items, right: _Items, max_count: int, max_pairs: int
 ) -> list[tuple[int, int]]:
-    """Return the pairs that have something in common, in order."""
+    """Return the pairs of positions whose items have something in common, in order."""
     # Equal items at both ends can always be paired without losing weight. This leaves little to
     # compare if the tables differ in only a few rows.
-    head = _count_equal(left, right, max_count)
-    shorter = min(len(left), len(right)) - head
-    tail = min(_count_equal(left[::-1], right[::-1], max_count), shorter)
-    shared_parts = _list_parts(left) & _list_parts(right)
+    head_length = _count_leading_equal(left, right, max_count)
+    max_tail_length = min(len(left), len(right)) - head_length
+    tail_length = min(_count_leading_equal(left[::-1], right[::-1], max_count), max_tail_length)
+    shared_parts = _collect_parts(left) & _collect_parts(right)
     left_positions = [
-        n for n in range(head, len(left) - tail) if not shared_parts.isdisjoint(left[n])
+        n
+        for n in range(head_length, len(left) - tail_length)
+        if not shared_parts.isdisjoint(left[n])
     ]
     right_positions = [
-        n for n in range(head, len(right) - tail) if not shared_parts.isdisjoint(right[n])
+        n
+        for n in range(head_length, len(right) - tail_length)
+        if not shared_parts.isdisjoint(right[n])
     ]
-    search = (
+    align = (
         _align_heaviest
         if len(left_positions) * len(right_positions) <= max_pairs
         else _align_unique
     )
-    middle = search([left[n] for n in left_positions], [right[n] for n in right_positions])
+    middle_pairs = align([left[n] for n in left_positions], [right[n] for n in right_positions])
     return [
-        *((n, n) for n in range(head)),
+        *((n, n) for n in range(head_length)),
         *(
             (left_positions[left_index], right_positions[right_index])
-            for left_index, right_index in middle
+            for left_index, right_index in middle_pairs
         ),
-        *((len(left) - n, len(right) - n) for n in range(tail, 0, -1)),
+        *((len(left) - n, len(right) - n) for n in range(tail_length, 0, -1)),
     ]
 
 
-def _count_equal(left: _Items, right: _Items, max_count: int) -> int:
+def _count_leading_equal(left: _Items, right: _Items, max_count: int) -> int:
     count = 0
     for left_item, right_item in zip(left, right, strict=False):
         if left_item.keys() != right_item.keys() or any(
-            times != max_count for times in left_item.values()
+            part_count != max_count for part_count in left_item.values()
         ):
             break
         count += 1
     return count
 
 
-def _list_parts(items: _Items) -> set[int]:
+def _collect_parts(items: _Items) -> set[int]:
     return set().union(*items)
 
 
@@ -102,13 +106,13 @@ def _align_heaviest(left: _Items, right: _Items) -> list[tuple[int, int]]:
         from app.engines.agreement import long  # noqa: PLC0415 - numpy, which few processes need
 
         return long.align_heaviest(left, right)
-    table = _compute_weights(left, right)
+    weights = _compute_weights(left, right)
     aligned = []
     left_index, right_index = len(left), len(right)
     while left_index and right_index:
-        if table[left_index][right_index] == table[left_index][right_index - 1]:
+        if weights[left_index][right_index] == weights[left_index][right_index - 1]:
             right_index -= 1
-        elif table[left_index][right_index] == table[left_index - 1][right_index]:
+        elif weights[left_index][right_index] == weights[left_index - 1][right_index]:
             left_index -= 1
         else:
             left_index, right_index = left_index - 1, right_index - 1
@@ -117,7 +121,7 @@ def _align_heaviest(left: _Items, right: _Items) -> list[tuple[int, int]]:
 
 
 def _compute_weights(left: _Items, right: _Items) -> list[list[int]]:
-    """Return a table of the greatest weights for the first i items of `left` and j of `right`."""
+    """Return the greatest weights for the first i items of `left` and the first j of `right`."""
     part_positions: dict[int, list[int]] = defaultdict(list)
     for position, item in enumerate(right):
         for part in item:
@@ -125,9 +129,9 @@ def _compute_weights(left: _Items, right: _Items) -> list[list[int]]:
     table = [[0] * (len(right) + 1)]
     for item in left:
         weights = [0] * len(right)
-        for part, times in item.items():
+        for part, count in item.items():
             for position in part_positions.get(part, ()):
-                weights[position] += times
+                weights[position] += count
         above, row = table[-1], [0]
         for index, weight in enumerate(weights):
             row.append(max(row[index], above[index + 1], above[index] + weight))
@@ -138,21 +142,21 @@ def _compute_weights(left: _Items, right: _Items) -> list[list[int]]:
 def _align_unique(left: _Items, right: _Items) -> list[tuple[int, int]]:
     """Return the longest ordered list of pairs of equal items that are unique on their side."""
     left_keys, right_keys = (_find_unique(side) for side in (left, right))
-    ends: list[int] = []  # for each chain length, the lowest position in `right` of a last pair
+    end_positions: list[int] = []  # by chain length: the lowest position in `right` of a last pair
     # the positions in left and right, and the index of the previous pair of the chain
     chains: list[tuple[int, int, int]] = []
-    tips: list[int] = []
+    chain_indexes: list[int] = []
     for parts, left_index in left_keys.items():
         right_index = right_keys.get(parts)
         if right_index is not None:
-            length = bisect_left(ends, right_index)
-            ends[length : length + 1] = [right_index]
-            tips[length : length + 1] = [len(chains)]
-            chains.append((left_index, right_index, tips[length - 1] if length else -1))
+            length = bisect_left(end_positions, right_index)
+            end_positions[length : length + 1] = [right_index]
+            chain_indexes[length : length + 1] = [len(chains)]
+            chains.append((left_index, right_index, chain_indexes[length - 1] if length else -1))
     aligned = []
-    last = tips[-1] if tips else -1
-    while last >= 0:
-        left_index, right_index, last = chains[last]
+    chain_index = chain_indexes[-1] if chain_indexes else -1
+    while chain_index >= 0:
+        left_index, right_index, chain_index = chains[chain_index]
         aligned.append((left_index, right_index))
     return aligned[::-1]
 
@@ -162,5 +166,5 @@ def _find_unique(items: _Items) -> dict[Hashable, int]:
     keys: list[Hashable] = [
         next(iter(item)) if len(item) == 1 else frozenset(item) for item in items
     ]
-    times = Counter(keys)
-    return {key: position for position, key in enumerate(keys) if times[key] == 1}
+    counts = Counter(keys)
+    return {key: position for position, key in enumerate(keys) if counts[key] == 1}

@@ -1,4 +1,4 @@
-"""Determine the majority among several tag sets, place by place."""
+"""Find the majority value among several tag sets, for each field and row."""
 
 from collections import Counter, defaultdict
 from collections.abc import Hashable, Sequence
@@ -9,14 +9,14 @@ from app.engines.agreement import marks
 from app.engines.agreement.measures import MOST_MATCHED
 from app.engines.agreement.places import (
     UNKNOWN_SHAPE,
-    Place,
     Shape,
     Shapes,
+    TagKey,
     build_value_key,
-    group_by_place,
+    group_by_tag_key,
     list_marks,
     serialize_tag,
-    sort_places,
+    sort_tag_keys,
 )
 from app.engines.agreement.windows import Budget, BudgetExceeded
 from app.engines.fields import Tag
@@ -24,7 +24,7 @@ from app.engines.fields import Tag
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """A value with votes: an example tag, and the positions of the sets that voted for it."""
+    """A value that tag sets voted for: an example tag, and the positions of these tag sets."""
 
     tag: Tag
     voters: tuple[int, ...]
@@ -32,11 +32,12 @@ class Choice:
 
 @dataclass(frozen=True, slots=True)
 class Ballot:
-    """The votes for one place, most votes first; `winners` have the majority and may be empty.
+    """The votes of all tag sets for one field and row, most votes first.
 
-    `tie` is True if the votes do not decide the place, and `unanimous` if all sets agree on it. If
-    too many marks are near each other to match them, the ballot is a tie without winners, and only
-    identical marks are counted together.
+    `winners` are the choices with a majority; there may be none. `tie` is True if the vote is
+    inconclusive, and `unanimous` is True if all sets agree. If too many marks are near each other
+    to match them, the ballot is a tie without winners, and only identical marks are counted
+    together.
     """
 
     field: str
@@ -48,48 +49,50 @@ class Ballot:
 
 
 def find_majority(sets: Sequence[Sequence[Tag]], shapes: Shapes) -> list[Ballot]:
-    """Return a ballot for each place in which any set has a tag, in schema order.
+    """Return a ballot for each field and row in which any set has a tag, in schema order.
 
-    A value wins with the votes of more than half of the sets. In a single-value field, leaving it
-    empty is a vote too; if neither a value nor emptiness has more than half, it is a tie. In a
-    multi-value field each value is voted on separately: a value with the votes of exactly half of
-    the sets is a tie, and a value with fewer votes loses.
+    A value wins with the votes of more than half of the sets. In a single-value field, an empty
+    field also counts as a vote; the ballot is a tie if neither a value nor "empty" has more than
+    half of the votes. In a multi-value field, each value is voted on separately: a value with the
+    votes of exactly half of the sets is a tie, and a value with fewer votes loses.
 
     Each tag is one vote: two tags of one set are two choices, even if they overlap. The example tag
-    of a choice is the form that most of its voters gave; ties are resolved independently of the
-    order of the sets.
+    of a choice is the form that most of its voters gave. If several forms are equally frequent, the
+    selected form does not depend on the order of the sets.
     """
-    indexed = [group_by_place(tags) for tags in sets]
+    tags_of_sets = [group_by_tag_key(tags) for tags in sets]
     budget = Budget(MOST_MATCHED)
-    places = sort_places({place for tags_by_place in indexed for place in tags_by_place}, shapes)
+    tag_keys = sort_tag_keys(
+        {tag_key for tags_by_key in tags_of_sets for tag_key in tags_by_key}, shapes
+    )
     return [
-        _create_ballot(place, indexed, shapes.get(place[0], UNKNOWN_SHAPE), budget)
-        for place in places
+        _create_ballot(tag_key, tags_of_sets, shapes.get(tag_key[0], UNKNOWN_SHAPE), budget)
+        for tag_key in tag_keys
     ]
 
 
 def _create_ballot(
-    place: Place, indexed: list[dict[Place, list[Tag]]], shape: Shape, budget: Budget
+    tag_key: TagKey, tags_of_sets: list[dict[TagKey, list[Tag]]], shape: Shape, budget: Budget
 ) -> Ballot:
     votes = [
         (voter, tag)
-        for voter, tags_by_place in enumerate(indexed)
-        for tag in tags_by_place.get(place, ())
+        for voter, tags_by_key in enumerate(tags_of_sets)
+        for tag in tags_by_key.get(tag_key, ())
     ]
-    count = len(indexed)
+    set_count = len(tags_of_sets)
     try:
-        choices = _create_choices(votes, _list_keys(votes, shape, budget))
+        choices = _create_choices(votes, _list_choice_keys(votes, shape, budget))
     except BudgetExceeded:
         mark_choices = _create_choices(votes, list_marks([tag for _, tag in votes], shape) or ())
-        return Ballot(place[0], place[1], mark_choices, (), tie=True, unanimous=False)
-    winners = tuple(choice for choice in choices if 2 * len(choice.voters) > count)
+        return Ballot(tag_key[0], tag_key[1], mark_choices, (), tie=True, unanimous=False)
+    winners = tuple(choice for choice in choices if 2 * len(choice.voters) > set_count)
     if shape.multiple:
-        tie = any(2 * len(choice.voters) == count for choice in choices)
+        tie = any(2 * len(choice.voters) == set_count for choice in choices)
     else:
-        empty_count = count - len({voter for voter, _ in votes})
-        tie = not winners and 2 * empty_count <= count
-    unanimous = all(len(choice.voters) == count for choice in choices)
-    return Ballot(place[0], place[1], choices, winners, tie, unanimous)
+        empty_count = set_count - len({voter for voter, _ in votes})
+        tie = not winners and 2 * empty_count <= set_count
+    unanimous = all(len(choice.voters) == set_count for choice in choices)
+    return Ballot(tag_key[0], tag_key[1], choices, winners, tie, unanimous)
 
 
 def _create_choices(
@@ -104,14 +107,16 @@ def _create_choices(
     return tuple(sorted(choices, key=lambda c: (-len(c.voters), serialize_tag(c.tag))))
 
 
-def _list_keys(all_votes: list[tuple[int, Tag]], shape: Shape, budget: Budget) -> list[Hashable]:
+def _list_choice_keys(
+    all_votes: list[tuple[int, Tag]], shape: Shape, budget: Budget
+) -> list[Hashable]:
     """Return the key of the choice that each vote counts for.
 
     If a set repeats a value, the repetition is a separate choice. Raises BudgetExceeded.
     """
     order = list(range(len(all_votes)))
     if shape.multiple:
-        # The order of the tags must not decide which repetition is the second.
+        # The order of the tags must not determine which repetition is the second.
         order.sort(key=lambda position: serialize_tag(all_votes[position][1]))
     votes = [all_votes[position] for position in order]
     tag_marks = list_marks([tag for _, tag in votes], shape)
@@ -123,12 +128,12 @@ def _list_keys(all_votes: list[tuple[int, Tag]], shape: Shape, budget: Budget) -
 
 
 def _number_repeats(votes: list[tuple[int, Tag]]) -> list[Hashable]:
-    times: Counter[Hashable] = Counter()
+    counts: Counter[Hashable] = Counter()
     keys: list[Hashable] = []
     for voter, tag in votes:
         value = build_value_key(tag)
-        times[voter, value] += 1
-        keys.append((value, times[voter, value]))
+        counts[voter, value] += 1
+        keys.append((value, counts[voter, value]))
     return keys
 
 
@@ -136,6 +141,6 @@ def _create_choice(votes: list[tuple[int, Tag]]) -> Choice:
     if len(votes) == 1:
         return Choice(votes[0][1], (votes[0][0],))
     serialized_tags = [(serialize_tag(tag), tag) for _, tag in votes]
-    forms = Counter(form for form, _ in serialized_tags)
-    tag = dict(serialized_tags)[min(forms, key=lambda form: (-forms[form], form))]
+    form_counts = Counter(form for form, _ in serialized_tags)
+    tag = dict(serialized_tags)[min(form_counts, key=lambda form: (-form_counts[form], form))]
     return Choice(tag, tuple(sorted({voter for voter, _ in votes})))

@@ -1,4 +1,4 @@
-"""Find the boxes of a page that are near enough to overlap without comparing all of them."""
+"""Find the boxes of a page that may overlap a given box, without comparing all boxes."""
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
@@ -27,17 +27,17 @@ class Budget:
 
 
 def build_sort_key(box: Box) -> Box:
-    """Return the sort key that orders boxes down the page, and from left to right within a line."""
+    """Return the sort key that orders boxes from top to bottom, then from left to right."""
     x0, y0, x1, y1 = box
     return y0, x0, y1, x1
 
 
-def select_disjoint(ranked: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Return the pairs that reuse no element of a better pair; `ranked` has the best pair first."""
+def select_disjoint_pairs(ranked_pairs: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Select pairs, best pair first, and skip each pair with an element that is already used."""
     taken_left: set[int] = set()
     taken_right: set[int] = set()
     pairs = []
-    for left, right in ranked:
+    for left, right in ranked_pairs:
         if left not in taken_left and right not in taken_right:
             taken_left.add(left)
             taken_right.add(right)
@@ -46,19 +46,19 @@ def select_disjoint(ranked: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
 
 
 class Windows:
-    """The boxes of one page, sorted by their top edges, for finding the boxes near another box."""
+    """The boxes of one page, sorted by their top edges and searched by vertical position."""
 
     def __init__(self, boxes: Sequence[Box], min_overlap: float) -> None:
         self._tops = [box[1] for box in boxes]
         # The running maximum of the bottom edges never decreases, so it can be searched by
         # bisection.
-        self._reach = list(accumulate((box[3] for box in boxes), max))
+        self._max_bottoms = list(accumulate((box[3] for box in boxes), max))
         self._min_overlap = min_overlap
 
     def get_range(self, box: Box) -> tuple[int, int]:
-        """Return the start and end of a range with all boxes that overlap `box` enough.
+        """Return the start and end of a range that contains all boxes overlapping `box`.
 
-        With a `min_overlap` share of 0, any overlap counts.
+        Only overlaps of at least `min_overlap` count; if it is 0, any overlap counts.
         """
         _, top, _, bottom = box
         height = bottom - top
@@ -66,7 +66,7 @@ class Windows:
         # and their combined height is at most height / p. These limits determine the range.
         share = max(self._min_overlap - _ROUNDING_MARGIN, 0.0)
         last = bisect_right(self._tops, bottom - share * height)
-        first = bisect_right(self._reach, top + share * height, 0, last)
+        first = bisect_right(self._max_bottoms, top + share * height, 0, last)
         if share:
             first = max(first, bisect_left(self._tops, bottom - height / share, 0, last))
         return first, max(first, last)

@@ -1,7 +1,7 @@
-"""Measure predictions against the correct values: rates with intervals, calibration, thresholds.
+"""Compare predictions with the correct values: rates with intervals, calibration, thresholds.
 
-The intervals are Wilson score intervals. Confidences are counted in fixed bins of one percent, so
-that the figures of any period are sums of counts.
+The intervals are Wilson score intervals. Confidences are counted in bins of one percent, so the
+metrics of any period can be computed from sums of counts.
 """
 
 from app.engines.calibration.bins import (

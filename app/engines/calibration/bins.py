@@ -1,10 +1,10 @@
-"""Confidence counts in bins of equal width, and the expected calibration error."""
+"""Count confidences in bins of equal width, and compute the expected calibration error."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 MILLION = 1_000_000
-"""Confidences are summed up in millionths, so that sums do not depend on their order."""
+"""Confidences are added up in millionths, so that sums do not depend on the order of addition."""
 BIN_COUNT = 100
 """The number of bins in which confidences are counted."""
 CURVE_BIN_COUNT = 10
@@ -13,7 +13,7 @@ CURVE_BIN_COUNT = 10
 
 @dataclass(frozen=True, slots=True)
 class ConfidenceBin:
-    """The predictions whose confidence is in [low, high), or up to 1 in the last bin.
+    """The predictions whose confidence is in [low, high); the last bin includes a confidence of 1.
 
     `confidence_sum` is in millionths.
     """
@@ -26,7 +26,7 @@ class ConfidenceBin:
 
     @property
     def confidence(self) -> float:
-        """Return the mean confidence."""
+        """Return the mean confidence of the predictions."""
         return self.confidence_sum / MILLION / self.count
 
     @property
@@ -36,24 +36,26 @@ class ConfidenceBin:
 
 
 def get_bin_number(confidence: float) -> int:
-    """Return the number of the bin that counts this confidence; the first is 0."""
+    """Return the number of the bin for a confidence; the first bin has the number 0."""
     return min(BIN_COUNT - 1, round(confidence * MILLION) * BIN_COUNT // MILLION)
 
 
 def merge_bins(counts: Iterable[tuple[int, int, int, int]]) -> list[ConfidenceBin]:
-    """Return the non-empty bins of a calibration curve.
+    """Merge confidence bins into the bins of a calibration curve, without empty bins.
 
     `counts` has (bin number, count, correct, confidence sum); bin numbers may repeat.
     """
-    sums: dict[int, list[int]] = {}
+    merged_counts: dict[int, list[int]] = {}
     for number, *values in counts:
-        merged = sums.setdefault(number * CURVE_BIN_COUNT // BIN_COUNT, [0, 0, 0])
+        bin_counts = merged_counts.setdefault(number * CURVE_BIN_COUNT // BIN_COUNT, [0, 0, 0])
         for position, value in enumerate(values):
-            merged[position] += value
+            bin_counts[position] += value
     return [
-        ConfidenceBin(number / CURVE_BIN_COUNT, (number + 1) / CURVE_BIN_COUNT, *sums[number])
-        for number in sorted(sums)
-        if sums[number][0]
+        ConfidenceBin(
+            number / CURVE_BIN_COUNT, (number + 1) / CURVE_BIN_COUNT, *merged_counts[number]
+        )
+        for number in sorted(merged_counts)
+        if merged_counts[number][0]
     ]
 
 

@@ -1,4 +1,4 @@
-"""Comparison of two models on the same documents with a paired bootstrap."""
+"""Compare two models on the same documents with a paired bootstrap."""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -13,8 +13,8 @@ _BATCH_SIZE = 200
 class Comparison(NamedTuple):
     """The difference in F1 between two models on the same documents.
 
-    `difference` is `f1` minus `other_f1`. `p_value` is two-sided. With fewer than two documents
-    there is no interval and no p-value.
+    `difference` is `f1` minus `other_f1`. `p_value` is two-sided. The interval and the p-value are
+    None if there are fewer than two documents.
     """
 
     documents: int
@@ -27,7 +27,7 @@ class Comparison(NamedTuple):
 
     @property
     def is_significant(self) -> bool:
-        """Return whether the interval excludes zero."""
+        """Return whether the interval of the difference excludes zero."""
         return (
             self.ci_low is not None
             and self.ci_high is not None
@@ -40,11 +40,11 @@ def compare_models(
 ) -> Comparison | None:
     """Compare the outcomes of two models on the same documents, in the same order.
 
-    Documents are resampled with their pair of outcomes, `RESAMPLES` times, with a constant seed:
-    the same outcomes give the same result. The interval consists of percentiles of the resampled
-    differences. At most `_BATCH_SIZE` resamples are in memory.
+    Documents are resampled with their pair of outcomes, `RESAMPLES` times, with a constant seed, so
+    the same outcomes always give the same result. The interval consists of percentiles of the
+    resampled differences. At most `_BATCH_SIZE` resamples are in memory.
 
-    Returns None if there are no documents or nothing was compared.
+    Returns None if there are no documents or no values to compare.
 
     Efron, B. and Tibshirani, R. (1993): An introduction to the bootstrap, sections 13.3 and 16.4.
     """
@@ -65,46 +65,46 @@ def compare_models(
 def _resample(
     outcomes: Sequence[Outcomes], other_outcomes: Sequence[Outcomes]
 ) -> tuple[float, float, float]:
-    """Return the interval of the difference and the p-value."""
-    import numpy as np  # noqa: PLC0415 - too large for processes that never compare
+    """Return the lower and upper bound of the difference, and the p-value."""
+    import numpy as np  # noqa: PLC0415 - numpy, which few processes need
 
     pairs = np.asarray(
         [[*a, *b] for a, b in zip(outcomes, other_outcomes, strict=True)], dtype=np.int64
     )
     generator = np.random.Generator(np.random.PCG64(_SEED))
     documents = len(pairs)
-    # Documents with equal outcomes are drawn together: few different pairs take little time.
+    # Documents with equal outcomes are drawn together, because few distinct pairs take little time.
     distinct_pairs, counts = np.unique(pairs, axis=0, return_counts=True)
     shares = counts / documents
     differences: list[Any] = []
     for start in range(0, RESAMPLES, _BATCH_SIZE):
-        size = min(_BATCH_SIZE, RESAMPLES - start)
-        sums = generator.multinomial(documents, shares, size=size) @ distinct_pairs
-        differences.append(_compute_f1(sums[:, :4]) - _compute_f1(sums[:, 4:]))
+        batch_size = min(_BATCH_SIZE, RESAMPLES - start)
+        resampled_sums = generator.multinomial(documents, shares, size=batch_size) @ distinct_pairs
+        differences.append(_compute_f1(resampled_sums[:, :4]) - _compute_f1(resampled_sums[:, 4:]))
     resampled = np.concatenate(differences)
     tail = (1 - CONFIDENCE_LEVEL) / 2
     low, high = np.quantile(resampled, [tail, 1 - tail])
     # The observed outcomes count as one more resample, so that the p-value is never zero.
-    below = (1 + np.count_nonzero(resampled <= 0)) / (RESAMPLES + 1)
-    above = (1 + np.count_nonzero(resampled >= 0)) / (RESAMPLES + 1)
-    return float(low), float(high), float(min(1.0, 2 * min(below, above)))
+    below_share = (1 + np.count_nonzero(resampled <= 0)) / (RESAMPLES + 1)
+    above_share = (1 + np.count_nonzero(resampled >= 0)) / (RESAMPLES + 1)
+    return float(low), float(high), float(min(1.0, 2 * min(below_share, above_share)))
 
 
 def _compute_f1(sums: Any) -> Any:
-    """Return the F1 of each row of outcomes, 0 where nothing was compared."""
+    """Return the F1 of each row of outcomes; 0 for rows without compared values."""
     correct, corrected, missed, spurious = sums.T
     denominator = 2 * (correct + corrected) + missed + spurious
     return 2 * correct / denominator.clip(min=1)
 
 
-def describe_comparison(comparison: Comparison | None, model: str, other: str) -> str:
-    """Return the result of a comparison in words."""
+def describe_comparison(comparison: Comparison | None, model: str, other_model: str) -> str:
+    """Return a sentence that says which model is better, by how much, and on how many documents."""
     if comparison is None:
         return "Not compared: no document has feedback on both models."
     noun = "document" if comparison.documents == 1 else "documents"
-    count = f"{comparison.documents:,} {noun}"
+    documents_text = f"{comparison.documents:,} {noun}"
     if not comparison.is_significant:
-        return f"No difference shown on {count}."
-    better, worse = (model, other) if comparison.difference > 0 else (other, model)
+        return f"No difference shown on {documents_text}."
+    better, worse = (model, other_model) if comparison.difference > 0 else (other_model, model)
     points = abs(comparison.difference) * 100
-    return f"{better} is better than {worse} by {points:.1f} points of F1 on {count}."
+    return f"{better} is better than {worse} by {points:.1f} points of F1 on {documents_text}."

@@ -1,18 +1,18 @@
-"""Rates of correct predictions, and confidence intervals for rates."""
+"""Compute rates of correct predictions, and confidence intervals for rates."""
 
 from math import sqrt
 from statistics import NormalDist
 from typing import NamedTuple
 
 CONFIDENCE_LEVEL = 0.95
-"""The confidence level of every interval."""
+"""The confidence level of all intervals."""
 _Z = NormalDist().inv_cdf(0.5 + CONFIDENCE_LEVEL / 2)
 
 Interval = tuple[float, float]
 
 
 def compute_wilson_interval(successes: int, trials: int) -> Interval | None:
-    """Return the Wilson score interval of a rate at the level 0.95, or None without trials.
+    """Return the 95 % Wilson score interval of a rate, or None if there are no trials.
 
     Wilson, E. B. (1927): Probable inference, the law of succession, and statistical inference.
     """
@@ -22,14 +22,14 @@ def compute_wilson_interval(successes: int, trials: int) -> Interval | None:
     denominator = 1 + _Z**2 / trials
     center = (rate + _Z**2 / (2 * trials)) / denominator
     margin = _Z / denominator * sqrt(rate * (1 - rate) / trials + _Z**2 / (4 * trials**2))
-    # At the ends, rounding errors of about 1e-17 would replace the exact 0 or 1 of the formula.
+    # For rates of 0 and 1, rounding errors of about 1e-17 would replace the exact bound.
     low = 0.0 if successes == 0 else max(0.0, center - margin)
     high = 1.0 if successes == trials else min(1.0, center + margin)
     return low, high
 
 
 class Outcomes(NamedTuple):
-    """The numbers of compared values by outcome.
+    """The number of compared values for each outcome.
 
     `correct`: predicted correctly. `corrected`: predicted, but a different value is correct.
     `missed`: not predicted. `spurious`: predicted where there is no value.
@@ -52,27 +52,27 @@ class Outcomes(NamedTuple):
 
     @property
     def precision(self) -> float | None:
-        """Return the share of predicted values that are correct; None without predicted values."""
+        """Return the share of predicted values that are correct; None if nothing was predicted."""
         return _divide(self.correct, self.predictions)
 
     @property
     def recall(self) -> float | None:
-        """Return the share of correct values that were predicted; None without correct values."""
+        """Return the share of correct values that were predicted, or None if there were none."""
         return _divide(self.correct, self.correct + self.corrected + self.missed)
 
     @property
     def f1(self) -> float | None:
-        """Return the harmonic mean of precision and recall; None if nothing was compared."""
+        """Return the harmonic mean of precision and recall, or None if nothing was compared."""
         return _divide(2 * self.correct, self.predictions + self.total - self.spurious)
 
     @property
     def accuracy(self) -> float | None:
-        """Return the share of compared values that are correct; None if nothing was compared."""
+        """Return the share of compared values that are correct, or None if nothing was compared."""
         return _divide(self.correct, self.total)
 
     @property
     def accuracy_interval(self) -> Interval | None:
-        """Return the interval of the accuracy; None if nothing was compared."""
+        """Return the confidence interval of the accuracy, or None if nothing was compared."""
         return compute_wilson_interval(self.correct, self.total)
 
 

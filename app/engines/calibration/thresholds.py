@@ -1,4 +1,4 @@
-"""Recommended confidence thresholds for a target precision."""
+"""Recommend confidence thresholds for a target precision."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -9,10 +9,10 @@ from app.engines.calibration.rates import compute_wilson_interval
 
 @dataclass(frozen=True, slots=True)
 class Threshold:
-    """A recommended threshold.
+    """A recommended confidence threshold, with the precision and coverage that it gives.
 
-    `predictions` is the number of predictions with a confidence of at least `value`; `precision`
-    and its interval are computed from these. `coverage` is their share of all predictions.
+    `predictions` is the number of predictions whose confidence is at least `value`. `precision` and
+    its interval are computed from these predictions; `coverage` is their share of all predictions.
     """
 
     value: float
@@ -26,8 +26,8 @@ class Threshold:
 def recommend_threshold(counts: Mapping[int, tuple[int, int]], target: float) -> Threshold | None:
     """Return the lowest threshold at which the lower bound of the precision reaches `target`.
 
-    `counts` maps bin numbers to (count, correct). Thresholds are the lower bounds of bins that
-    are not empty. Returns None if no threshold reaches the target.
+    `counts` maps bin numbers to (count, correct). Possible thresholds are the lower bounds of bins
+    that are not empty. Returns None if no threshold reaches the target.
     """
     total = sum(count for count, _ in counts.values())
     predictions = correct = 0
@@ -40,8 +40,8 @@ def recommend_threshold(counts: Mapping[int, tuple[int, int]], target: float) ->
         correct += bin_correct
         interval = compute_wilson_interval(correct, predictions)
         if interval is not None and interval[0] >= target:
-            share = predictions / total
+            coverage = predictions / total
             precision = correct / predictions
             value = number / BIN_COUNT
-            recommended = Threshold(value, precision, *interval, predictions, share)
+            recommended = Threshold(value, precision, *interval, predictions, coverage)
     return recommended

@@ -1,12 +1,12 @@
-"""Draw charts as PNG or SVG.
+"""Render charts as PNG or SVG.
 
-Applications call `render`. It draws any chart in a child process that has loaded the plotting
+Applications call `render`. It renders any chart in a child process that has loaded the plotting
 library, so the caller imports no large library and waits for a limited time. In
-`app.engines.charts.drawing`, `draw`, `render_trend`, `render_calibration`, `render_confusion` and
-`render_pairs` draw in the running process, one chart at a time.
+`app.engines.charts.drawing`, `render_chart`, `render_trend`, `render_calibration`,
+`render_confusion` and `render_pairs` render in the current process, one chart at a time.
 
-The same content gives the same bytes. User texts are data: markup and formulas have no effect, and
-long texts end with an ellipsis. See docs/decisions/0061-charts.md.
+The same content gives the same bytes. User texts are treated as data: markup and formulas have no
+effect, and long texts end with an ellipsis. See docs/decisions/0061-charts.md.
 """
 
 from app.engines.charts.model import (
@@ -15,7 +15,7 @@ from app.engines.charts.model import (
     CalibrationBin,
     CalibrationChart,
     Chart,
-    ChartNotDrawn,
+    ChartNotRendered,
     ConfusionChart,
     ImageKind,
     PairChart,
@@ -31,7 +31,7 @@ __all__ = [
     "CalibrationBin",
     "CalibrationChart",
     "Chart",
-    "ChartNotDrawn",
+    "ChartNotRendered",
     "ConfusionChart",
     "ImageKind",
     "PairChart",

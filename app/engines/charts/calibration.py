@@ -1,4 +1,4 @@
-"""Draw a calibration curve with the number of predictions below it."""
+"""Render a calibration curve with the number of predictions below it."""
 
 from matplotlib.axes import Axes
 from matplotlib.ticker import MaxNLocator, PercentFormatter
@@ -11,17 +11,17 @@ _MARGIN = 0.02
 
 
 def render_calibration(chart: CalibrationChart, kind: ImageKind) -> bytes:
-    """Return the picture of a calibration curve."""
+    """Return the image of a calibration curve."""
     with style.apply_style():
         figure = style.create_figure(chart.title, _WIDTH, _HEIGHT)
         bins = sorted((item for item in chart.bins if item.count), key=lambda b: b.confidence)
         if not bins:
             style.draw_no_data_message(figure, "No predictions with a known outcome")
-            return style.save(figure, kind)
+            return style.encode_figure(figure, kind)
         curve, counts = figure.subplots(2, 1, sharex=True, height_ratios=(4, 1))
         _draw_curve(curve, chart, bins)
         _draw_counts(counts, bins)
-        return style.save(figure, kind)
+        return style.encode_figure(figure, kind)
 
 
 def _draw_curve(axes: Axes, chart: CalibrationChart, bins: list[CalibrationBin]) -> None:

@@ -1,4 +1,4 @@
-"""Encode charts as JSON for the process that draws them."""
+"""Encode charts as JSON for the process that renders them."""
 
 from datetime import date
 from typing import Any
@@ -42,7 +42,7 @@ def _remove_surrogates(value: Any) -> Any:
 
 
 def decode(data: bytes) -> Chart:
-    """Return the chart that `encode` wrote."""
+    """Return the chart that `encode` encoded."""
     message = orjson.loads(data)
     chart_type, content = _TYPES[message["type"]], message["chart"]
     if chart_type is TrendChart:

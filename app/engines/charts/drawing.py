@@ -1,4 +1,4 @@
-"""Draw any chart in the running process.
+"""Render any chart in the current process.
 
 This module imports matplotlib; applications call `app.engines.charts.render` instead.
 """
@@ -14,11 +14,11 @@ from app.engines.charts.model import (
 )
 from app.engines.charts.trend import render_trend
 
-__all__ = ["draw", "render_calibration", "render_confusion", "render_pairs", "render_trend"]
+__all__ = ["render_calibration", "render_chart", "render_confusion", "render_pairs", "render_trend"]
 
 
-def draw(chart: Chart, kind: ImageKind) -> bytes:
-    """Return the picture of a chart."""
+def render_chart(chart: Chart, kind: ImageKind) -> bytes:
+    """Return the image of a chart of any type."""
     match chart:
         case TrendChart():
             return render_trend(chart, kind)

@@ -1,4 +1,4 @@
-"""Draw charts; runs only in sandboxed processes.
+"""Render charts; runs only in sandboxed processes.
 
 The fork server imports this module once. The application itself must not import it.
 """
@@ -11,14 +11,14 @@ from typing import Any, BinaryIO
 from app.engines.charts.codec import decode
 from app.engines.sandbox import Send
 
-PICTURE = b"P"
-"""The type of the frame with the bytes of the picture."""
+IMAGE = b"P"
+"""The type of the frame that contains the image."""
 
 
 def _preload() -> Any:
     """Import matplotlib, with its font list in a temporary folder that is deleted afterwards.
 
-    No font may be opened here, because a process closes the files that it inherits.
+    No font may be opened during the import, because a process closes the files that it inherits.
     """
     with tempfile.TemporaryDirectory() as folder:
         os.environ.setdefault("MPLCONFIGDIR", folder)
@@ -28,6 +28,6 @@ def _preload() -> Any:
 _DRAWING = _preload()
 
 
-def draw_chart(document: BinaryIO, arguments: dict[str, Any], send: Send) -> None:
-    """Send the picture of the chart in `document` as a frame `PICTURE`."""
-    send(PICTURE, _DRAWING.draw(decode(document.read()), arguments["kind"]))
+def render_chart(document: BinaryIO, arguments: dict[str, Any], send: Send) -> None:
+    """Send the image of the chart in `document` as an `IMAGE` frame."""
+    send(IMAGE, _DRAWING.render_chart(decode(document.read()), arguments["kind"]))

@@ -1,4 +1,4 @@
-"""Draw confusion matrices and matrices of rater pairs."""
+"""Render confusion matrices and matrices of rater pairs."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -19,9 +19,9 @@ _LABEL_COLUMNS = 26
 _AXIS_COLUMNS = 44
 _CELL_INCHES = 0.46
 _MAX_NUMBERED_CELLS = 16
-"""The maximum number of rows or columns with numbers in the cells; more numbers do not fit."""
+"""The maximum number of rows or columns for which the cells show numbers."""
 _SMALL_CELL_INCHES = 0.2
-_MAX_LEVEL_COLUMNS = 6
+_MAX_HORIZONTAL_COLUMNS = 6
 _MIN_ROWS = 2
 _DARK_SHARE = 0.55
 _NO_VALUE = "\u2013"
@@ -29,7 +29,7 @@ _TEN_THOUSAND, _MILLION = 10_000, 1_000_000
 
 
 def render_confusion(chart: ConfusionChart, kind: ImageKind) -> bytes:
-    """Return the picture of a confusion matrix, colored by the share of each row.
+    """Return the image of a confusion matrix, in which colors show the share of each row.
 
     If rows and columns have the same values, the cells of equal values have a frame.
     """
@@ -41,7 +41,7 @@ def render_confusion(chart: ConfusionChart, kind: ImageKind) -> bytes:
         figure = _create_figure(chart.title, rows[:MAX_CATEGORIES], columns[:MAX_CATEGORIES])
         if not counts.sum():
             style.draw_no_data_message(figure, "No compared values in this period")
-            return style.save(figure, kind)
+            return style.encode_figure(figure, kind)
         totals = counts.sum(axis=1, keepdims=True)[:MAX_CATEGORIES]
         shares = np.divide(shown_counts, totals, out=np.zeros(shown_counts.shape), where=totals > 0)
         axes = figure.add_subplot()
@@ -57,11 +57,11 @@ def render_confusion(chart: ConfusionChart, kind: ImageKind) -> bytes:
         hidden_count = max(len(rows), len(columns)) - MAX_CATEGORIES
         if hidden_count > 0:
             style.add_note(axes, f"{hidden_count} more values are not shown.")
-        return style.save(figure, kind)
+        return style.encode_figure(figure, kind)
 
 
 def render_pairs(chart: PairChart, kind: ImageKind) -> bytes:
-    """Return a picture with the coefficient for each pair of raters, below the diagonal."""
+    """Return an image with the coefficient for each pair of raters, below the diagonal."""
     with style.apply_style():
         raters = list(chart.raters)[:MAX_CATEGORIES]
         names = [fit_text(name, _LABEL_COLUMNS) or "(no name)" for name in raters]
@@ -74,7 +74,7 @@ def render_pairs(chart: PairChart, kind: ImageKind) -> bytes:
         figure = _create_figure(chart.title, names[1:], names[:-1])
         if not np.isfinite(values).any():
             style.draw_no_data_message(figure, "No two people labeled the same documents")
-            return style.save(figure, kind)
+            return style.encode_figure(figure, kind)
         axes = figure.add_subplot()
         shown_values = values[1:, :-1]
         low = min(0.0, float(np.nanmin(shown_values)))
@@ -91,11 +91,11 @@ def render_pairs(chart: PairChart, kind: ImageKind) -> bytes:
         hidden_count = len(chart.raters) - len(raters)
         if hidden_count:
             style.add_note(axes, f"{hidden_count} more people are not shown.")
-        return style.save(figure, kind)
+        return style.encode_figure(figure, kind)
 
 
 def _create_figure(title: str, rows: Sequence[str], columns: Sequence[str]) -> Figure:
-    """Return a figure with room for the cells and their names."""
+    """Return an empty figure that is large enough for the cells and their names."""
     max_name_columns = max(map(count_columns, rows), default=0)
     is_numbered = max(len(rows), len(columns)) <= _MAX_NUMBERED_CELLS
     cell = _CELL_INCHES if is_numbered else _SMALL_CELL_INCHES
@@ -111,7 +111,7 @@ def _draw_cells(axes: Axes, values: Any, texts: list[list[str]], low: float) -> 
     rows, columns = values.shape
     axes.pcolormesh(
         np.arange(columns + 1) - 0.5, np.arange(rows + 1) - 0.5,
-        np.ma.masked_invalid(values), cmap=style.SEQUENTIAL, norm=Normalize(low, 1.0),
+        np.ma.masked_invalid(values), cmap=style.SEQUENTIAL_COLORMAP, norm=Normalize(low, 1.0),
         edgecolors="white", linewidth=1.5,
     )  # fmt: skip
     axes.invert_yaxis()
@@ -140,7 +140,7 @@ def _label_cells(axes: Axes, rows: Sequence[str], columns: Sequence[str]) -> Non
 
 
 def _is_slanted(columns: Sequence[str]) -> bool:
-    return any(count_columns(name) > _MAX_LEVEL_COLUMNS for name in columns)
+    return any(count_columns(name) > _MAX_HORIZONTAL_COLUMNS for name in columns)
 
 
 def _frame_cell(axes: Axes, index: int) -> None:
@@ -153,7 +153,7 @@ def _frame_cell(axes: Axes, index: int) -> None:
 
 
 def _draw_scale(figure: Figure, axes: Axes, low: float, name: str, *, is_share: bool) -> None:
-    mappable = ScalarMappable(Normalize(low, 1.0), style.SEQUENTIAL)
+    mappable = ScalarMappable(Normalize(low, 1.0), style.SEQUENTIAL_COLORMAP)
     bar = figure.colorbar(mappable, ax=axes, fraction=0.05, pad=0.03, aspect=22)
     bar.outline.set_visible(False)
     bar.set_label(name)
@@ -162,14 +162,14 @@ def _draw_scale(figure: Figure, axes: Axes, low: float, name: str, *, is_share: 
 
 
 def _format_count(count: float) -> str:
-    """Return a count in a form that fits into a cell."""
+    """Return a count as a text that is short enough for a cell."""
     if count >= _MILLION:
         return f"{count / _MILLION:.1f}M"
     return f"{count / 1000:.0f}k" if count >= _TEN_THOUSAND else f"{count:,.0f}"
 
 
 def _format_value(value: float, row: int, column: int) -> str:
-    """Return the value, a dash for a pair without a value, or nothing above the diagonal."""
+    """Return the value, a dash if the pair has no value, or an empty text above the diagonal."""
     if np.isfinite(value):
         return f"{value:.2f}".replace("-", "\u2212")
     return _NO_VALUE if column <= row else ""

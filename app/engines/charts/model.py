@@ -1,4 +1,4 @@
-"""Define the content of charts. Texts are shown literally."""
+"""Define the content of charts. Texts are shown literally, without markup or formulas."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -8,16 +8,16 @@ from typing import Literal
 ImageKind = Literal["png", "svg"]
 
 MAX_SERIES = 8
-"""The maximum number of lines in a trend chart. More lines are omitted, with a note."""
+"""The maximum number of lines in a trend chart. Further lines are omitted, with a note."""
 MAX_CATEGORIES = 30
-"""The maximum number of rows, columns or raters in a matrix. More are omitted, with a note."""
+"""The maximum number of rows, columns or raters in a matrix. Others are omitted, with a note."""
 MAX_POINTS = 4_000
 """The maximum number of points per line. If there are more, the last points are shown."""
 
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """The value of one day, and its interval, if any. A value of None is a gap in the line."""
+    """The value on one day, with an optional interval. A value of None is a gap in the line."""
 
     day: date
     value: float | None
@@ -27,7 +27,7 @@ class Point:
 
 @dataclass(frozen=True, slots=True)
 class Series:
-    """A line in a trend chart."""
+    """A line in a trend chart: its name and its points."""
 
     name: str
     points: Sequence[Point]
@@ -35,7 +35,7 @@ class Series:
 
 @dataclass(frozen=True, slots=True)
 class TrendChart:
-    """Lines over time with bands for their intervals. `unit` labels the value axis."""
+    """Lines over time, with bands that show the intervals. `unit` labels the value axis."""
 
     title: str
     unit: str
@@ -50,7 +50,7 @@ class TrendChart:
 
 @dataclass(frozen=True, slots=True)
 class CalibrationBin:
-    """The predictions in one confidence range: their mean confidence, accuracy and number."""
+    """The predictions in one confidence range: mean confidence, accuracy and number."""
 
     confidence: float
     accuracy: float
@@ -61,7 +61,7 @@ class CalibrationBin:
 
 @dataclass(frozen=True, slots=True)
 class CalibrationChart:
-    """The accuracy by confidence, with the diagonal of perfect calibration."""
+    """A curve of the accuracy by confidence, with the diagonal of perfect calibration."""
 
     title: str
     bins: Sequence[CalibrationBin]
@@ -73,7 +73,7 @@ class CalibrationChart:
 
 @dataclass(frozen=True, slots=True)
 class ConfusionChart:
-    """Counts of pairs of values: `counts[row][column]`."""
+    """A confusion matrix: `counts[i][j]` is how often `rows[i]` was paired with `columns[j]`."""
 
     title: str
     row_axis: str
@@ -85,7 +85,7 @@ class ConfusionChart:
 
 @dataclass(frozen=True, slots=True)
 class PairChart:
-    """A coefficient for each pair of raters. Missing pairs share no units."""
+    """A coefficient for each pair of raters. Pairs that share no units are missing."""
 
     title: str
     metric: str
@@ -93,8 +93,8 @@ class PairChart:
     values: Sequence[tuple[str, str, float | None]]
 
 
-class ChartNotDrawn(Exception):  # noqa: N818 - named after the outcome
-    """The process that draws a chart failed or took too long. A second attempt may succeed."""
+class ChartNotRendered(Exception):  # noqa: N818 - named after the outcome
+    """The process that renders a chart failed or took too long. A second attempt may succeed."""
 
 
 Chart = TrendChart | CalibrationChart | ConfusionChart | PairChart

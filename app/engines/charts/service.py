@@ -1,13 +1,13 @@
-"""Draw charts in a small number of child processes."""
+"""Render charts in a small number of child processes."""
 
 import tempfile
 
 from app.engines.charts.codec import encode
-from app.engines.charts.model import Chart, ChartNotDrawn, ImageKind
+from app.engines.charts.model import Chart, ChartNotRendered, ImageKind
 from app.engines.sandbox import ForkServer, ProcessFailed, ProcessLimits
 
 _ENTRIES = "app.engines.charts.entries"
-_PICTURE = b"P"
+_IMAGE = b"P"
 _MAX_PROCESSES = 2
 _MAX_TOTAL_PROCESSES = 500
 _IDLE_SECONDS = 120.0
@@ -24,25 +24,25 @@ _SERVER = ForkServer(
 
 
 def render(chart: Chart, kind: ImageKind) -> bytes:
-    """Return the picture of a chart, drawn in a child process.
+    """Return the image of a chart, rendered in a child process.
 
-    The first call starts a server, which takes one or two seconds; the server ends after two idle
-    minutes. Further calls take a few tenths of a second. Raises `ChartNotDrawn`, and
-    `SandboxUnavailable` if no process could be started; answer both with 503.
+    The first call starts a server, which takes one or two seconds. The server exits after two idle
+    minutes. Further calls take a few tenths of a second. Raises `ChartNotRendered`, and
+    `SandboxUnavailable` if no process could be started; callers respond to both with 503.
     """
     with tempfile.TemporaryFile(buffering=0) as file:
         file.write(encode(chart))
         try:
             with _SERVER.run(
-                f"{_ENTRIES}:draw_chart", document=file, arguments={"kind": kind}, limits=_LIMITS
+                f"{_ENTRIES}:render_chart", document=file, arguments={"kind": kind}, limits=_LIMITS
             ) as process:
-                for _, payload in process.frames((_PICTURE,)):
+                for _, payload in process.frames((_IMAGE,)):
                     return payload
         except ProcessFailed as error:
-            raise ChartNotDrawn(f"The chart was not drawn ({error.reason}).") from error
-    raise ChartNotDrawn("The chart was not drawn.")
+            raise ChartNotRendered(f"The chart was not rendered ({error.reason}).") from error
+    raise ChartNotRendered("The chart was not rendered.")
 
 
 def stop_server() -> None:
-    """Disconnect from the fork server; it ends when no other process uses it."""
+    """Disconnect from the fork server. The server exits when no other process uses it."""
     _SERVER.stop()

@@ -1,9 +1,9 @@
-"""Define the style of charts, and save figures as files whose bytes depend only on the content.
+"""Define the style of charts, and encode figures as files whose bytes depend only on the content.
 
 The colors are from Okabe and Ito 2008, Color Universal Design; people with any type of color vision
 can distinguish them. Lines also have different markers. The font is DejaVu Sans, a part of
 matplotlib, with Latin, Greek, Cyrillic, Arabic, Hebrew, Armenian and Georgian letters. A PNG can
-also have Chinese, Japanese, Korean, Thai and Devanagari letters if the machine has the fonts in
+also contain Chinese, Japanese, Korean, Thai and Devanagari letters if the machine has the fonts in
 `_FALLBACK_FONTS`. An SVG contains texts as text, so a browser shows every script for which it has a
 font.
 """
@@ -33,7 +33,7 @@ COLORS = (
     *("#e69f00", "#56b4e9", "#000000", "#8a6d00"),
 )
 MARKERS = ("o", "s", "D", "^", "v", "P", "X", "h")
-SEQUENTIAL = LinearSegmentedColormap.from_list(
+SEQUENTIAL_COLORMAP = LinearSegmentedColormap.from_list(
     "blues", ("#f6f9fc", "#c3dcee", "#7ab4d8", "#2b7fb8", "#0a4a7c")
 )
 _TITLE_COLUMNS = 80
@@ -43,7 +43,7 @@ _FALLBACK_FONTS = (
     ("Noto Sans Thai", "Loma"),
 )
 _DPI = 144
-_RC: dict[str, Any] = {
+_RC_PARAMS: dict[str, Any] = {
     "font.sans-serif": ["DejaVu Sans"],
     "font.size": 9.0,
     "text.color": TEXT_COLOR,
@@ -69,18 +69,21 @@ _RC: dict[str, Any] = {
 
 @contextmanager
 def apply_style() -> Iterator[None]:
-    """Apply the style while a chart is drawn. Not thread-safe, because matplotlib is not."""
+    """Apply the style while a chart is being rendered.
+
+    Not thread-safe, because matplotlib is not thread-safe.
+    """
     with warnings.catch_warnings(), mpl.rc_context():
-        warnings.simplefilter("ignore")  # a letter without glyph is drawn as a box
+        warnings.simplefilter("ignore")  # a letter without a glyph is rendered as a box
         mpl.rcdefaults()
-        mpl.rcParams.update(_RC)  # type: ignore[arg-type]
+        mpl.rcParams.update(_RC_PARAMS)  # type: ignore[arg-type]
         mpl.rcParams["font.family"] = ["DejaVu Sans", *_find_fallback_fonts(), "sans-serif"]
         yield
 
 
 @cache
 def _find_fallback_fonts() -> tuple[str, ...]:
-    """Return installed fonts for scripts that DejaVu lacks, one from each row."""
+    """Return the installed fonts for scripts that DejaVu lacks, at most one font per row."""
     installed = {font.name for font in fontManager.ttflist}
     font_names = (
         next((name for name in row if name in installed), None) for row in _FALLBACK_FONTS
@@ -89,7 +92,7 @@ def _find_fallback_fonts() -> tuple[str, ...]:
 
 
 def create_figure(title: str, width: float, height: float) -> Figure:
-    """Return an empty figure of `width` by `height` inches with a title."""
+    """Return an empty figure with a title; `width` and `height` are in inches."""
     layout = ConstrainedLayoutEngine(w_pad=0.14, h_pad=0.12)
     figure = Figure(figsize=(width, height), layout=layout)
     columns = min(_TITLE_COLUMNS, int(width * 9.5))
@@ -107,7 +110,7 @@ def tidy_axes(axes: Axes) -> None:
 
 
 def draw_no_data_message(figure: Figure, message: str) -> None:
-    """Draw a message in the middle of the picture, instead of data."""
+    """Draw a message in the middle of the figure, instead of data."""
     axes = figure.add_subplot()
     axes.set_axis_off()
     axes.text(
@@ -117,12 +120,12 @@ def draw_no_data_message(figure: Figure, message: str) -> None:
 
 
 def add_note(axes: Axes, note: str) -> None:
-    """Write a note above the right end of the axes."""
+    """Write a note above the axes, aligned to the right."""
     axes.set_title(note, loc="right", fontsize=8, color=MUTED_COLOR)
 
 
-def save(figure: Figure, kind: ImageKind) -> bytes:
-    """Return a figure as the bytes of an image file."""
+def encode_figure(figure: Figure, kind: ImageKind) -> bytes:
+    """Encode a figure as an image file, and return the bytes."""
     out = io.BytesIO()
     if kind == "svg":
         FigureCanvasSVG(figure).print_svg(out, metadata={"Date": None, "Creator": None})

@@ -1,17 +1,17 @@
-"""Prepare user texts for a picture: literal, in one line, and shortened if they are long."""
+"""Prepare user texts for a chart: literal, on one line, and shortened if they are too long."""
 
 import unicodedata
 
 _ELLIPSIS = "…"
 _WIDE_CLASSES = ("F", "W")
-_NONCHARACTERS = ("\ufffe", "\uffff")  # which XML forbids
+_NONCHARACTERS = ("\ufffe", "\uffff")  # XML forbids these characters
 _COMBINING_CATEGORIES = ("Mn", "Me")
 
 
 def fit_text(text: str, width: int) -> str:
-    """Return the text in one line of at most `width` columns; a wide letter takes two columns.
+    """Return the text on one line of at most `width` columns; a wide letter takes two columns.
 
-    Control and formatting characters, which could reverse the text around them, are removed.
+    Control and formatting characters are removed, because they could reverse the text around them.
     """
     visible = "".join(" " if letter.isspace() else letter for letter in text if _is_visible(letter))
     line = " ".join(visible.split())

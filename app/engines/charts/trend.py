@@ -1,4 +1,4 @@
-"""Draw lines over time."""
+"""Render trend charts: lines over time, with bands for their intervals."""
 
 import math
 from collections.abc import Sequence
@@ -27,13 +27,13 @@ _LEGEND_COLUMNS = 4
 
 
 def render_trend(chart: TrendChart, kind: ImageKind) -> bytes:
-    """Return the picture of a trend; a value without an interval has no band."""
+    """Return the image of a trend chart; a value without an interval has no band."""
     with style.apply_style():
         figure = style.create_figure(chart.title, _WIDTH, _HEIGHT)
         lines = [line for line in chart.series if any(_is_number(p.value) for p in line.points)]
         if not lines:
             style.draw_no_data_message(figure, "No data in this period")
-            return style.save(figure, kind)
+            return style.encode_figure(figure, kind)
         axes = figure.add_subplot()
         style.tidy_axes(axes)
         handles = [_draw_line(axes, line, number) for number, line in enumerate(lines[:MAX_SERIES])]
@@ -50,7 +50,7 @@ def render_trend(chart: TrendChart, kind: ImageKind) -> bytes:
             )
         if len(lines) > MAX_SERIES:
             style.add_note(axes, f"{len(lines) - MAX_SERIES} more lines are not shown.")
-        return style.save(figure, kind)
+        return style.encode_figure(figure, kind)
 
 
 def _draw_line(axes: Axes, line: Series, number: int) -> Line2D:
@@ -60,13 +60,14 @@ def _draw_line(axes: Axes, line: Series, number: int) -> Line2D:
     color, marker = style.COLORS[number], style.MARKERS[number]
     low, high = zip(*(_get_band(point) for point in points), strict=True)
     axes.fill_between(days, low, high, color=color, alpha=0.16, linewidth=0)
-    # a lone point between gaps would be invisible without its marker, and its band has no width
-    lone = _list_lone_points(values)
+    # Without a marker, a lone point between gaps would be invisible. Its band has no width.
+    lone_indexes = _list_lone_points(values)
     axes.vlines(
-        [days[i] for i in lone], [low[i] for i in lone], [high[i] for i in lone],
+        [days[i] for i in lone_indexes],
+        [low[i] for i in lone_indexes], [high[i] for i in lone_indexes],
         color=color, alpha=0.45, linewidth=2.2,
     )  # fmt: skip
-    size = 4.0 if lone or len(points) <= _MAX_MARKED_POINTS else 0.0
+    size = 4.0 if lone_indexes or len(points) <= _MAX_MARKED_POINTS else 0.0
     (handle,) = axes.plot(
         days, values, color=color, marker=marker, markersize=size, linewidth=1.8,
         markeredgecolor="white", markeredgewidth=0.7, solid_capstyle="round",
@@ -95,7 +96,7 @@ def _label_axes(axes: Axes, chart: TrendChart) -> None:
 
 
 def _list_lone_points(values: Sequence[float]) -> list[int]:
-    """Return the positions of values without a neighbor."""
+    """Return the positions of values that have no value before and after them."""
     gaps = [True, *(math.isnan(value) for value in values), True]
     return [i for i in range(len(values)) if gaps[i] and not gaps[i + 1] and gaps[i + 2]]
 
@@ -115,5 +116,5 @@ def _to_number(value: float | None) -> float:
 
 
 def _avoid_underscore(name: str) -> str:
-    """Put a space before a leading underscore, because a legend hides names that begin with one."""
+    """Add a space before a leading underscore, because a legend hides names that begin with it."""
     return f" {name}" if name.startswith("_") else name

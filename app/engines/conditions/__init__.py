@@ -1,20 +1,21 @@
-"""Validate conditions over documents, compile them to closures, and explain their results.
+"""Validate conditions on documents, compile them to closures, and explain their results.
 
 compiled = compile_conditions({"all": [
     {"attribute": "name", "operator": "ends_with", "value": ".pdf"},
     {"any": [{"attribute": "metadata.vendor", "operator": "exists"}, ...]},
 ]})
-compiled.matches(Facts({"name": "A.PDF"}))    # True or False, as cheaply as possible
-compiled.explain(facts)                       # the same result with the reasons
+document = DocumentAttributes({"name": "A.PDF"})
+compiled.matches(document)    # True or False, as cheaply as possible
+compiled.explain(document)    # the same result with the reasons
 """
 
 from app.engines.conditions.attributes import (
     ATTRIBUTES,
     MAX_EXCERPT_CHARS,
     MAX_TEXT,
-    METADATA,
+    METADATA_PREFIX,
     OPERATORS,
-    Facts,
+    DocumentAttributes,
 )
 from app.engines.conditions.compiled import (
     MAX_CONDITIONS,
@@ -33,10 +34,10 @@ __all__ = [
     "MAX_PATTERNS",
     "MAX_TEXT",
     "MAX_VALUES",
-    "METADATA",
+    "METADATA_PREFIX",
     "OPERATORS",
     "CompiledConditions",
     "ConditionError",
-    "Facts",
+    "DocumentAttributes",
     "compile_conditions",
 ]

@@ -1,4 +1,4 @@
-"""Define the attributes of a document that conditions may use, with their operators and values."""
+"""Define the document attributes that conditions may use, with their operators and values."""
 
 import unicodedata
 from collections.abc import Mapping
@@ -17,10 +17,10 @@ ATTRIBUTES: dict[str, ValueType] = {
     "text": "text",
     "confidence": "number",
 }
-"""The value type of every attribute, except metadata attributes."""
+"""The value type of each attribute, except metadata attributes."""
 
-METADATA = "metadata."
-"""The prefix of metadata attributes, whose values may be text, numbers or booleans."""
+METADATA_PREFIX = "metadata."
+"""The prefix of metadata attributes; their values may be text, numbers or booleans."""
 
 MAX_METADATA_KEY = 100
 
@@ -36,36 +36,39 @@ _OPERATORS_BY_TYPE: dict[ValueType, tuple[str, ...]] = {
     "any": (*_EQUALITY_OPERATORS, *_TEXT_OPERATORS, *_ORDER_OPERATORS, *_PRESENCE_OPERATORS),
 }
 OPERATORS = _OPERATORS_BY_TYPE["any"]
-"""All operators."""
+"""All operators; metadata attributes accept all of them."""
 
 MAX_TEXT = 100_000
-"""The number of leading characters of a document's text that conditions examine."""
+"""The maximum number of characters, from the start of a document's text, that conditions test."""
 
 MAX_EXCERPT_CHARS = 200
-"""The maximum number of characters of a text excerpt in an explanation."""
+"""The maximum number of characters of the text excerpt in an explanation."""
 
 
 def get_value_type(attribute: str) -> ValueType | None:
     """Return the value type of an attribute, or None if the attribute is unknown."""
-    if attribute.startswith(METADATA):
-        return "any" if 0 < len(attribute) - len(METADATA) <= MAX_METADATA_KEY else None
+    if attribute.startswith(METADATA_PREFIX):
+        return "any" if 0 < len(attribute) - len(METADATA_PREFIX) <= MAX_METADATA_KEY else None
     return ATTRIBUTES.get(attribute)
 
 
 def get_operators(value_type: ValueType) -> tuple[str, ...]:
-    """Return the operators that an attribute of this type accepts."""
+    """Return the operators that attributes of this type accept."""
     return _OPERATORS_BY_TYPE[value_type]
 
 
 def fold_text(text: str) -> str:
-    """Return `text` normalized for comparisons that ignore case and the composition of accents."""
+    """Return `text` normalized for comparisons that ignore case and how accents are composed."""
     if text.isascii():
         return text.lower()
     return unicodedata.normalize("NFC", unicodedata.normalize("NFC", text).casefold())
 
 
 def build_excerpt(text: str, position: int = 0) -> str:
-    """Return up to `MAX_EXCERPT_CHARS` characters of `text` near `position`; "…" marks a cut."""
+    """Return up to `MAX_EXCERPT_CHARS` characters of `text` near `position`.
+
+    An ellipsis marks each end at which the text was cut.
+    """
     if len(text) <= MAX_EXCERPT_CHARS:
         return text
     length = MAX_EXCERPT_CHARS - 2
@@ -74,10 +77,10 @@ def build_excerpt(text: str, position: int = 0) -> str:
     return ("…" if start else "") + text[start:end] + ("…" if end < len(text) else "")
 
 
-class Facts:
+class DocumentAttributes:
     """The attribute values of one document; a value of None counts as missing.
 
-    Texts are folded on first use and cached.
+    Texts are folded on first use, and the results are cached.
     """
 
     __slots__ = ("_folded", "values")

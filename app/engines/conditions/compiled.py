@@ -1,11 +1,11 @@
-"""Compile conditions to a tree of tests, cheapest test first within each group."""
+"""Compile conditions to a tree of tests; each group runs its cheapest test first."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from app.engines.conditions.attributes import (
-    Facts,
+    DocumentAttributes,
     build_excerpt,
     get_operators,
     get_value_type,
@@ -15,18 +15,18 @@ from app.engines.conditions.operators import CompiledTest, ConditionError, Test,
 MAX_DEPTH = 5
 MAX_CONDITIONS = 100
 MAX_PATTERNS = 20
-"""The maximum number of conditions with patterns; each pattern uses additional memory."""
+"""The maximum number of conditions with patterns. Each pattern uses additional memory."""
 
 _TEXT_COST = 50
-"""The cost factor of a test on a document's text, which is much longer than other values."""
+"""The cost factor for tests on a document's text, which is much longer than other values."""
 
 Key = tuple[str, frozenset[str]]
-"""An attribute and folded texts; in each matching document the attribute has one of the texts."""
+"""An attribute and folded texts. In each matching document, the attribute has one of the texts."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Leaf:
-    """One condition with its compiled test."""
+    """One condition with its compiled test: a leaf of the tree."""
 
     attribute: str
     operator: str
@@ -48,29 +48,29 @@ class _Leaf:
     def iterate_leaves(self) -> Iterator["_Leaf"]:
         yield self
 
-    def explain(self, facts: Facts) -> dict[str, Any]:
-        matched = self.compiled.test(facts)
+    def explain(self, document: DocumentAttributes) -> dict[str, Any]:
+        matched = self.compiled.test(document)
         return {
             "attribute": self.attribute,
             "operator": self.operator,
             "value": self.value,
-            "actual": self._get_actual_value(facts, matched=matched),
+            "actual": self._get_actual_value(document, matched=matched),
             "matched": matched,
         }
 
-    def _get_actual_value(self, facts: Facts, *, matched: bool) -> object:
-        """Return the attribute's value; for a text, an excerpt around the match."""
-        actual = facts.values.get(self.attribute)
+    def _get_actual_value(self, document: DocumentAttributes, *, matched: bool) -> object:
+        """Return the attribute's value; for texts, return an excerpt around the match."""
+        actual = document.values.get(self.attribute)
         if not isinstance(actual, str):
             return actual
         is_in_text = matched != self.operator.startswith("not_")
         find_match = self.compiled.find_match
-        return build_excerpt(actual, find_match(facts) if is_in_text and find_match else 0)
+        return build_excerpt(actual, find_match(document) if is_in_text and find_match else 0)
 
 
 @dataclass(frozen=True, slots=True)
 class _Group:
-    """A group of conditions and groups; `mode` is `all` or `any`."""
+    """A group of conditions and nested groups; `mode` is `all` or `any`."""
 
     mode: str
     children: tuple["_Leaf | _Group", ...]
@@ -88,8 +88,8 @@ class _Group:
         for child in self.children:
             yield from child.iterate_leaves()
 
-    def explain(self, facts: Facts) -> dict[str, Any]:
-        explanations = [child.explain(facts) for child in self.children]
+    def explain(self, document: DocumentAttributes) -> dict[str, Any]:
+        explanations = [child.explain(document) for child in self.children]
         results = [explanation["matched"] for explanation in explanations]
         # An empty group matches in both modes, because no condition fails.
         matched = all(results) if self.mode == "all" else any(results) or not results
@@ -99,9 +99,9 @@ class _Group:
 class CompiledConditions:
     """The compiled conditions of a rule.
 
-    `attributes` are the attributes used, and `size` is the number of conditions. `key`, if not
-    None, is an attribute and a set of values; every matching document has one of these values.
-    Callers with many rules use it to skip rules that cannot match.
+    `attributes` has the attributes that the conditions use, and `size` is the number of conditions.
+    If `key` is not None, it is an attribute and a set of values, and each matching document has one
+    of these values. Callers with many rules use `key` to skip rules that cannot match.
     """
 
     def __init__(self, root: _Group) -> None:
@@ -116,8 +116,8 @@ class CompiledConditions:
 def compile_conditions(conditions: Mapping[str, Any]) -> CompiledConditions:
     """Compile {all | any: [condition or group]}; empty conditions match every document.
 
-    A condition is {attribute, operator, value}. The caller has validated the shape with the API's
-    schema. Raises ConditionError for the first invalid condition.
+    A condition is {attribute, operator, value}. The caller must have validated the shape with the
+    API schema. Raises ConditionError for the first invalid condition.
     """
     root = _compile_group(conditions, "", depth=1) if conditions else _create_group("all", ())
     compiled = CompiledConditions(root)
@@ -156,15 +156,15 @@ def _create_group(mode: str, children: tuple[_Leaf | _Group, ...]) -> _Group:
     if len(tests) == 1:
         return _Group(mode, children, tests[0], cost)
 
-    def matches_all(facts: Facts) -> bool:
+    def matches_all(document: DocumentAttributes) -> bool:
         for test in tests:  # noqa: SIM110 - a generator would take twice the time
-            if not test(facts):
+            if not test(document):
                 return False
         return True
 
-    def matches_any(facts: Facts) -> bool:
+    def matches_any(document: DocumentAttributes) -> bool:
         for test in tests:  # noqa: SIM110 - as above
-            if test(facts):
+            if test(document):
                 return True
         return False
 

@@ -1,7 +1,7 @@
-"""Validate the value of each operator and build the test for it.
+"""Validate the value of each operator, and build the test for a condition.
 
-A positive operator never matches a missing attribute, or an attribute whose value has another type
-than the condition's value. Each negative operator is the exact opposite of its positive operator.
+A positive operator never matches if the attribute is missing, or if its value has another type than
+the value of the condition. Each negative operator is the exact opposite of its positive operator.
 """
 
 import math
@@ -11,18 +11,18 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
-from app.engines.conditions.attributes import Facts, ValueType, fold_text
+from app.engines.conditions.attributes import DocumentAttributes, ValueType, fold_text
 from app.engines.fields.patterns import compile_pattern
 
 MAX_VALUES = 500
 """The maximum number of values for `in` and `not_in`."""
 
 MAX_VALUE_CHARS = 2000
-"""The maximum length of a comparison text, in characters."""
+"""The maximum number of characters in a text value of a condition."""
 
-Test = Callable[[Facts], bool]
+Test = Callable[[DocumentAttributes], bool]
 Comparable = str | float | bool
-_NEGATIVE = {
+_POSITIVE_OPERATORS = {
     "not_equals": "equals",
     "not_in": "in",
     "not_contains": "contains",
@@ -34,12 +34,12 @@ _COMPARISONS: dict[str, Callable[[float, float], bool]] = {
     "less_than": operator.lt,
     "at_most": operator.le,
 }
-# Measured relative costs. Folding is not included, because each text is folded only once.
+# Relative costs, as measured. They exclude folding, because each text is folded only once.
 _EQUALITY_COST, _ORDER_COST, _EDGE_COST, _SEARCH_COST, _PATTERN_COST = 1, 2, 3, 5, 20
 
 
 class ConditionError(ValueError):
-    """An invalid condition; `path` locates it, for example `all.2.value`."""
+    """A condition is invalid. `path` locates the condition, for example `all.2.value`."""
 
     def __init__(self, path: str, message: str) -> None:
         super().__init__(f"{path}: {message}")
@@ -52,26 +52,29 @@ class CompiledTest:
     """A test and its approximate cost.
 
     `find_match` returns the position of the match in a text, for the excerpt in an explanation. If
-    `texts` is not None, the test is true exactly if `texts` contains the folded text.
+    `texts` is not None, the test is true if and only if `texts` contains the folded text of the
+    attribute.
     """
 
     test: Test
     cost: int
-    find_match: Callable[[Facts], int] | None = None
+    find_match: Callable[[DocumentAttributes], int] | None = None
     texts: frozenset[str] | None = None
 
 
 def compile_test(attribute: str, value_type: ValueType, name: str, value: object) -> CompiledTest:
-    """Return the test of one condition with the operator `name`.
+    """Return the test for one condition with the operator `name`.
 
     Raises ConditionError with the path `value` or `value.<n>`.
     """
-    positive_name = _NEGATIVE.get(name)
+    positive_name = _POSITIVE_OPERATORS.get(name)
     if positive_name is None:
         return _compile_positive(attribute, value_type, name, value)
     positive_test = _compile_positive(attribute, value_type, positive_name, value)
     test = positive_test.test
-    return CompiledTest(lambda facts: not test(facts), positive_test.cost, positive_test.find_match)
+    return CompiledTest(
+        lambda document: not test(document), positive_test.cost, positive_test.find_match
+    )
 
 
 def _compile_positive(
@@ -80,7 +83,9 @@ def _compile_positive(
     if name == "exists":
         if value is not None:
             raise ConditionError("value", "This operator takes no value.")
-        return CompiledTest(lambda facts: facts.values.get(attribute) is not None, _EQUALITY_COST)
+        return CompiledTest(
+            lambda document: document.values.get(attribute) is not None, _EQUALITY_COST
+        )
     if value is None:
         raise ConditionError("value", "This operator needs a value.")
     if name == "in":
@@ -93,7 +98,7 @@ def _compile_positive(
 
 
 def _to_comparable(value_type: ValueType, value: object, path: str) -> Comparable:
-    """Return a value in the form used for comparison: texts folded, ids in lower case."""
+    """Return a value in the form used for comparisons: folded text, or an id in lower case."""
     if value_type == "id":
         return _parse_id(value, path)
     if value_type == "number":
@@ -128,18 +133,20 @@ def _parse_id(value: object, path: str) -> str:
             return str(UUID(value))
     except ValueError:
         pass
-    raise ConditionError(path, "Must be an id.")
+    raise ConditionError(path, "Must be a UUID.")
 
 
 def _compile_equal(attribute: str, expected: Comparable) -> CompiledTest:
     if isinstance(expected, str):
         return _compile_text_set(attribute, frozenset({expected}))
     if isinstance(expected, bool):
-        return CompiledTest(lambda facts: facts.values.get(attribute) is expected, _EQUALITY_COST)
+        return CompiledTest(
+            lambda document: document.values.get(attribute) is expected, _EQUALITY_COST
+        )
 
-    def test(facts: Facts) -> bool:
+    def test(document: DocumentAttributes) -> bool:
         # In Python True equals 1, so booleans must be excluded.
-        actual = facts.values.get(attribute)
+        actual = document.values.get(attribute)
         return actual == expected and not isinstance(actual, bool)
 
     return CompiledTest(test, _EQUALITY_COST)
@@ -147,7 +154,7 @@ def _compile_equal(attribute: str, expected: Comparable) -> CompiledTest:
 
 def _compile_text_set(attribute: str, texts: frozenset[str]) -> CompiledTest:
     return CompiledTest(
-        lambda facts: facts.get_folded(attribute) in texts, _EQUALITY_COST, texts=texts
+        lambda document: document.get_folded(attribute) in texts, _EQUALITY_COST, texts=texts
     )
 
 
@@ -165,14 +172,14 @@ def _compile_in(attribute: str, value_type: ValueType, value: object) -> Compile
     tests = [_compile_equal(attribute, item).test for item in expected if not isinstance(item, str)]
     if texts:
         tests.append(_compile_text_set(attribute, texts).test)
-    return CompiledTest(lambda facts: any(test(facts) for test in tests), _SEARCH_COST)
+    return CompiledTest(lambda document: any(test(document) for test in tests), _SEARCH_COST)
 
 
 def _compile_order(
     attribute: str, compare: Callable[[float, float], bool], bound: float
 ) -> CompiledTest:
-    def test(facts: Facts) -> bool:
-        actual = facts.values.get(attribute)
+    def test(document: DocumentAttributes) -> bool:
+        actual = document.values.get(attribute)
         return (
             isinstance(actual, int | float)
             and not isinstance(actual, bool)
@@ -189,21 +196,21 @@ def _compile_text(attribute: str, name: str, value: object) -> CompiledTest:
         return _compile_pattern_test(attribute, value)
     expected = fold_text(_check_length(value, "value"))
 
-    def get_text(facts: Facts) -> str:
-        return facts.get_folded(attribute) or ""
+    def get_text(document: DocumentAttributes) -> str:
+        return document.get_folded(attribute) or ""
 
     if name == "starts_with":
-        return CompiledTest(lambda facts: get_text(facts).startswith(expected), _EDGE_COST)
+        return CompiledTest(lambda document: get_text(document).startswith(expected), _EDGE_COST)
     if name == "ends_with":
         return CompiledTest(
-            lambda facts: get_text(facts).endswith(expected),
+            lambda document: get_text(document).endswith(expected),
             _EDGE_COST,
-            lambda facts: len(get_text(facts)),
+            lambda document: len(get_text(document)),
         )
     return CompiledTest(
-        lambda facts: expected in get_text(facts),
+        lambda document: expected in get_text(document),
         _SEARCH_COST,
-        lambda facts: max(0, get_text(facts).find(expected)),
+        lambda document: max(0, get_text(document).find(expected)),
     )
 
 
@@ -213,12 +220,12 @@ def _compile_pattern_test(attribute: str, value: str) -> CompiledTest:
     except ValueError as error:
         raise ConditionError("value", f"Is not a valid pattern: {error}.") from None
 
-    def test(facts: Facts) -> bool:
-        actual = facts.values.get(attribute)
+    def test(document: DocumentAttributes) -> bool:
+        actual = document.values.get(attribute)
         return isinstance(actual, str) and search(actual) is not None
 
-    def find_match(facts: Facts) -> int:
-        match: Any = search(facts.values.get(attribute) or "")
+    def find_match(document: DocumentAttributes) -> int:
+        match: Any = search(document.values.get(attribute) or "")
         return int(match.start()) if match is not None else 0
 
     return CompiledTest(test, _PATTERN_COST, find_match)

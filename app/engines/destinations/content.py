@@ -5,15 +5,15 @@ from collections.abc import Callable, Iterator
 from time import monotonic
 
 from app.engines.destinations import limits
-from app.engines.destinations.failures import describe_changed_file
+from app.engines.destinations.failures import build_changed_file_error
 from app.engines.destinations.model import DestinationError, DestinationErrorKind, OutgoingFile
-from app.engines.sources.paths import is_name
+from app.engines.sources.paths import is_valid_name
 
 
-def check_name(name: str) -> bytes:
-    """Return the name of a file in bytes. Raises DestinationError if the name is not valid."""
+def validate_name(name: str) -> bytes:
+    """Check the name of a file, and return it as bytes. Raises DestinationError if not valid."""
     encoded = name.encode("utf-8", "replace")
-    if not is_name(encoded) or not name.isprintable() or len(encoded) > limits.MAX_NAME_BYTES:
+    if not is_valid_name(encoded) or not name.isprintable() or len(encoded) > limits.MAX_NAME_BYTES:
         message = (
             f"The name of the file must have 1 to {limits.MAX_NAME_BYTES} bytes, without slashes "
             "or control characters."
@@ -37,14 +37,14 @@ def read_blocks(file: OutgoingFile, block_bytes: int) -> Iterator[bytes]:
     for chunk in file.read():
         received += len(chunk)
         if received > file.size:
-            raise describe_changed_file()
+            raise build_changed_file_error()
         digest.update(chunk)
         for start in range(0, len(chunk), block_bytes):
             if pending_block:
                 yield pending_block
             pending_block = chunk[start : start + block_bytes]
     if received != file.size or digest.hexdigest() != file.sha256.lower():
-        raise describe_changed_file()
+        raise build_changed_file_error()
     if pending_block:
         yield pending_block
 
@@ -53,7 +53,7 @@ class PartReader:
     """Divides blocks into parts of a requested size.
 
     Args:
-        blocks: the blocks.
+        blocks: the content of a file, in order.
     """
 
     def __init__(self, blocks: Iterator[bytes]) -> None:
@@ -66,7 +66,7 @@ class PartReader:
         while remaining_size:
             block = self._remaining_block or next(self._blocks, b"")
             if not block:
-                raise describe_changed_file()
+                raise build_changed_file_error()
             block, self._remaining_block = block[:remaining_size], block[remaining_size:]
             remaining_size -= len(block)
             yield block
@@ -85,7 +85,7 @@ class Progress:
         self._due_at = monotonic() + limits.PROGRESS_SECONDS
 
     def add(self, size: int) -> None:
-        """Count `size` sent bytes."""
+        """Add `size` to the number of sent bytes, and report the number if a report is due."""
         self._sent += size
         now = monotonic()
         if now >= self._due_at:

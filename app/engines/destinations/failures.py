@@ -1,4 +1,4 @@
-"""Error messages for failed deliveries, shared by all protocols."""
+"""Build the errors for failed deliveries that all protocols share."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -13,40 +13,40 @@ def translate_source_errors() -> Iterator[None]:
     try:
         yield
     except SourceError as error:
-        raise convert_error(error) from None
+        raise convert_source_error(error) from None
     except ObjectMissing:
-        raise describe_missing_folder() from None
+        raise build_missing_folder_error() from None
 
 
-def convert_error(error: SourceError) -> DestinationError:
+def convert_source_error(error: SourceError) -> DestinationError:
     """Convert an error of the shared protocol code to an error of a destination."""
     return DestinationError(DestinationErrorKind(error.kind.value), error.message)
 
 
-def describe_missing_folder() -> DestinationError:
+def build_missing_folder_error() -> DestinationError:
     """Return the error for a folder that does not exist."""
     return DestinationError(DestinationErrorKind.NOT_FOUND, "The folder does not exist.")
 
 
-def describe_full_disk() -> DestinationError:
+def build_full_disk_error() -> DestinationError:
     """Return the error for a host that has no space left."""
-    message = "The disk of the server is full, or a quota is used up."
+    message = "The disk of the server is full, or a quota is exceeded."
     return DestinationError(DestinationErrorKind.NOT_ALLOWED, message)
 
 
-def describe_large_file() -> DestinationError:
+def build_large_file_error() -> DestinationError:
     """Return the error for a file that the host does not accept because of its size."""
     message = "The file is larger than the host accepts."
     return DestinationError(DestinationErrorKind.NOT_ALLOWED, message)
 
 
-def describe_changed_file() -> DestinationError:
+def build_changed_file_error() -> DestinationError:
     """Return the error for a file whose content differs from its announced size or digest."""
     message = "The stored file is damaged or incomplete, so it was not delivered. Export it again."
     return DestinationError(DestinationErrorKind.PROTOCOL, message)
 
 
-def describe_slowness() -> DestinationError:
+def build_timeout_error() -> DestinationError:
     """Return the error for a host that receives the file too slowly."""
-    message = "The host did not take the file in time."
+    message = "The host did not receive the file in time."
     return DestinationError(DestinationErrorKind.UNREACHABLE, message)

@@ -20,7 +20,7 @@ class _BodyFailed(Exception):  # noqa: N818 - names what happened
 
 
 class UploadBody:
-    """The body of one request. It is read once.
+    """The body of one request, which can be read only once.
 
     Args:
         blocks: the content.
@@ -53,7 +53,7 @@ class UploadBody:
 
 
 class UploadRequest(NamedTuple):
-    """A request. `headers` must not contain the length of the body."""
+    """A request with an optional body. `headers` must not contain `Content-Length`."""
 
     method: str
     url: str
@@ -62,7 +62,7 @@ class UploadRequest(NamedTuple):
 
 
 def is_success(response: Response) -> bool:
-    """Return whether a response has a status of 2xx."""
+    """Return whether a response has a 2xx status."""
     return HTTPStatus.OK <= response.status_code < HTTPStatus.MULTIPLE_CHOICES
 
 
@@ -76,10 +76,10 @@ def send_upload(network: Network, request: UploadRequest, seconds: float) -> Ite
         seconds: the maximum time for the request and its response together.
 
     Raises:
-        DestinationError: the host could not be reached or did not take the whole body.
-        Exception: the body could not be read; the exception of its blocks is raised unchanged.
+        DestinationError: the host could not be reached, or did not receive the whole body.
+        Exception: reading the body failed. The original exception is raised unchanged.
     """
-    session = network.session(deadline=seconds, max_response_bytes=limits.MAX_ANSWER_BYTES)
+    session = network.session(deadline=seconds, max_response_bytes=limits.MAX_RESPONSE_BYTES)
     body = request.body
     sent_body = None if body is None else RequestBody(body, body.size)
     try:
@@ -100,7 +100,7 @@ def send_upload(network: Network, request: UploadRequest, seconds: float) -> Ite
 
 
 def _check_body_is_sent(response: Response, body: UploadBody | None) -> None:
-    """Raise DestinationError for a success status before the whole body was sent."""
+    """Raise DestinationError if the host reports success before the whole body was sent."""
     if is_success(response) and body is not None and not body.is_sent:
-        message = "The host answered before it had received the whole file."
+        message = "The host responded before it had received the whole file."
         raise DestinationError(DestinationErrorKind.PROTOCOL, message)

@@ -13,17 +13,17 @@ BLOCK_BYTES = 64 * 1024
 """The size of the blocks of a request. The idle timeout applies to each block."""
 CLEANUP_SECONDS = 10.0
 """The maximum time to remove the remains of a failed delivery."""
-MAX_ANSWER_BYTES = 256 * 1024
-"""The maximum size of an answer."""
+MAX_RESPONSE_BYTES = 256 * 1024
+"""The maximum size of a response in bytes."""
 MAX_NAME_BYTES = 200
-"""The maximum length of a file name. Most file systems allow 255 bytes, which must also be enough
-for the longer name of SFTP's part file."""
+"""The maximum length of a file name. Most file systems allow 255 bytes, but the name of a part file
+(SFTP) is longer than the name of the file."""
 MAX_PUT_BYTES = 5 * 1024**3
 """The maximum size of a file that is sent to S3 in one request."""
 MIN_PART_BYTES = 64 * 1024**2
 MAX_PARTS = 10_000
 
 
-def get_seconds(size: int) -> float:
+def compute_timeout_seconds(size: int) -> float:
     """Return the maximum time to deliver a file of `size` bytes."""
     return FILE_SECONDS + size / MIN_BYTES_PER_SECOND

@@ -51,7 +51,7 @@ class OutgoingFile:
 
 
 class Destination(Protocol):
-    """An open destination. Only one thread may use it at a time."""
+    """A destination that was opened. Only one thread may use it at a time."""
 
     def send(self, file: OutgoingFile, on_progress: Callable[[int], None]) -> str:
         """Deliver a file, and return its location for display.
@@ -62,7 +62,7 @@ class Destination(Protocol):
         Args:
             file: the file.
             on_progress: receives the number of bytes sent so far, about once a second and at the
-                end. An exception that it raises ends the delivery and is raised unchanged.
+                end. An exception from this callback stops the delivery and is raised unchanged.
 
         Raises:
             DestinationError: the file was not delivered.
@@ -84,7 +84,7 @@ class DestinationType:
         title: display name.
         settings_schema: JSON Schema 2020-12 of the settings. Secrets have `"writeOnly": true`.
         secrets: names of the settings that must be stored encrypted and never shown.
-        open: returns the destination for settings that match the schema, and a network. SFTP signs
+        open: returns a destination. Takes settings that match the schema, and a network. SFTP signs
             in; the other types connect when a file is sent. Raises DestinationError.
     """
 

@@ -16,10 +16,10 @@ def _build_type(name: str, title: str, module: str, schema: Mapping[str, Any]) -
 
 
 def _build_opener(module: str) -> DestinationOpener:
-    def open_destination(values: Mapping[str, Any], network: Network) -> Destination:
-        # SSH and S3 take several megabytes per process, which most processes never need.
+    def open_destination(settings: Mapping[str, Any], network: Network) -> Destination:
+        # The libraries for SSH and S3 take several megabytes, and most processes never need them.
         opener: DestinationOpener = importlib.import_module(module).open_destination
-        return opener(values, network)
+        return opener(settings, network)
 
     return open_destination
 

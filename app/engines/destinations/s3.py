@@ -1,7 +1,7 @@
 """Deliver files to a bucket of S3 or of a compatible object store.
 
 A request is signed together with the SHA-256 digest of its body, so the store refuses content that
-was damaged on its way. An existing object is replaced only when the new content is complete.
+was damaged in transit. An existing object is replaced only when the new content is complete.
 """
 
 import hashlib
@@ -20,29 +20,32 @@ from defusedxml.ElementTree import fromstring  # type: ignore[import-untyped]
 from requests import Response
 
 from app.engines.destinations import limits
-from app.engines.destinations.content import PartReader, Progress, check_name, read_blocks
+from app.engines.destinations.content import PartReader, Progress, read_blocks, validate_name
 from app.engines.destinations.failures import (
-    describe_slowness,
+    build_timeout_error,
     translate_source_errors,
 )
 from app.engines.destinations.http_upload import UploadBody, UploadRequest, is_success, send_upload
 from app.engines.destinations.model import DestinationError, OutgoingFile
-from app.engines.destinations.s3_refusals import describe_refusal, describe_unexpected_answer
+from app.engines.destinations.s3_refusals import (
+    build_refusal_error,
+    build_unexpected_response_error,
+)
 from app.engines.sources import Network
 from app.engines.sources.http_client import read_body
 from app.engines.sources.object_store import build_prefix, check_key
-from app.engines.sources.s3 import build_address, build_key_url
+from app.engines.sources.s3 import build_bucket_url, build_object_url
 
 _EMPTY_SHA256 = hashlib.sha256(b"").hexdigest()
 _MEBIBYTE = 1024**2
 
 
 def open_destination(settings: Mapping[str, Any], network: Network) -> "S3Destination":
-    """Return the destination for a bucket or for a folder in it."""
+    """Return the destination for a bucket, or for a folder in it. Raises DestinationError."""
     region = str(settings.get("region") or "us-east-1")
     credentials = Credentials(settings["access_key_id"], settings["secret_access_key"])
     with translate_source_errors():
-        address = build_address(str(settings["bucket"]), region, settings.get("endpoint_url"))
+        address = build_bucket_url(str(settings["bucket"]), region, settings.get("endpoint_url"))
     return S3Destination(
         network=network,
         signer=_Signer(credentials, "s3", region),
@@ -56,7 +59,7 @@ class _Signer(S3SigV4Auth):  # type: ignore[misc]
     """Signs requests with a digest that the caller provides, without reading their bodies."""
 
     def payload(self, request: AWSRequest) -> str:
-        """Return the digest of the body; botocore calls it."""
+        """Return the digest of the body. botocore calls this method."""
         return str(request.context["body_sha256"])
 
 
@@ -82,20 +85,20 @@ class S3Destination:
 
     def send(self, file: OutgoingFile, on_progress: Callable[[int], None]) -> str:
         """Deliver a file in one request, or in parts if it is too large for one request."""
-        key = self._prefix + check_name(file.name)
+        key = self._prefix + validate_name(file.name)
         with translate_source_errors():
             check_key(key)
         upload = _Upload(
             network=self._network,
             signer=self._signer,
-            url=build_key_url(self._address, key),
+            url=build_object_url(self._address, key),
             file=file,
             progress=Progress(on_progress),
         )
         if file.size > limits.MAX_PUT_BYTES:
             upload.send_in_parts()
         else:
-            upload.send_whole()
+            upload.send_in_one_request()
         return f"s3://{self._bucket}/{key.decode('utf-8', 'replace')}"
 
     def close(self) -> None:
@@ -119,9 +122,9 @@ class _Upload:
         self._url = url
         self._file = file
         self._progress = progress
-        self._ends_at = monotonic() + limits.get_seconds(file.size)
+        self._deadline = monotonic() + limits.compute_timeout_seconds(file.size)
 
-    def send_whole(self) -> None:
+    def send_in_one_request(self) -> None:
         """Send the file in one request."""
         blocks = read_blocks(self._file, limits.BLOCK_BYTES)
         body = UploadBody(blocks, self._file.size, self._progress)
@@ -144,7 +147,7 @@ class _Upload:
             ]
             self._complete_upload(query, etags)
         except BaseException:
-            self._ends_at = monotonic() + limits.CLEANUP_SECONDS
+            self._deadline = monotonic() + limits.CLEANUP_SECONDS
             with suppress(DestinationError), self._request("DELETE", query):
                 pass
             raise
@@ -164,9 +167,9 @@ class _Upload:
     def _create_upload(self) -> str:
         headers = {"Content-Type": self._file.media_type}
         with self._request("POST", "uploads=", headers=headers) as response:
-            upload_id = _read_answer(response).findtext("{*}UploadId")
+            upload_id = _parse_response_body(response).findtext("{*}UploadId")
         if not upload_id:
-            raise describe_unexpected_answer()
+            raise build_unexpected_response_error()
         return upload_id
 
     def _send_part(self, reader: PartReader, size: int, digest: str, query: str) -> str:
@@ -175,7 +178,7 @@ class _Upload:
         with self._request("PUT", query, body=body, sha256=digest) as response:
             etag = response.headers.get("ETag")
         if not etag:
-            raise describe_unexpected_answer()
+            raise build_unexpected_response_error()
         return str(etag)
 
     def _complete_upload(self, query: str, etags: list[str]) -> None:
@@ -184,8 +187,8 @@ class _Upload:
         digest = hashlib.sha256(content).hexdigest()
         with self._request("POST", query, body=body, sha256=digest) as response:
             # The store may find an error after it has sent the status.
-            if not _read_answer(response).tag.endswith("CompleteMultipartUploadResult"):
-                raise describe_unexpected_answer()
+            if not _parse_response_body(response).tag.endswith("CompleteMultipartUploadResult"):
+                raise build_unexpected_response_error()
 
     @contextmanager
     def _request(
@@ -197,10 +200,10 @@ class _Upload:
         body: UploadBody | None = None,
         sha256: str = _EMPTY_SHA256,
     ) -> Iterator[Response]:
-        """Send a signed request and return its response. Raises DestinationError for a refusal."""
-        seconds = self._ends_at - monotonic()
+        """Send a signed request and return its response. Raises DestinationError."""
+        seconds = self._deadline - monotonic()
         if seconds <= 0:
-            raise describe_slowness()
+            raise build_timeout_error()
         url = f"{self._url}?{query}" if query else self._url
         request = AWSRequest(method, url, headers={"Host": urlsplit(url).netloc, **(headers or {})})
         request.context["body_sha256"] = sha256
@@ -208,7 +211,7 @@ class _Upload:
         upload = UploadRequest(method, url, dict(request.headers.items()), body)
         with send_upload(self._network, upload, seconds) as response:
             if not is_success(response):
-                raise describe_refusal(response)
+                raise build_refusal_error(response)
             yield response
 
 
@@ -229,12 +232,12 @@ def _build_part_list(etags: list[str]) -> bytes:
     return bytes(tostring(root, encoding="utf-8"))
 
 
-def _read_answer(response: Response) -> Element:
+def _parse_response_body(response: Response) -> Element:
     """Return the root element of a successful response's XML."""
     with translate_source_errors():
-        body = read_body(response, limits.MAX_ANSWER_BYTES)
+        body = read_body(response, limits.MAX_RESPONSE_BYTES)
     try:
         root: Element = fromstring(body, forbid_dtd=True)
     except (ParseError, DefusedXmlException, ValueError):
-        raise describe_unexpected_answer() from None
+        raise build_unexpected_response_error() from None
     return root

@@ -1,4 +1,4 @@
-"""Error messages for refusals by S3 and by compatible object stores."""
+"""Build the errors for requests that S3 or a compatible object store refuses."""
 
 from collections.abc import Mapping
 from http import HTTPStatus
@@ -6,18 +6,18 @@ from http import HTTPStatus
 from requests import Response
 
 from app.engines.destinations.failures import (
-    convert_error,
-    describe_full_disk,
-    describe_large_file,
+    build_full_disk_error,
+    build_large_file_error,
+    convert_source_error,
 )
 from app.engines.destinations.model import DestinationError, DestinationErrorKind
-from app.engines.sources.s3_answers import describe_code, find_code
+from app.engines.sources.s3_answers import build_code_error, find_error_code
 
 _DAMAGED_FILE = (
     DestinationErrorKind.PROTOCOL,
-    "The file was damaged on its way to the host, which did not store it.",
+    "The file was damaged in transit, so the host did not store it.",
 )
-_BUSY_HOST = (DestinationErrorKind.UNREACHABLE, "The host cannot take the file at the moment.")
+_BUSY_HOST = (DestinationErrorKind.UNREACHABLE, "The host cannot receive the file at the moment.")
 _BAD_NAME = (
     DestinationErrorKind.NOT_ALLOWED,
     "The host does not accept the name of the folder or file.",
@@ -35,22 +35,22 @@ _REFUSALS: Mapping[str, tuple[DestinationErrorKind, str]] = {
         "The host removed the parts of the file before all parts were sent.",
     ),
 }
-_FULL_CODES = frozenset({"InsufficientCapacity", "QuotaExceeded", "XMinioStorageFull"})
+_FULL_DISK_CODES = frozenset({"InsufficientCapacity", "QuotaExceeded", "XMinioStorageFull"})
 
 
-def describe_refusal(response: Response) -> DestinationError:
+def build_refusal_error(response: Response) -> DestinationError:
     """Return the error for a response with an error status."""
-    code = find_code(response)
+    code = find_error_code(response)
     if refusal := _REFUSALS.get(code):
         return DestinationError(*refusal)
-    if code in _FULL_CODES or response.status_code == HTTPStatus.INSUFFICIENT_STORAGE:
-        return describe_full_disk()
+    if code in _FULL_DISK_CODES or response.status_code == HTTPStatus.INSUFFICIENT_STORAGE:
+        return build_full_disk_error()
     if code == "EntityTooLarge" or response.status_code == HTTPStatus.REQUEST_ENTITY_TOO_LARGE:
-        return describe_large_file()
-    return convert_error(describe_code(response, code, action="write to"))
+        return build_large_file_error()
+    return convert_source_error(build_code_error(response, code, action="write to"))
 
 
-def describe_unexpected_answer() -> DestinationError:
-    """Return the error for an answer that does not follow the protocol."""
-    message = "The host does not answer like an object store, or could not put the parts together."
+def build_unexpected_response_error() -> DestinationError:
+    """Return the error for a response that does not follow the protocol."""
+    message = "The host does not answer like an object store, or could not combine the parts."
     return DestinationError(DestinationErrorKind.PROTOCOL, message)

@@ -1,4 +1,4 @@
-"""The settings of each type of destination, as JSON Schemas."""
+"""JSON Schemas for the settings of each destination type."""
 
 from collections.abc import Mapping
 
@@ -12,7 +12,7 @@ from app.engines.sources.settings import (
 
 
 def _replace_descriptions(schema: Schema, descriptions: Mapping[str, str]) -> Schema:
-    """Return a copy of a schema with the given descriptions, by property."""
+    """Return a copy of a schema in which some properties have another description."""
     properties = {
         name: {**rules, "description": descriptions.get(name, rules["description"])}
         for name, rules in schema["properties"].items()
@@ -24,7 +24,7 @@ S3 = _replace_descriptions(
     sources.S3,
     {
         "bucket": "Name of the bucket that receives the files.",
-        "prefix": "Folder in the bucket; empty for its top level.",
+        "prefix": "Folder in the bucket. Leave empty for the top level.",
         "access_key_id": "ID of an access key that may write to the folder (`s3:PutObject`).",
     },
 )
@@ -33,8 +33,8 @@ SFTP = _replace_descriptions(
     sources.SFTP,
     {
         "path": (
-            "Folder that receives the files: an absolute path, or a path below the home folder of "
-            "the user. It must exist."
+            "Folder that receives the files: an absolute path, or a path relative to the home "
+            "folder of the user. The folder must exist."
         ),
         "username": "User with permission to write to the folder.",
     },
@@ -44,8 +44,8 @@ HTTP = build_settings_schema(
     {
         "url": build_text_schema(
             "URL",
-            "URL to which files are sent with PUT. `{name}` in its path or query stands for the "
-            "name of the file; without `{name}`, each file replaces the previous file.",
+            "URL to which files are sent with PUT. `{name}` in the path or query is replaced by "
+            "the name of the file. Without `{name}`, each file replaces the previous file.",
             pattern=r"^https?://[^\s@/?#{}]+([/?][^\s@#]*)?$",
             maxLength=1024,
         ),

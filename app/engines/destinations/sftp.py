@@ -1,9 +1,10 @@
 """Deliver files to a folder on an SFTP server.
 
 A file is written as a part file, which is renamed when it is complete. The name of the part file is
-the same for every attempt to deliver the same content, so a new attempt overwrites the part file of
-an earlier attempt. Nothing is truncated: if two attempts run at the same time, both write the same
-bytes at the same offsets, and the first attempt that has written all bytes may rename the file.
+the same for every attempt to deliver the same content, so a new attempt overwrites the part file
+from an earlier attempt. Nothing is truncated: if two attempts run at the same time, both write the
+same bytes at the same offsets, and the first attempt that has written all bytes may rename the
+file.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -11,10 +12,10 @@ from contextlib import contextmanager, suppress
 from typing import Any
 
 from app.engines.destinations import limits
-from app.engines.destinations.content import Progress, check_name, read_blocks
+from app.engines.destinations.content import Progress, read_blocks, validate_name
 from app.engines.destinations.failures import (
-    describe_full_disk,
-    describe_missing_folder,
+    build_full_disk_error,
+    build_missing_folder_error,
     translate_source_errors,
 )
 from app.engines.destinations.model import DestinationError, DestinationErrorKind, OutgoingFile
@@ -27,8 +28,8 @@ from app.engines.sources.sftp_session import SftpStatusError
 _SUFFIX_DIGITS = 16
 _UNSUPPORTED_CODE = 8
 # Status codes of later protocol versions, which some servers also send in version 3.
-_FULL_CODES = (14, 15)
-_FULL_TEXTS = ("no space", "disk full", "quota")
+_FULL_DISK_CODES = (14, 15)
+_FULL_DISK_TEXTS = ("no space", "disk full", "quota")
 
 
 def open_destination(settings: Mapping[str, Any], network: Network) -> "SftpDestination":
@@ -59,15 +60,15 @@ class SftpDestination:
         self._host = host
 
     def send(self, file: OutgoingFile, on_progress: Callable[[int], None]) -> str:
-        """Deliver a file."""
-        name = check_name(file.name)
+        """Deliver a file, and return its SFTP URL. Raises DestinationError."""
+        name = validate_name(file.name)
         with translate_source_errors():
             connection = self._connector.connect()
         folder = connection.root.rstrip(b"/")
         suffix = file.sha256[:_SUFFIX_DIGITS].lower().encode()
         upload = _Upload(
             connection=connection,
-            budget=connection.build_budget(limits.get_seconds(file.size)),
+            budget=connection.build_budget(limits.compute_timeout_seconds(file.size)),
             target_path=folder + b"/" + name,
             part_path=b"%b/.%b.%b.part" % (folder, name, suffix),
         )
@@ -109,23 +110,23 @@ class _Upload:
 
     def write(self, file: OutgoingFile, progress: Progress) -> None:
         """Write the part file."""
-        with self._spend(describe_missing_folder):
+        with self._spend(build_missing_folder_error):
             writer = self._session.open_to_write(self._part_path)
         for block in read_blocks(file, CHUNK_BYTES):
-            with self._spend(_describe_missing_part):
+            with self._spend(_build_missing_part_error):
                 writer.write(block)
             progress.add(len(block))
-        with self._spend(_describe_missing_part):
+        with self._spend(_build_missing_part_error):
             writer.close()
 
     def rename(self, size: int) -> None:
         """Rename the part file to the target path if the server has stored all `size` bytes."""
-        with self._spend(_describe_missing_part):
+        with self._spend(_build_missing_part_error):
             stored_size = self._session.get_attributes(self._part_path).size
         if stored_size not in (None, size):
             message = "The server stored a different number of bytes than were sent."
             raise DestinationError(DestinationErrorKind.PROTOCOL, message)
-        with self._spend(_describe_missing_part):
+        with self._spend(_build_missing_part_error):
             self._replace_target()
 
     def remove_part(self) -> None:
@@ -135,7 +136,7 @@ class _Upload:
         budget = self._connection.build_budget(limits.CLEANUP_SECONDS)
         with (
             suppress(DestinationError),
-            _translate_errors(_describe_missing_part),
+            _translate_errors(_build_missing_part_error),
             budget.spend(),
         ):
             self._session.remove(self._part_path)
@@ -152,34 +153,36 @@ class _Upload:
             self._session.rename(self._part_path, self.target_path)
 
     @contextmanager
-    def _spend(self, describe_missing: Callable[[], DestinationError]) -> Iterator[None]:
-        with _translate_errors(describe_missing), self._budget.spend():
+    def _spend(self, build_missing_error: Callable[[], DestinationError]) -> Iterator[None]:
+        with _translate_errors(build_missing_error), self._budget.spend():
             yield
 
 
 @contextmanager
-def _translate_errors(describe_missing: Callable[[], DestinationError]) -> Iterator[None]:
+def _translate_errors(build_missing_error: Callable[[], DestinationError]) -> Iterator[None]:
     """Raise DestinationError instead of the errors of paramiko."""
     with translate_source_errors(), translate_ssh_errors():
         try:
             yield
         except FileNotFoundError:
-            raise describe_missing() from None
+            raise build_missing_error() from None
         except PermissionError:
             message = "The user is not allowed to write to the folder, or to replace the file."
             raise DestinationError(DestinationErrorKind.NOT_ALLOWED, message) from None
         except SftpStatusError as error:
-            raise _describe_refusal(error) from None
+            raise _build_refusal_error(error) from None
 
 
-def _describe_missing_part() -> DestinationError:
-    message = "The file was removed from the server while it was sent."
+def _build_missing_part_error() -> DestinationError:
+    message = "The file was removed from the server while it was being sent."
     return DestinationError(DestinationErrorKind.UNREACHABLE, message)
 
 
-def _describe_refusal(error: SftpStatusError) -> DestinationError:
-    if error.code in _FULL_CODES or any(text in error.text.lower() for text in _FULL_TEXTS):
-        return describe_full_disk()
+def _build_refusal_error(error: SftpStatusError) -> DestinationError:
+    if error.code in _FULL_DISK_CODES or any(
+        text in error.text.lower() for text in _FULL_DISK_TEXTS
+    ):
+        return build_full_disk_error()
     # Servers also send this status for a full disk.
     message = (
         "The server refuses to store the file. Its disk may be full, or a folder may have the name "

@@ -1,7 +1,7 @@
 """Deliver files to a web server with PUT.
 
-The server receives the digest of the content (RFC 9530) and may verify it. The file counts as
-delivered when the server has received the whole file and answers with a status of 2xx.
+The server receives the digest of the content (RFC 9530) and may verify it. The file is
+considered delivered when the server has received the whole file and responds with a 2xx status.
 """
 
 import base64
@@ -11,12 +11,12 @@ from typing import Any
 from urllib.parse import quote, urlsplit
 
 from app.engines.destinations import limits
-from app.engines.destinations.content import Progress, check_name, read_blocks
-from app.engines.destinations.failures import describe_full_disk, describe_large_file
+from app.engines.destinations.content import Progress, read_blocks, validate_name
+from app.engines.destinations.failures import build_full_disk_error, build_large_file_error
 from app.engines.destinations.http_upload import UploadBody, UploadRequest, is_success, send_upload
 from app.engines.destinations.model import DestinationError, DestinationErrorKind, OutgoingFile
 from app.engines.sources import Network
-from app.engines.sources.http_client import build_authorization
+from app.engines.sources.http_client import build_authorization_header
 from app.engines.sources.web_paths import normalize_url
 
 _PLACEHOLDER = "{name}"
@@ -57,7 +57,7 @@ def open_destination(settings: Mapping[str, Any], network: Network) -> "WebDesti
     """Return the destination for a URL."""
     url = str(settings["url"])
     _build_url(url, "file")
-    return WebDestination(network, url, build_authorization(settings))
+    return WebDestination(network, url, build_authorization_header(settings))
 
 
 class WebDestination:
@@ -65,8 +65,8 @@ class WebDestination:
 
     Args:
         network: opens the connections.
-        url: the URL; `{name}` in it stands for the name of the file.
-        authorization: the `Authorization` header, or None without credentials.
+        url: the URL, in which `{name}` is a placeholder for the name of the file.
+        authorization: the `Authorization` header, or None if there are no credentials.
     """
 
     def __init__(self, network: Network, url: str, authorization: str | None) -> None:
@@ -75,15 +75,17 @@ class WebDestination:
         self._authorization = authorization
 
     def send(self, file: OutgoingFile, on_progress: Callable[[int], None]) -> str:
-        """Deliver a file."""
-        check_name(file.name)
+        """Deliver a file, and return its URL without the query. Raises DestinationError."""
+        validate_name(file.name)
         url = _build_url(self._url, file.name)
         progress = Progress(on_progress)
         body = UploadBody(read_blocks(file, limits.BLOCK_BYTES), file.size, progress)
         request = UploadRequest("PUT", url, self._build_headers(file), body)
-        with send_upload(self._network, request, limits.get_seconds(file.size)) as response:
+        with send_upload(
+            self._network, request, limits.compute_timeout_seconds(file.size)
+        ) as response:
             if not is_success(response):
-                raise _describe_status(response.status_code)
+                raise _build_status_error(response.status_code)
         progress.finish()
         # The query may contain a signature or another secret.
         return urlsplit(url)._replace(query="").geturl()
@@ -100,7 +102,7 @@ class WebDestination:
 
 
 def _build_url(url: str, name: str) -> str:
-    """Return the URL of a file. Raises DestinationError."""
+    """Return `url` with the name of a file inserted. Raises DestinationError if not valid."""
     try:
         # Check before replacing the placeholder, because a file name must not determine the host.
         netloc = urlsplit(url).netloc
@@ -112,13 +114,13 @@ def _build_url(url: str, name: str) -> str:
     raise DestinationError(DestinationErrorKind.PROTOCOL, message)
 
 
-def _describe_status(status: int) -> DestinationError:
+def _build_status_error(status: int) -> DestinationError:
     if refusal := _REFUSALS.get(status):
         return DestinationError(*refusal)
     if status == HTTPStatus.REQUEST_ENTITY_TOO_LARGE:
-        return describe_large_file()
+        return build_large_file_error()
     if status == HTTPStatus.INSUFFICIENT_STORAGE:
-        return describe_full_disk()
+        return build_full_disk_error()
     if HTTPStatus.MULTIPLE_CHOICES <= status < HTTPStatus.BAD_REQUEST:
         message = (
             f"The host redirects to another address (HTTP status {status}). Redirects are not "
@@ -129,7 +131,7 @@ def _describe_status(status: int) -> DestinationError:
         HTTPStatus.REQUEST_TIMEOUT,
         HTTPStatus.TOO_MANY_REQUESTS,
     ):
-        message = f"The host cannot take the file at the moment (HTTP status {status})."
+        message = f"The host cannot receive the file at the moment (HTTP status {status})."
         return DestinationError(DestinationErrorKind.UNREACHABLE, message)
     message = f"The host does not accept the file (HTTP status {status})."
     return DestinationError(DestinationErrorKind.PROTOCOL, message)

@@ -1,4 +1,4 @@
-"""Extract the files that an email carries, in a sandboxed process."""
+"""Extract the attachments of an email, or the emails in a mailbox, in a sandboxed process."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,7 +13,7 @@ _MAX_NAME_CHARS = 255
 
 
 class Attachment(NamedTuple):
-    """A file that an email carries; `name` is the file name that the sender gave it."""
+    """A file attached to an email. `name` is the sender's file name, or a generated name."""
 
     name: str
     data: bytes
@@ -22,14 +22,16 @@ class Attachment(NamedTuple):
 def iterate_attachments(
     path: Path, media_type: str, limits: Limits = DEFAULT_LIMITS
 ) -> Iterator[Attachment]:
-    """Yield the attachments and forwarded messages of an email, or the emails of a mailbox.
+    """Yield the attachments and forwarded messages of an email, or the emails in a mailbox.
 
     `media_type` is one of `MAIL_TYPES`. Small pictures inside the text, such as logos, are left
     out. Raises `ParseFailed`.
     """
-    with call_entry("extract_attachments", path, {"media_type": media_type}, limits) as received:
-        for frame_type, payload in received:
-            content_type, content = next(received, (b"", b""))
+    with call_entry(
+        "extract_attachments", path, {"media_type": media_type}, limits
+    ) as received_frames:
+        for frame_type, payload in received_frames:
+            content_type, content = next(received_frames, (b"", b""))
             if (frame_type, content_type) != (frames.ATTACHMENT, frames.CONTENT):
                 raise build_invalid_result_error()
             name = replace_unstorable(payload.decode("utf-8", "replace"))

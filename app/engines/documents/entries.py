@@ -29,7 +29,7 @@ _SAVE_OPTIONS = {"jpeg": {"quality": 85}, "webp": {"quality": 80}, "png": {}}
 
 
 def _preload() -> None:
-    """Load data that libraries load on first use, because the processes cannot read files."""
+    """Load the data that libraries load on first use; the sandboxed processes cannot read files."""
     Image.init()
     for page in warming.read_sample():
         language.identify_language(page["text"])
@@ -42,7 +42,7 @@ _preload()
 
 
 def send_failures(run: Callable[[BinaryIO, dict[str, Any], Limits, Send], None]) -> Entry:
-    """Turn `run` into an entry function, which sends any failure as a frame."""
+    """Convert `run` to an entry function that sends any failure as a frame."""
 
     @functools.wraps(run)
     def run_entry(document: BinaryIO | None, arguments: dict[str, Any], send: Send) -> None:
@@ -67,7 +67,7 @@ def send_failures(run: Callable[[BinaryIO, dict[str, Any], Limits, Send], None])
 
 
 class _PageSender:
-    """Sends several pages at a time, because each frame wakes the caller."""
+    """Buffers pages to send several pages in one frame, because each frame wakes the caller."""
 
     def __init__(self, send: Send) -> None:
         self._send = send
@@ -75,10 +75,10 @@ class _PageSender:
         self._size = 0
 
     def append(self, page: bytes) -> None:
-        """Add the page to the buffer, and send the buffer when it reaches `PAGES_BYTES`."""
+        """Add the page to the buffer, and send the buffer when it reaches `PAGES_FRAME_BYTES`."""
         self._pages.append(page)
         self._size += len(page)
-        if self._size >= frames.PAGES_BYTES:
+        if self._size >= frames.PAGES_FRAME_BYTES:
             self.flush()
 
     def flush(self) -> None:
@@ -120,7 +120,7 @@ def parse_document(
 def extract_attachments(
     document: BinaryIO, arguments: dict[str, Any], _limits: Limits, send: Send
 ) -> None:
-    """Send the name and the content of each file that an email carries."""
+    """Send the name and the content of each attachment, in two frames."""
     for attachment in attachments.extract_attachments(document.read(), arguments["media_type"]):
         send(frames.ATTACHMENT, replace_unstorable(attachment.name).encode())
         send(frames.CONTENT, attachment.data)
@@ -130,9 +130,9 @@ def extract_attachments(
 def render_page(document: BinaryIO, arguments: dict[str, Any], limits: Limits, send: Send) -> None:
     """Send one page as an image file in the format `arguments["format"]`.
 
-    `arguments` also has the keys that `readers.draw_page` expects.
+    `arguments` also has the keys that `readers.render_page` expects.
     """
-    image = readers.draw_page(document, arguments, limits)
+    image = readers.render_page(document, arguments, limits)
     encoded = BytesIO()
     image.save(encoded, arguments["format"], **_SAVE_OPTIONS[arguments["format"]])
     send(frames.IMAGE, encoded.getvalue())

@@ -6,15 +6,15 @@ TEXT = b"T"  # UTF-8, the whole text of a flowing document
 LANGUAGE = b"L"  # UTF-8, ISO 639-1, empty if uncertain; sent after the pages or the text
 IMAGE = b"I"  # the bytes of a rendered page
 FAILED = b"F"  # JSON {code, message}
-ATTACHMENT = b"A"  # UTF-8, the name of a file that an email carries
-CONTENT = b"C"  # the bytes of that file
-PAGE_NOT_FOUND = b"M"  # JSON {count}: the document has no page of the requested number
+ATTACHMENT = b"A"  # UTF-8, the name of an attachment
+CONTENT = b"C"  # the bytes of the attachment whose name was sent before
+PAGE_NOT_FOUND = b"M"  # JSON {count}: the document has no page with the requested number
 FRAME_TYPES = frozenset(
     (PAGE, PAGES, TEXT, LANGUAGE, IMAGE, FAILED, ATTACHMENT, CONTENT, PAGE_NOT_FOUND)
 )
 
 BOX_UNITS = 100_000
-"""The width and the height of a page in the units of boxes, whose sides are whole numbers."""
+"""The width, and also the height, of a page in box units. Box sides are whole numbers of units."""
 
-PAGES_BYTES = 1 << 15
+PAGES_FRAME_BYTES = 1 << 15
 """The size in bytes at which buffered pages are sent: half the capacity of a pipe."""

@@ -40,7 +40,7 @@ def load_model() -> _Model:
 
 def identify_language(text: str) -> tuple[str, float]:
     """Return the most likely language of `text` and its probability, or ("", 0.0) if unknown."""
-    with _lock:  # load it only once, even if several threads need it at the same time
+    with _lock:  # load the model only once, even if several threads need it at the same time
         model = load_model()
     labels, probabilities = model.predict(" ".join(text[:SAMPLE_CHARS].split()), 1)
     if not labels:

@@ -7,8 +7,8 @@ none, and a tab advances to the next multiple of eight. Long lines wrap at white
 if there is none. A form feed ends the page. A row whose first letter is Hebrew or Arabic runs from
 right to left.
 
-The spans of the pages cover the whole text without gaps: `"".join(page.text)` is the text. A word
-never spans rows; a word longer than a row becomes one word per row.
+The spans of the pages cover the whole text without gaps, so the joined texts of all pages are the
+whole text. A word never spans rows; a word longer than a row becomes one word per row.
 """
 
 import functools
@@ -28,7 +28,7 @@ from app.engines.documents.model import (
     ParseFailed,
     Word,
 )
-from app.engines.documents.text import UNSPACED, WORD, replace_unstorable
+from app.engines.documents.text import UNSPACED_CHARS, WORD, replace_unstorable
 
 PAGE_WIDTH, PAGE_HEIGHT = 595.0, 842.0
 COLUMNS, ROWS = 84, 58
@@ -37,13 +37,13 @@ LEFT_MARGIN = (PAGE_WIDTH - COLUMNS * CELL_WIDTH) / 2
 TOP_MARGIN = (PAGE_HEIGHT - ROWS * LINE_HEIGHT) / 2
 TAB_COLUMNS = 8
 # The maximum number of code points per row, including code points without width.
-_ROW_CHARS = 4 * COLUMNS
+_MAX_ROW_CHARS = 4 * COLUMNS
 
 _COLUMN_EDGES = [
     round((LEFT_MARGIN + column * CELL_WIDTH) / PAGE_WIDTH, 5) for column in range(COLUMNS + 1)
 ]
 _ROW_EDGES = [round((TOP_MARGIN + row * LINE_HEIGHT) / PAGE_HEIGHT, 5) for row in range(ROWS + 1)]
-_UNSPACED = re.compile(f"[{UNSPACED}]")
+_UNSPACED_CHAR = re.compile(f"[{UNSPACED_CHARS}]")
 _RIGHT_TO_LEFT = "\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc"
 _RTL_ROW = re.compile(rf"(?:[^\w{_RIGHT_TO_LEFT}]|[\d_])*[{_RIGHT_TO_LEFT}]")
 
@@ -82,7 +82,7 @@ def parse_text(text: str, limits: Limits = DEFAULT_LIMITS) -> ParsedDocument:
 
 
 def check_text(text: str, limits: Limits) -> str:
-    """Return `text` unchanged. Raises `ParseFailed` if it is empty or too long."""
+    """Check that a text is not empty or too long, and return it unchanged. Raises `ParseFailed`."""
     if len(text) > limits.max_text_chars:
         message = f"The text is longer than {limits.max_text_chars} characters."
         raise ParseFailed("too_large_unpacked", message)
@@ -94,7 +94,7 @@ def check_text(text: str, limits: Limits) -> str:
 def lay_out_pages(text: str, limits: Limits) -> Iterator[Page]:
     """Yield the virtual pages of a flowing text, with sizes in points.
 
-    Raises `ParseFailed` (`too_many_pages`) when the limit is reached.
+    Raises `ParseFailed` (`too_many_pages`) after `limits.max_pages` pages.
     """
     for number, sheet in enumerate(paginate(text), start=1):
         if number > limits.max_pages:
@@ -134,7 +134,7 @@ def paginate(text: str) -> Iterator[Sheet]:
 def build_sheet_words(text: str, sheet: Sheet) -> list[Word]:
     """Return the words of one sheet of `text`, row by row.
 
-    The sides of their boxes are from 0 to 1; their offsets are positions in `text`.
+    The sides of the boxes are between 0 and 1. The offsets are positions in `text`.
     """
     words: list[Word] = []
     for index, (start, end) in enumerate(sheet.rows):
@@ -155,7 +155,7 @@ def build_sheet_words(text: str, sheet: Sheet) -> list[Word]:
 
 
 def _wrap_line(line: str) -> Iterator[Span]:
-    """Yield the span of each row of a line, at least one, without the white space at breaks."""
+    """Yield the spans of the rows of a line, without white space at row ends; at least one row."""
     line = line.rstrip()
     length = len(line)
     is_plain = _is_plain(line)
@@ -164,7 +164,7 @@ def _wrap_line(line: str) -> Iterator[Span]:
         return
     start = 0
     while True:
-        chunk = line[start : start + _ROW_CHARS]
+        chunk = line[start : start + _MAX_ROW_CHARS]
         fitting_count = COLUMNS if is_plain else _count_fitting_chars(chunk)
         if start + fitting_count >= length:
             yield start, length
@@ -180,8 +180,8 @@ def _find_row_end(chunk: str, max_chars: int) -> int:
     """Return the length of the next row, which has at most `max_chars` characters of `chunk`."""
     if (
         max_chars == len(chunk)
-        or _UNSPACED.match(chunk, max_chars)
-        or _UNSPACED.match(chunk, max_chars - 1)
+        or _UNSPACED_CHAR.match(chunk, max_chars)
+        or _UNSPACED_CHAR.match(chunk, max_chars - 1)
     ):
         return max_chars
     if chunk[max_chars].isspace():
@@ -193,7 +193,7 @@ def _find_row_end(chunk: str, max_chars: int) -> int:
 
 
 def _is_plain(text: str) -> bool:
-    """Return whether every character takes one column."""
+    """Return whether a text is ASCII without tabs, so that each character takes one column."""
     return text.isascii() and "\t" not in text
 
 
@@ -203,7 +203,7 @@ def _count_fitting_chars(chunk: str) -> int:
 
 
 def _get_column_edges(row: str) -> list[int]:
-    """Return the column before each character of the row, and after the last."""
+    """Return the column at which each character of the row begins, and the row's end column."""
     if "\t" not in row:
         return list(accumulate(map(count_columns, row), initial=0))
     columns, column = [0], 0

@@ -59,7 +59,7 @@ MEDIA_TYPES: dict[str, tuple[str, ...]] = {
 """The supported media types with their file name extensions, the usual one first."""
 
 MAIL_TYPES = frozenset({MAIL, MSG})
-"""The media types whose files have attachments."""
+"""The media types whose files can have attachments."""
 TEXT_TYPES = frozenset({PLAIN, MARKDOWN, CSV})
 SPREADSHEET_TYPES = frozenset({XLSX, XLS})
 TEXT_BASED_TYPES = TEXT_TYPES | {HTML, MAIL}
@@ -151,10 +151,10 @@ def detect_media_type(head: bytes, name: str, declared: str | None) -> str:
     `head` is the first `HEAD_BYTES` bytes of the file; `name` is the file name, of which only the
     extension is used; `declared` is the media type that the sender declares, if any.
 
-    Text types (plain, Markdown, CSV, HTML, email) never contradict each other: the extension
-    decides, then `declared`, then the content. An empty file has the claimed type, or is plain
+    Text types (plain, Markdown, CSV, HTML, email) are compatible with each other: the extension
+    has priority, then `declared`, then the content. An empty file has the claimed type, or is plain
     text. Raises `UnsupportedMediaType` if the type of the content is not supported, or differs from
-    the type that the extension or `declared` claims; `application/octet-stream` claims nothing.
+    the type that the extension or `declared` claims. `application/octet-stream` is ignored.
     """
     extension = PurePosixPath(name.replace("\\", "/")).suffix.lower()
     claims = _list_claims(extension, declared)
@@ -177,10 +177,10 @@ def detect_media_type(head: bytes, name: str, declared: str | None) -> str:
 
 def _list_claims(extension: str, declared: str | None) -> list[str]:
     """Return the media types that the file extension and the sender indicate, if any."""
-    by_sender = (declared or "").partition(";")[0].strip().lower()
-    if by_sender == XLS and extension == ".csv":  # Windows with Excel declares CSV files as XLS
-        by_sender = ""
-    claims = (_TYPES_BY_EXTENSION.get(extension, ""), by_sender)
+    declared_type = (declared or "").partition(";")[0].strip().lower()
+    if declared_type == XLS and extension == ".csv":  # Windows with Excel declares CSV files as XLS
+        declared_type = ""
+    claims = (_TYPES_BY_EXTENSION.get(extension, ""), declared_type)
     return [_ALIASES.get(claim, claim) for claim in claims if claim not in _UNSPECIFIC_TYPES]
 
 
@@ -223,7 +223,7 @@ def _detect_image(head: bytes) -> str | None:
 
 
 def _detect_zip_type(head: bytes, claims: list[str]) -> str:
-    """Return the media type of a ZIP archive by the names of its first entries."""
+    """Determine the media type of a ZIP archive from the names of its first entries."""
     for match in _ZIP_ENTRY.finditer(head):
         name_length, extra_length = (int.from_bytes(group, "little") for group in match.groups())
         name = head[match.end() : match.end() + name_length]
@@ -231,8 +231,8 @@ def _detect_zip_type(head: bytes, claims: list[str]) -> str:
             if name.startswith(prefix):
                 return media_type
         if name == _MIMETYPE_ENTRY:
-            # OpenDocument, part 2, section 3.3, and EPUB 3.3, section 4.2.6.2: the first entry is
-            # the media type, not compressed.
+            # OpenDocument, part 2, section 3.3, and EPUB 3.3, section 4.2.6.2: the first entry
+            # contains the media type without compression.
             content = _FIRST_ENTRY_TYPE.match(head, match.end() + name_length + extra_length)
             return content[0].decode() if content else "application/zip"
         if name == b"[Content_Types].xml":
@@ -277,10 +277,10 @@ def _decode_head(head: bytes) -> str | None:
 
 
 def _is_mail(text: str) -> bool:
-    """Return whether the text begins with header fields (RFC 5322), including two known fields."""
+    """Return whether the text begins with header fields (RFC 5322), at least two of them known."""
     field_names: set[str] = set()
-    for number, line in enumerate(text.splitlines()):
-        if line[:1] in (" ", "\t") or (number == 0 and line.startswith("From ")):
+    for index, line in enumerate(text.splitlines()):
+        if line[:1] in (" ", "\t") or (index == 0 and line.startswith("From ")):
             continue
         field = _HEADER_FIELD.match(line)
         if field is None:

@@ -62,7 +62,9 @@ class UnsupportedMediaType(Exception):  # noqa: N818 - named after the outcome
         self.detected = detected
 
     def __str__(self) -> str:
-        return f"declared {self.declared or 'nothing'}, found {self.detected or 'nothing known'}"
+        return (
+            f"declared type: {self.declared or 'none'}, detected type: {self.detected or 'unknown'}"
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,9 +72,9 @@ class Limits:
     """The resource limits for one document.
 
     `memory_bytes` limits the address space of the child process, `cpu_seconds` its processor time,
-    and `wall_seconds` the time that the caller waits for it, without the time spent in `on_page`.
-    `max_pixels` applies to each image, decoded or rendered; `max_unpacked_bytes` to the sum of an
-    archive's entries, measured while they are unpacked.
+    and `wall_seconds` the time that the caller waits for it, excluding the time spent in `on_page`.
+    `max_pixels` applies to each image, decoded or rendered; `max_unpacked_bytes` to the total
+    size of an archive's entries, measured while they are unpacked.
     """
 
     memory_bytes: int = 1 << 30
@@ -105,7 +107,7 @@ class Word:
 
 @dataclass(kw_only=True, eq=False, repr=False, slots=True)
 class Page:
-    """One page of a document, whose words are computed on first use.
+    """One page of a document; its words are computed on first use.
 
     `width` and `height` are the displayed size in points, and `start` is the offset of the page's
     `text` in the document's text. `rotation` is the clockwise rotation in degrees (0, 90, 180, 270)

@@ -38,22 +38,22 @@ def start_server(
 ) -> None:
     """Start one fork server for this process and for the processes that it forks later.
 
-    Without this call, each process starts its own server with its first document; such a server
-    ends after five idle minutes. Returns immediately; the server starts in the background. Calling
-    this function again is cheap, and replaces a server that has ended.
+    Without this call, each process starts its own server with its first document, and that server
+    exits after five idle minutes. Returns immediately; the server starts in the background. Calling
+    this function again is cheap, and replaces a server that has exited.
 
     Args:
         max_processes: The maximum number of documents read or rendered at the same time; further
             calls wait.
-        idle_seconds: If given, the server starts with the first document and ends after this
-            time without documents, which reduces memory use from 45 MB to 4 MB.
-        nice: The increment to the niceness of the server and its processes.
+        idle_seconds: If given, the server starts with the first document, and exits after this
+            time without documents. This reduces idle memory use from 45 MB to 4 MB.
+        nice: The increment added to the niceness of the server and its processes.
     """
     SERVER.start(max_processes=max_processes, idle_seconds=idle_seconds, nice=nice)
 
 
 def stop_server() -> None:
-    """Disconnect from the fork server; it ends when no other process uses it."""
+    """Disconnect from the fork server, which exits when no other process uses it."""
     SERVER.stop()
 
 
@@ -81,7 +81,7 @@ def call_entry(
             document=file,
             arguments={**arguments, "limits": asdict(limits)},
             limits=_build_process_limits(
-                limits, threads=arguments.get("media_type") in media.THREADED_TYPES
+                limits, allow_threads=arguments.get("media_type") in media.THREADED_TYPES
             ),
         ) as process,
     ):
@@ -111,7 +111,7 @@ def build_invalid_result_error() -> ParseFailed:
     return ParseFailed("crashed", "The parser returned an invalid result.")
 
 
-def _build_process_limits(limits: Limits, *, threads: bool) -> ProcessLimits:
+def _build_process_limits(limits: Limits, *, allow_threads: bool) -> ProcessLimits:
     text_bytes = 12 * limits.max_text_chars  # one character takes at most 12 bytes in JSON
     return ProcessLimits(
         memory_bytes=limits.memory_bytes,
@@ -119,7 +119,7 @@ def _build_process_limits(limits: Limits, *, threads: bool) -> ProcessLimits:
         wall_seconds=limits.wall_seconds,
         frame_bytes=max(text_bytes + 96 * limits.max_words_per_page, 4 * limits.max_pixels)
         + (1 << 20),
-        threads=threads,
+        threads=allow_threads,
     )
 
 

@@ -27,7 +27,7 @@ from app.engines.documents.text import replace_unstorable
 
 ImageFormat = Literal["png", "jpeg", "webp"]
 DEFAULT_SCALE = 2.0
-"""The pixels per point of an image if `render` gets neither a width nor a scale."""
+"""The number of pixels per point if `render` is called without a width and a scale."""
 _LANGUAGE_CODE_BYTES = 2
 
 
@@ -47,16 +47,16 @@ def parse_stream(
     """Read a file and pass its pages to `on_page` one by one, in order.
 
     `media_type` is the result of `detect_media_type`. Returns the document's text, the number of
-    pages and the language. The time limits exclude `on_page`, whose exceptions propagate. Raises
-    `ParseFailed`, possibly after pages have been passed, and `UnsupportedMediaType` for a
-    media type that is not in `MEDIA_TYPES`.
+    pages and the language. The time limits exclude the time spent in `on_page`. Exceptions raised
+    by `on_page` propagate. Raises `ParseFailed`, possibly after pages have been passed, and
+    `UnsupportedMediaType` for a media type that is not in `MEDIA_TYPES`.
     """
     check_media_type(media_type)
     page_texts: list[str] = []
     flowing_text: str | None = None
     start = 0
-    with call_entry("parse_document", path, {"media_type": media_type}, limits) as received:
-        for frame_type, payload in received:
+    with call_entry("parse_document", path, {"media_type": media_type}, limits) as received_frames:
+        for frame_type, payload in received_frames:
             if frame_type == frames.PAGES and flowing_text is None:
                 for data in payload.split(b"\n", limits.max_pages):
                     page = decode_page(data, len(page_texts) + 1, start, limits)
@@ -97,7 +97,7 @@ def render(
     format: ImageFormat = "png",  # noqa: A002 - the usual name for an image's encoding
     limits: Limits = DEFAULT_LIMITS,
 ) -> bytes:
-    """Return one displayed page as an image file of the given `format`.
+    """Render one page as it is displayed, and return an image file in the given `format`.
 
     Pages count from 1. The image is `width_px` pixels wide, or has `scale` pixels per point (by
     default `DEFAULT_SCALE`). Raises `PageNotFound`, `ParseFailed` (`too_many_pixels` if the image
@@ -106,9 +106,9 @@ def render(
     """
     check_media_type(media_type)
     if width_px is not None and scale is not None:
-        raise ValueError("give width_px or scale, not both")
+        raise ValueError("pass width_px or scale, not both")
     if not (width_px is None or width_px > 0) or not (scale is None or 0 < scale < float("inf")):
-        raise ValueError("the size of an image must be positive")
+        raise ValueError("width_px and scale must be positive")
     if width_px is None and scale is None:
         scale = DEFAULT_SCALE
     arguments = {
@@ -118,8 +118,8 @@ def render(
         "scale": scale,
         "format": format,
     }
-    with call_entry("render_page", path, arguments, limits) as received:
-        frame_type, payload = next(received, (b"", b""))
+    with call_entry("render_page", path, arguments, limits) as received_frames:
+        frame_type, payload = next(received_frames, (b"", b""))
         if frame_type == frames.IMAGE:
             return payload
         if frame_type == frames.PAGE_NOT_FOUND:
@@ -160,7 +160,7 @@ def _decode_page_count(payload: bytes) -> int:
 
 
 def decode_page(payload: bytes, number: int, start: int, limits: Limits) -> Page:
-    """Validate a page from the process, which an untrusted file may control, and return it."""
+    """Decode and validate a page; an untrusted file may control the process that sent it."""
     try:
         received = orjson.loads(payload)
         text = replace_unstorable(received["text"])
@@ -200,7 +200,7 @@ def decode_page(payload: bytes, number: int, start: int, limits: Limits) -> Page
 def _are_words_valid(
     length: int, starts: "array[int]", ends: "array[int]", boxes: "array[int]"
 ) -> bool:
-    """Return whether all words are inside a text of `length` characters and all boxes valid."""
+    """Return whether all words are inside a text of `length` characters, and the boxes valid."""
     if not len(starts) == len(ends) == len(boxes) / 4:
         return False
     if not starts:

@@ -35,18 +35,18 @@ _LEGACY_ENCODINGS = {
 # Python codecs that are not for text files; one codec even takes quadratic time.
 _UNSUITABLE_CODECS = {"idna", "punycode", "raw_unicode_escape", "unicode_escape", "undefined"}
 _SAMPLE_BYTES = 1 << 16
-_LEAD_BYTES = 200
+_CONTEXT_BYTES = 200
 _NON_ASCII = re.compile(rb"[\x80-\xff]")
 _MIN_NON_ASCII_BYTES = 4
 _CHAOS_TOLERANCE = 0.2
 
-# Han and kana are written without spaces, so each of these characters is a word.
-UNSPACED = (
+# Han and kana characters are written without spaces, so each character is a word.
+UNSPACED_CHARS = (
     "\u2e80-\u2fdf\u3005-\u3007\u3021-\u3029\u3031-\u3035\u3038-\u303b\u3041-\u30ff"
     "\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uff66-\uff9f\U00020000-\U0003ffff"
 )
 _VARIATION_SELECTORS = "\ufe00-\ufe0f\U000e0100-\U000e01ef"
-WORD = re.compile(rf"[{UNSPACED}][{_VARIATION_SELECTORS}]*|[^\s{UNSPACED}]+")
+WORD = re.compile(rf"[{UNSPACED_CHARS}][{_VARIATION_SELECTORS}]*|[^\s{UNSPACED_CHARS}]+")
 
 _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 _CONTROL_CHARACTERS = re.compile("[\x00-\x08\x0b\x0e-\x1f\x7f-\x9f\ufffe\uffff]")
@@ -75,7 +75,7 @@ def normalize_text(text: str) -> str:
 
 
 def detect_bom(data: bytes) -> tuple[str, int] | None:
-    """Return the encoding of the byte order mark and the mark's length, or None without a mark."""
+    """Return the encoding and the length of the byte order mark, or None if there is no mark."""
     for bom, encoding in _BOMS:
         if data.startswith(bom):
             return encoding, len(bom)
@@ -83,7 +83,10 @@ def detect_bom(data: bytes) -> tuple[str, int] | None:
 
 
 def detect_utf16_without_bom(data: bytes) -> str | None:
-    """Detect UTF-16 without a byte order mark by the NUL in every other byte of Latin text."""
+    """Return the UTF-16 codec of text without a byte order mark, or None if it is not UTF-16.
+
+    In Latin text, every other byte of UTF-16 is NUL.
+    """
     head = data[:4096]
     half = len(head) // 2
     low, high = head[1::2].count(0), head[0::2].count(0)
@@ -95,10 +98,11 @@ def detect_utf16_without_bom(data: bytes) -> str | None:
 
 
 def decode_text(data: bytes, declared: str | None = None) -> str:
-    """Decode text of any encoding.
+    """Decode bytes to text in the encoding that is most likely.
 
-    Tries the byte order mark, then `declared`, then UTF-8, then a guess. The mark is not part of
-    the result; line ends are unchanged. Never raises: bytes that cannot be decoded become U+FFFD.
+    Tries the byte order mark, the `declared` encoding, UTF-8, and then a guess. The mark is not
+    part of the result; line ends are unchanged. Bytes that cannot be decoded become U+FFFD, so this
+    function never fails.
     """
     if bom := detect_bom(data):
         encoding, length = bom
@@ -163,18 +167,21 @@ def _guess_legacy_encoding(data: bytes) -> str:
 
 
 def _score_encoding(text: str, encoding: str) -> float:
-    """Return the probability of the text's language, halved if the encoding is not used for it."""
+    """Return the probability of the text's language.
+
+    The probability is halved if the encoding is not used for this language.
+    """
     language, probability = identify_language(text)
     return probability if language in _LEGACY_ENCODINGS[encoding].split() else probability / 2
 
 
 def _sample_lines(data: bytes) -> bytes:
-    """Return a sample of the lines with non-ASCII bytes, which distinguish encodings."""
+    """Return a sample of the lines with non-ASCII bytes; only these bytes distinguish encodings."""
     lines, size = [], 0
     for line in data.split(b"\n"):
-        first = None if line.isascii() else _NON_ASCII.search(line)
-        if first:
-            start = max(0, first.start() - _LEAD_BYTES)
+        match = None if line.isascii() else _NON_ASCII.search(line)
+        if match:
+            start = max(0, match.start() - _CONTEXT_BYTES)
             lines.append(line[start : start + _SAMPLE_BYTES])
             size += len(lines[-1])
         if size >= _SAMPLE_BYTES:

@@ -1,9 +1,9 @@
-"""Find drift: compare samples of two periods, and report the differences that matter.
+"""Find drift: compare samples from two periods, and report significant and large differences.
 
-`compare` tests a pair of samples, and `decide` controls the false discovery rate over all pairs of
-a run. A difference is drift if it is significant and its effect is large enough. `find_drift` does
-both in a child process, so that the caller does not load scipy. This package imports numpy and
-scipy only inside the functions that compute.
+`compare` tests a pair of samples. `assign_verdicts` controls the false discovery rate over all
+pairs of a run. A difference is drift if it is significant and its effect is large enough.
+`find_drift` does both in a child process, so that the caller does not load scipy. This package
+imports numpy and scipy only inside the functions that compute.
 """
 
 from app.engines.drift.model import (
@@ -17,7 +17,7 @@ from app.engines.drift.model import (
     Verdict,
 )
 from app.engines.drift.process import ComparisonFailed, find_drift
-from app.engines.drift.testing import compare, decide
+from app.engines.drift.testing import assign_verdicts, compare
 
 __all__ = [
     "Categories",
@@ -29,7 +29,7 @@ __all__ = [
     "Rate",
     "Sample",
     "Verdict",
+    "assign_verdicts",
     "compare",
-    "decide",
     "find_drift",
 ]

@@ -1,4 +1,4 @@
-"""The samples, hypotheses and results of drift detection."""
+"""Define the samples, hypotheses and results of drift detection."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -8,21 +8,21 @@ from typing import Any, TypeAlias
 
 @dataclass(frozen=True, slots=True)
 class Categories:
-    """The number of occurrences of each category."""
+    """A sample of categories: the number of occurrences of each category."""
 
     counts: Mapping[str, int]
 
 
 @dataclass(frozen=True, slots=True)
 class Numbers:
-    """Finite numbers, in any order."""
+    """A sample of finite numbers, in any order."""
 
     values: Sequence[float]
 
 
 @dataclass(frozen=True, slots=True)
 class Rate:
-    """The number of hits among `n` trials."""
+    """A sample of `n` trials with a yes-or-no outcome; `hits` is the number of yes outcomes."""
 
     hits: int
     n: int
@@ -33,7 +33,7 @@ Sample: TypeAlias = Categories | Numbers | Rate
 
 @dataclass(frozen=True, slots=True)
 class Hypothesis:
-    """Two samples of the same type to compare; `key` identifies the result."""
+    """Two samples of the same type to compare; the result has the same `key`."""
 
     key: str
     baseline: Sample
@@ -42,26 +42,27 @@ class Hypothesis:
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """The limits of a report.
+    """The thresholds that determine which differences are reported as drift.
 
     Attributes:
         false_discovery_rate: maximum expected share of false reports (Benjamini-Hochberg).
-        effect: minimum population stability index of a reported shift, less its expected value
+        effect: minimum population stability index of a reported shift, minus its expected value
             without a shift. By convention, 0.1 is a moderate shift. An index of 0.05 is a change by
             11 points from a share of 50 %, or by 5 points from an error rate of 3 %.
-        least: minimum size of each sample. Smaller samples are not compared.
+        min_size: minimum size of each sample. Smaller samples are not compared.
     """
 
     false_discovery_rate: float = 0.01
     effect: float = 0.05
-    least: int = 30
+    min_size: int = 30
 
 
 class Verdict(StrEnum):
     """The outcome of comparing two samples.
 
-    `gone`: no significant difference, and less than half of the minimum effect. `unclear`: anything
-    between `gone` and `drift`. `not_enough`: a sample is too small.
+    `drift`: a significant difference with at least the minimum effect. `gone`: no significant
+    difference, and less than half of the minimum effect. `unclear`: neither `drift` nor `gone`.
+    `not_enough`: a sample is too small.
     """
 
     DRIFT = "drift"
@@ -72,19 +73,19 @@ class Verdict(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """The comparison of two samples.
+    """The result of comparing two samples.
 
     Attributes:
         key: the key of the hypothesis.
-        verdict: the outcome, which `decide` sets.
+        verdict: the outcome; `assign_verdicts` sets the final outcome.
         test: `chi_square`, `fisher_exact` or `kolmogorov_smirnov`; None if nothing was tested.
         baseline_n, current_n: the sizes of the samples.
         baseline_value, current_value: the medians of numbers, the rates, or the shares of the
             category that changed most; None for an empty sample.
         category: the category that changed most; None for numbers and rates.
-        p_value: the test's own p-value.
+        p_value: the p-value of the test, not adjusted.
         q_value: the p-value adjusted for all comparisons of the run.
-        psi: population stability index, less its expected value without a shift.
+        psi: population stability index, minus its expected value without a shift.
         js_distance: Jensen-Shannon distance with base 2, between 0 and 1.
     """
 

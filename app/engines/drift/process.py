@@ -16,7 +16,7 @@ from app.engines.drift.model import (
     encode_sample,
     parse_sample,
 )
-from app.engines.drift.testing import compare, decide
+from app.engines.drift.testing import assign_verdicts, compare
 
 TIMEOUT_SECONDS = 300.0
 
@@ -28,7 +28,7 @@ class ComparisonFailed(Exception):  # noqa: N818 - named after the outcome
 def find_drift(hypotheses: Iterable[Hypothesis], limits: Limits | None = None) -> list[Comparison]:
     """Compare the samples of a run in a child process, and return one result per hypothesis.
 
-    The hypotheses are written to a file one by one, so that memory does not grow with their number.
+    The hypotheses are written to a file one by one, so memory use does not grow with their number.
 
     Raises:
         ComparisonFailed: the child process failed or took too long.
@@ -60,7 +60,7 @@ def find_drift(hypotheses: Iterable[Hypothesis], limits: Limits | None = None) -
 
 
 def encode_hypothesis(hypothesis: Hypothesis) -> bytes:
-    """Return a hypothesis as a line of JSON, for `run`."""
+    """Encode a hypothesis as a line of JSON, which `run` parses."""
     line = {
         "key": hypothesis.key,
         "baseline": encode_sample(hypothesis.baseline),
@@ -70,13 +70,13 @@ def encode_hypothesis(hypothesis: Hypothesis) -> bytes:
 
 
 def parse_result(line: bytes | str) -> Comparison:
-    """Return a result of `run`."""
+    """Parse a result from a line of JSON that `run` returned."""
     fields = json.loads(line)
     return Comparison(**{**fields, "verdict": Verdict(fields["verdict"])})
 
 
 def run(lines: Iterable[bytes], limits: Limits) -> list[str]:
-    """Compare the hypotheses in `lines`, and return the results as lines of JSON."""
+    """Parse and compare the hypotheses in `lines`, and return the results as lines of JSON."""
     comparisons = []
     for line in lines:
         data = json.loads(line)
@@ -84,5 +84,5 @@ def run(lines: Iterable[bytes], limits: Limits) -> list[str]:
         comparisons.append(compare(Hypothesis(data["key"], *samples), limits))
     return [
         json.dumps(asdict(comparison), allow_nan=False)
-        for comparison in decide(comparisons, limits)
+        for comparison in assign_verdicts(comparisons, limits)
     ]

@@ -1,7 +1,7 @@
 """Test pairs of samples, and control the false discovery rate over all pairs of a run.
 
-The tests and effect sizes are those of scipy. The pooling of rare categories, the population
-stability index and its correction for the sizes of the samples are implemented here, because scipy
+The tests and effect sizes come from scipy. The pooling of rare categories, and the population
+stability index with its correction for sample sizes, are implemented in this module, because scipy
 does not provide them.
 """
 
@@ -26,19 +26,19 @@ if TYPE_CHECKING:
 
     Counts = NDArray[np.float64]
 
-BINS = 10
+BIN_COUNT = 10
 """The number of quantile bins for the effect size of numbers."""
-MIN_EXPECTED = 5.0
-"""The minimum expected count of a cell for the chi-square test."""
+MIN_EXPECTED_COUNT = 5.0
+"""The minimum expected count of each table cell for the chi-square test."""
 OTHER = "(other)"
-"""The category of pooled rare categories."""
+"""The name for the pooled rare categories."""
 _MAX_EXACT_PAIRS = 250_000
 _SMOOTHING = 0.5
 _MIN_GONE_P_VALUE = 0.05
 
 
 def compare(hypothesis: Hypothesis, limits: Limits | None = None) -> Comparison:
-    """Test a pair of samples. The verdict is preliminary until `decide` has set it.
+    """Test a pair of samples. The verdict is preliminary until `assign_verdicts` sets it.
 
     Raises:
         ValueError: the samples are not of the same type.
@@ -48,7 +48,7 @@ def compare(hypothesis: Hypothesis, limits: Limits | None = None) -> Comparison:
     if type(baseline) is not type(current):
         raise ValueError("The samples of a hypothesis must be of the same type.")
     sizes = _count_values(baseline), _count_values(current)
-    if min(sizes) < limits.least:
+    if min(sizes) < limits.min_size:
         values = _summarize(baseline), _summarize(current)
         return Comparison(key, Verdict.NOT_ENOUGH, None, *sizes, *values)
     if isinstance(baseline, Numbers) and isinstance(current, Numbers):
@@ -62,8 +62,10 @@ def compare(hypothesis: Hypothesis, limits: Limits | None = None) -> Comparison:
     return _compare_categories(key, baseline, current)
 
 
-def decide(comparisons: Sequence[Comparison], limits: Limits | None = None) -> list[Comparison]:
-    """Return the comparisons of a run with their adjusted p-values and verdicts."""
+def assign_verdicts(
+    comparisons: Sequence[Comparison], limits: Limits | None = None
+) -> list[Comparison]:
+    """Adjust the p-values of all comparisons of a run, and return the comparisons with verdicts."""
     from scipy.stats import false_discovery_control  # noqa: PLC0415 - heavy
 
     limits = limits or Limits()
@@ -97,7 +99,7 @@ def _count_values(sample: Sample) -> int:
 
 
 def _summarize(sample: Sample) -> float | None:
-    """Return the median of numbers or the rate; None for categories and empty samples."""
+    """Return the median of numbers, or the rate; None for categories and empty samples."""
     import numpy as np  # noqa: PLC0415 - heavy
 
     if isinstance(sample, Categories) or not _count_values(sample):
@@ -121,7 +123,7 @@ def _compare_numbers(key: str, baseline: Numbers, current: Numbers) -> Compariso
     p_value = float(ks_2samp(before, after, method=method).pvalue)
     # The bins hold equal shares of the combined samples. Ties reduce the number of bins.
     combined = np.concatenate([before, after])
-    edges = np.unique(np.quantile(combined, np.linspace(0, 1, BINS + 1)[1:-1]))
+    edges = np.unique(np.quantile(combined, np.linspace(0, 1, BIN_COUNT + 1)[1:-1]))
     table = np.stack(
         [
             np.bincount(np.searchsorted(edges, sample, side="left"), minlength=edges.size + 1)
@@ -155,8 +157,8 @@ def _compare_categories(key: str, baseline: Categories, current: Categories) -> 
     )
     shares = table / table.sum(axis=1, keepdims=True)
     category_index = int(np.argmax(np.abs(shares[1] - shares[0])))
-    test, p_value = _test_table(pool_rare(table))
-    psi, distance = _measure_shift(pool_rare(table))
+    test, p_value = _test_table(pool_rare_categories(table))
+    psi, distance = _measure_shift(pool_rare_categories(table))
     return Comparison(
         key,
         Verdict.UNCLEAR,
@@ -172,18 +174,19 @@ def _compare_categories(key: str, baseline: Categories, current: Categories) -> 
     )
 
 
-def pool_rare(table: "Counts") -> "Counts":
-    """Pool the rarest categories until every expected count is at least MIN_EXPECTED.
+def pool_rare_categories(table: "Counts") -> "Counts":
+    """Pool the rarest categories until each expected count is at least MIN_EXPECTED_COUNT.
 
-    Categories are pooled by their total count. The total does not depend on the distribution over
-    the periods, so pooling favors no result. At least two categories remain.
+    Categories are pooled by their total count. The total does not depend on how the counts are
+    distributed over the two periods, so pooling does not favor any result. At least two categories
+    remain.
     """
     import numpy as np  # noqa: PLC0415 - heavy
 
     order = np.argsort(-table.sum(axis=0), kind="stable")
     sorted_table = table[:, order]
     totals = sorted_table.sum(axis=0)
-    min_total = MIN_EXPECTED * table.sum() / table.sum(axis=1).min()
+    min_total = MIN_EXPECTED_COUNT * table.sum() / table.sum(axis=1).min()
     kept_count = int((totals >= min_total).sum())
     if kept_count == totals.size:
         return sorted_table
@@ -196,13 +199,13 @@ def pool_rare(table: "Counts") -> "Counts":
 
 
 def _test_table(table: "Counts") -> tuple[str, float]:
-    """Return the name of the test that fits a table of counts, and its p-value."""
+    """Test a table of counts; return the name of the suitable test and the p-value."""
     from scipy.stats import chi2_contingency, fisher_exact  # noqa: PLC0415 - heavy
     from scipy.stats.contingency import expected_freq  # noqa: PLC0415 - heavy
 
     if table.shape[1] < 2:  # noqa: PLR2004 - all values are the same
         return "chi_square", 1.0
-    if expected_freq(table).min() < MIN_EXPECTED:
+    if expected_freq(table).min() < MIN_EXPECTED_COUNT:
         return "fisher_exact", float(fisher_exact(table.astype(int)).pvalue)
     return "chi_square", float(chi2_contingency(table, correction=False).pvalue)
 
@@ -211,7 +214,7 @@ def _measure_shift(table: "Counts") -> tuple[float, float]:
     """Return the corrected population stability index and the Jensen-Shannon distance.
 
     Without a shift, the index of k bins is (k - 1) * (1 / n + 1 / m) on average. This value is
-    subtracted, so that small samples do not seem to shift.
+    subtracted, so that random differences between small samples do not look like a shift.
     """
     import numpy as np  # noqa: PLC0415 - heavy
     from scipy.spatial.distance import jensenshannon  # noqa: PLC0415 - heavy

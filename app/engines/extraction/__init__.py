@@ -1,10 +1,11 @@
 """Learn from accepted tag sets of one schema version and propose tags for new documents.
 
 All functions are pure: the same inputs give the same model, byte for byte. Importing this package
-loads neither numpy nor scikit-learn; the functions do. Training needs one thread, up to a minute
-and up to 1 GB: run it in a child process that can be killed, with OMP_NUM_THREADS=1.
+loads neither numpy nor scikit-learn; the functions load them. Training uses one thread, and takes
+up to a minute and up to 1 GB of memory. Run it in a child process that can be killed, with
+OMP_NUM_THREADS=1.
 
-With too few examples for training, use `propose_by_rules`, which needs no model.
+If there are too few examples for training, use `propose_by_rules`, which needs no model.
 """
 
 from collections.abc import Sequence
@@ -55,9 +56,10 @@ def propose_by_rules(
 ) -> list[Tag]:
     """Return tags proposed from the key, label, description and type of each field.
 
-    `memory` has the few examples that exist (one to four); values and places from similar documents
-    are preferred. The tags are in the normal form of `app.engines.fields`, with `source` "model",
-    a confidence and evidence. Fields whose `ai_assist` is false get no tags.
+    `memory` has the few examples that exist (one to four). Values and positions that occur in
+    similar examples are preferred. The tags are in the normal form that `app.engines.fields`
+    defines, with `source` "model", a confidence and evidence. Fields with `ai_assist` false get no
+    tags.
     """
     from app.engines.extraction.rule_based import propose  # noqa: PLC0415
 
@@ -69,12 +71,12 @@ def train(
 ) -> "TrainedModel":
     """Return a model trained on `examples`, with its out-of-fold `report`.
 
-    `fields` are the fields of one schema version in normal form (`check_fields`), and
-    `schema_version` is its id. Only the newest MAX_EXAMPLES examples are used. If there are two or
+    `fields` are the fields of one schema version, as returned by `check_fields`. `schema_version`
+    is the id of that version. Only the newest MAX_EXAMPLES examples are used. If there are two or
     more labelers, at most half of the examples are by the same labeler. Raises NotEnoughExamples.
 
-    `model.version` is a hexadecimal SHA-256. `model.predict(document)` returns tags,
-    `model.to_bytes()` the content to store, and `load_model` reads it.
+    `model.version` is a hexadecimal SHA-256. `model.predict(document)` returns tags.
+    `model.to_bytes()` returns the content to store, which `load_model` reads.
     """
     from app.engines.extraction.training import train_model  # noqa: PLC0415
 
@@ -82,9 +84,10 @@ def train(
 
 
 def load_model(content: bytes) -> "TrainedModel":
-    """Return the model that `TrainedModel.to_bytes` wrote. Nothing is unpickled.
+    """Read a model from the bytes that `TrainedModel.to_bytes` returned. Nothing is unpickled.
 
-    Raises InvalidModel, for example for a model of another feature version: retrain then.
+    Raises InvalidModel if the bytes are damaged, or if the model has another feature version and
+    must be retrained.
     """
     from app.engines.extraction.loading import read_model  # noqa: PLC0415
 
@@ -92,9 +95,9 @@ def load_model(content: bytes) -> "TrainedModel":
 
 
 def check_content(content: bytes) -> None:
-    """Raise InvalidModel if the content is not a model, or has another feature version.
+    """Raise InvalidModel if the content is not a model, or is a model of another feature version.
 
-    This check needs neither numpy nor the arrays, so it does not detect every kind of damage.
+    This check does not read the arrays, so it needs no numpy, but does not detect damaged arrays.
     """
     from app.engines.extraction.contents import check_content  # noqa: PLC0415
 
@@ -104,7 +107,7 @@ def check_content(content: bytes) -> None:
 def compute_version(
     examples: Sequence[Example], fields: Sequence[Field], *, schema_version: str
 ) -> str:
-    """Return the version that `train` would give its model, without training.
+    """Return the version that a model trained on these arguments would have, without training.
 
     The version is the SHA-256 of the examples' ids and revisions, the schema version and its
     fields, the feature version, and the library versions.
@@ -115,9 +118,10 @@ def compute_version(
 
 
 def is_better(new: Report, old: Report) -> bool:
-    """Return whether the new model may replace the old: its F1 is not lower by more than noise.
+    """Return whether a new model may replace an old one, by their reports.
 
-    Documents that both reports contain are compared in pairs by a seeded bootstrap.
+    The F1 of the new model must not be significantly lower. Documents that both reports contain are
+    compared in pairs, by a bootstrap with a fixed seed.
     """
     from app.engines.extraction.reports import is_not_worse  # noqa: PLC0415
 
@@ -125,7 +129,7 @@ def is_better(new: Report, old: Report) -> bool:
 
 
 def evaluate(examples: Sequence[Example], fields: Sequence[Field], *, folds: int = 5) -> Report:
-    """Return the cross-validation results: each of `folds` models is tested on unseen documents."""
+    """Return the results of cross-validation: `folds` models, each tested on unseen documents."""
     from app.engines.extraction.evaluation import evaluate_folds  # noqa: PLC0415
 
     return evaluate_folds(examples, fields, folds)

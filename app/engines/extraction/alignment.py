@@ -1,4 +1,4 @@
-"""Find accepted and remembered values in a document."""
+"""Find values in a document: its own accepted values, and those of earlier documents."""
 
 from collections.abc import Iterator, Sequence
 from difflib import SequenceMatcher
@@ -19,8 +19,8 @@ def mark_matches(
 ) -> list[bool]:
     """Return, for each candidate, whether it matches one of the accepted values.
 
-    If no candidate equals a value, candidates with the same letters and digits match. If there are
-    none, the most similar candidate matches, provided that it is similar enough.
+    If no candidate equals a value, the candidates with the same letters and digits match. If no
+    candidate has the same letters and digits, the most similar one matches if it is similar enough.
     """
     matches = [False] * len(candidates)
     for value in values:
@@ -69,7 +69,7 @@ def _find_most_similar(candidates: Sequence[Candidate], letters: str) -> list[in
 
 
 def find_evidence_ranges(analysis: Analysis, evidence: Sequence[dict[str, Any]]) -> list[Range]:
-    """Return the token ranges that the evidence covers, by its offsets or boxes."""
+    """Return the token range that each piece of evidence covers, by its offsets or its box."""
     ranges = []
     for piece in evidence:
         token_indexes = [i for i, token in enumerate(analysis.tokens) if _is_covered(token, piece)]
@@ -89,7 +89,7 @@ def _is_covered(token: Any, piece: dict[str, Any]) -> bool:
 
 
 class Searcher:
-    """Finds values in a document by their letters and digits, in reading order."""
+    """A search index of a document's letters and digits, in reading order."""
 
     def __init__(self, analysis: Analysis) -> None:
         self._analysis = analysis
@@ -117,7 +117,7 @@ class Searcher:
         return ranges
 
     def build_candidates(self, letters: str, kind: str) -> Iterator[Candidate]:
-        """Yield a candidate for each place with these letters and digits."""
+        """Yield candidates for each occurrence of these letters and digits."""
         tokens = self._analysis.tokens
         for first, last in self.find(letters):
             ranges: list[Range] = []

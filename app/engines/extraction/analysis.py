@@ -1,4 +1,4 @@
-"""Analyze a document once: layout, keywords, typed texts and words for similarity."""
+"""Analyze a document once for all fields: layout, keywords, dates, times, amounts and words."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable
@@ -40,9 +40,9 @@ _WIDE_GAP = 1.7
 
 @dataclass(slots=True)
 class TypedText:
-    """A date, time, amount or other text with a type, within one row.
+    """A date, time, amount, email address, URL, phone number or code within one row.
 
-    It covers the tokens `first` to `last`, and the code points from `start` up to `end`.
+    It covers the tokens from `first` to `last`, and the code points from `start` up to `end`.
     """
 
     first: int
@@ -56,7 +56,12 @@ class TypedText:
 
 @dataclass(slots=True)
 class Analysis:
-    """The part of a document's analysis that is the same for all fields."""
+    """The analysis of a document that all fields share.
+
+    `currencies` maps token indexes to currency codes. `words` has the words that are compared
+    between documents. `amount_counts` has the number of occurrences of each amount. `sum_counts`
+    has, for each amount, the number of pairs of amounts with that sum or difference.
+    """
 
     layout: Layout
     keywords: Keywords
@@ -66,16 +71,16 @@ class Analysis:
     currencies: dict[int, str]
     words: frozenset[str]
     amount_counts: Counter[str]
-    sums: dict[str, int]
+    sum_counts: dict[str, int]
 
     @property
     def tokens(self) -> list[Token]:
-        """Return the tokens in reading order."""
+        """Return the layout's tokens in reading order."""
         return self.layout.tokens
 
 
 def analyze(document: Document) -> Analysis:
-    """Return the analysis of a document."""
+    """Find the layout, keywords, dates, times, amounts, currencies and words of a document."""
     layout = build_layout(document)
     dates = list(find_typed_texts(layout, patterns.find_dates))
     times = list(find_typed_texts(layout, patterns.find_times))
@@ -112,7 +117,10 @@ def find_typed_texts(
     find: Callable[[str], Iterable[patterns.PatternMatch]],
     rows: Iterable[tuple[int, int]] | None = None,
 ) -> Iterable[TypedText]:
-    """Yield the texts that `find` returns for the rows, with their tokens and offsets."""
+    """Yield the matches that `find` returns for each row's text, with their tokens and offsets.
+
+    `rows` defaults to all rows of the layout.
+    """
     for first, last in layout.rows if rows is None else rows:
         text, offsets = join_row(layout, first, last)
         for match in find(text):
@@ -120,7 +128,7 @@ def find_typed_texts(
 
 
 def join_row(layout: Layout, first: int, last: int) -> tuple[str, list[int]]:
-    """Return the text of tokens `first` to `last` and the offset of each."""
+    """Return the text of the tokens from `first` to `last`, and the offset of each token in it."""
     parts: list[str] = []
     offsets: list[int] = []
     size = 0
@@ -155,7 +163,7 @@ def _build_typed_texts(
 
 
 def _count_sums(amounts: list[TypedText]) -> dict[str, int]:
-    """Count, for each amount, the pairs of other amounts with that sum or difference."""
+    """Count, for each of the last 60 amounts, the pairs of amounts with that sum or difference."""
     cents = {
         typed.value: int(Decimal(typed.value) * 100) for typed in amounts if "." in typed.value
     }

@@ -1,4 +1,4 @@
-"""List the places in a document that may contain the value of a field."""
+"""List the locations in a document that may contain the value of a field."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from app.engines.extraction.values import Target
 
 Range = tuple[int, int]
 MAX_LINES = 7
-MAX_STARTS = 45
+MAX_START_SEGMENTS = 45
 _CUTTING_CONCEPTS = frozenset({"phone", "tax_id", "email", "website", "date", "iban", "number"})
 _DESCRIPTIVE_CONCEPTS = frozenset({"company", "address"})
 _CODE_KINDS = frozenset({"code", "after"})
@@ -19,11 +19,11 @@ _STRIPPED_CHARACTERS = " ,.;:-#*"
 
 @dataclass(slots=True)
 class Candidate:
-    """A place that may contain the value: ranges of token indexes, one for each line.
+    """A location that may contain a field's value: ranges of token indexes, one for each line.
 
     `start` and `end` are code point offsets into the document's text; `end` is exclusive. `text`
-    has the lines of the place, joined by a space, and `key` is its value for comparisons
-    (`Target.build_key`).
+    has the lines of the location, joined by spaces. `key` is the value for comparisons, as built by
+    `Target.build_key`.
     """
 
     kind: str
@@ -37,21 +37,21 @@ class Candidate:
 
     @property
     def first(self) -> int:
-        """Return the index of the first token."""
+        """Return the index of the location's first token."""
         return self.ranges[0][0]
 
     @property
     def last(self) -> int:
-        """Return the index of the last token."""
+        """Return the index of the location's last token."""
         return self.ranges[-1][1]
 
 
 def list_candidates(
     analysis: Analysis, target: Target, spans: Iterable[Range] = ()
 ) -> list[Candidate]:
-    """Return the candidates of a field without duplicates, in a fixed order.
+    """Return the candidates for a field without duplicates, in a fixed order.
 
-    `spans` are additional token ranges that a model considers likely.
+    `spans` are additional token ranges that the random field considers likely.
     """
     candidates: dict[tuple[object, ...], Candidate] = {}
     for candidate in _generate_candidates(analysis, target, spans):
@@ -72,7 +72,7 @@ def _generate_candidates(
         yield from _build_datetimes(analysis)
     elif kind in ("email", "url", "phone"):
         for typed in find_typed_texts(
-            analysis.layout, lambda text: patterns.find_simple(kind, text)
+            analysis.layout, lambda text: patterns.find_pattern_matches(kind, text)
         ):
             yield _build_from_typed(kind, typed, typed.text)
     else:
@@ -88,15 +88,18 @@ def _build_texts(analysis: Analysis, target: Target, spans: Iterable[Range]) -> 
     if kind in ("code", "text"):
         yield from _build_codes(layout)
     if kind == "code" and target.field["constraints"].get("formats"):
-        for typed in find_typed_texts(layout, lambda text: patterns.find_simple("code", text)):
+        for typed in find_typed_texts(
+            layout, lambda text: patterns.find_pattern_matches("code", text)
+        ):
             yield _build_from_typed("code", typed, typed.text)
     yield from _build_keyword_values(analysis, target)
 
 
 def build_variants(layout: Layout, kind: str, ranges: tuple[Range, ...]) -> Iterator[Candidate]:
-    """Yield a candidate for the ranges, and for codes another without trailing punctuation.
+    """Yield a candidate for the ranges, without leading punctuation.
 
-    For other texts the renderer handles trailing punctuation.
+    For codes, yield a second candidate without trailing punctuation. For other texts, the renderer
+    handles trailing punctuation.
     """
     joined = " ".join(layout.join(first, last) for first, last in ranges)
     first_token, last_token = layout.tokens[ranges[0][0]], layout.tokens[ranges[-1][1]]
@@ -146,14 +149,14 @@ def _build_datetimes(analysis: Analysis) -> Iterator[Candidate]:
 
 
 def _build_line_runs(analysis: Analysis) -> Iterator[Candidate]:
-    """Yield runs of lines; each line continues in the nearest segment below that overlaps it.
+    """Yield candidates of one or more lines: a segment and the segments that continue it below.
 
-    If the last line contains other content from some token on (see `_find_cut`), yield a second
+    If the last line contains other content after some token (see `_find_cut`), yield a second
     candidate without that content.
     """
     layout = analysis.layout
     next_segments = find_next_segments(layout)
-    for number in range(min(len(layout.segments), MAX_STARTS)):
+    for number in range(min(len(layout.segments), MAX_START_SEGMENTS)):
         ranges: list[Range] = []
         segment_index: int | None = number
         while segment_index is not None and len(ranges) < MAX_LINES:
@@ -180,7 +183,7 @@ def _find_cut(analysis: Analysis, segment: Segment) -> int:
 
 
 def _build_wide_runs(layout: Layout) -> Iterator[Candidate]:
-    """Yield runs of whole rows, if at least one row was split into segments at a wide gap."""
+    """Yield candidates of whole rows, if at least one row was split into segments at a wide gap."""
     rows = layout.rows[:15]
     for start in range(len(rows)):
         for end in range(start, min(start + 5, len(rows))):
@@ -192,7 +195,7 @@ def _build_wide_runs(layout: Layout) -> Iterator[Candidate]:
 
 
 def find_next_segments(layout: Layout) -> list[int | None]:
-    """Return, for each segment, the index of the segment below that continues it, or None."""
+    """Return, for each segment, the index of the segment that continues it below, or None."""
     segments = layout.segments
     next_segments: list[int | None] = [None] * len(segments)
     for index, segment in enumerate(segments):
@@ -251,7 +254,7 @@ def _build_keyword_values(analysis: Analysis, target: Target) -> Iterator[Candid
 
 
 def find_own_keywords(analysis: Analysis, target: Target) -> list[Range]:
-    """Return the last and the first token index of each keyword that names the field."""
+    """Return, for each keyword that names the field, the indexes of its last and first token."""
     concepts = analysis.keywords.concepts
     keywords = {
         last: first

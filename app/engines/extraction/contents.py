@@ -22,7 +22,7 @@ READ_ERRORS = (
 
 
 def open_content(content: bytes) -> zipfile.ZipFile:
-    """Return the zip archive of a model. Raises InvalidModel if it is too large."""
+    """Open a model's zip archive. Raises InvalidModel if its unpacked size exceeds MAX_BYTES."""
     archive = zipfile.ZipFile(io.BytesIO(content))
     if sum(info.file_size for info in archive.infolist()) > MAX_BYTES:
         raise InvalidModel("The model is too large.")
@@ -30,18 +30,18 @@ def open_content(content: bytes) -> zipfile.ZipFile:
 
 
 def read_description(archive: zipfile.ZipFile) -> dict[str, Any]:
-    """Return the JSON of a model. Raises InvalidModel if its feature version differs."""
+    """Read a model's JSON file. Raises InvalidModel if the model has another feature version."""
     description: dict[str, Any] = json.loads(archive.read(DESCRIPTION_FILE))
     if (
         description["feature_version"] != FEATURE_VERSION
         or description["feature_count"] != FEATURE_COUNT
     ):
-        raise InvalidModel("The model has another feature version; train it again.")
+        raise InvalidModel("The model has another feature version; retrain it.")
     return description
 
 
 def check_content(content: bytes) -> None:
-    """Raise InvalidModel if the content is not a model, or has another feature version."""
+    """Raise InvalidModel if the content is not a model or has another feature version."""
     try:
         with open_content(content) as archive:
             read_description(archive)

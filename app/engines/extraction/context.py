@@ -1,4 +1,4 @@
-"""Find the keyword for a place in a document: to the left in the same row, or above it."""
+"""Find the nearest keywords of a token: to its left in the same row, and above it."""
 
 from dataclasses import dataclass, field
 
@@ -9,14 +9,20 @@ _ROWS_ABOVE = 3
 
 @dataclass(slots=True)
 class Contexts:
-    """The nearest keyword left of and above each token: the index of its last token, or -1."""
+    """The nearest keywords to the left of each token and above it.
+
+    `left` has, for each token, the index of the last token of the keyword to its left, or -1.
+    """
 
     analysis: Analysis
     left: list[int]
     above_cache: dict[int, int] = field(default_factory=dict)
 
     def find_above(self, index: int) -> int:
-        """Return the nearest keyword above token `index` that overlaps it, or -1."""
+        """Return the index of the nearest keyword token above token `index`, or -1.
+
+        The keyword token must overlap the token horizontally. The result is cached.
+        """
         above = self.above_cache.get(index)
         if above is None:
             above = self.above_cache[index] = _find_above(self.analysis, index)
@@ -24,7 +30,11 @@ class Contexts:
 
 
 def build_contexts(analysis: Analysis, extra_keywords: dict[int, int] | None = None) -> Contexts:
-    """Return the contexts of all tokens; `extra_keywords` maps last to first token indexes."""
+    """Find the nearest keywords of all tokens.
+
+    `extra_keywords` has keywords that the analysis does not contain: it maps the index of the last
+    token of each keyword to the index of its first token.
+    """
     ends = {**analysis.keywords.ends, **(extra_keywords or {})}
     left = [-1] * len(analysis.tokens)
     for first, last in analysis.layout.rows:

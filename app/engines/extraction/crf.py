@@ -17,8 +17,8 @@ _IMPOSSIBLE_WEIGHT = -40.0
 class RandomField:
     """The weights of a conditional random field.
 
-    `states` has one row per attribute and one column per label, `transitions` one weight for each
-    pair of labels.
+    `states` has one row per attribute and one column per label. `transitions` has one weight for
+    each pair of consecutive labels.
     """
 
     attributes: dict[str, int]
@@ -26,7 +26,7 @@ class RandomField:
     transitions: Array
 
     def score(self, token_attributes: Sequence[Sequence[str]]) -> Array:
-        """Return the score of each label for each token."""
+        """Return the sum of the attributes' weights for each token and each label."""
         get = self.attributes.get
         attribute_indexes: list[int] = []
         starts = []
@@ -42,17 +42,17 @@ class RandomField:
         return result
 
     def decode(self, token_attributes: Sequence[Sequence[str]]) -> tuple[Array, Array]:
-        """Return the probability of each label for each token, and the most likely labels."""
+        """Return the label probabilities of each token, and the most likely label sequence."""
         scores = self.score(token_attributes)
         return compute_marginals(scores, self.transitions), find_path(scores, self.transitions)
 
 
 def compute_marginals(scores: Array, transitions: Array) -> Array:
-    """Return the probability of each label for each token, by the forward-backward algorithm."""
+    """Compute the label probabilities of each token by the forward-backward algorithm."""
     count = len(scores)
     if not count:
         return np.zeros_like(scores)
-    # Scaled in the linear domain, as crfsuite does; row maxima keep the exponentials finite.
+    # The rows are normalized, as crfsuite does. Subtracting maxima keeps the exponentials finite.
     state_factors = np.exp(scores - scores.max(axis=1, keepdims=True))
     transition_factors = np.exp(transitions - transitions.max())
     forward, backward = np.empty_like(state_factors), np.empty_like(state_factors)
@@ -70,7 +70,7 @@ def compute_marginals(scores: Array, transitions: Array) -> Array:
 
 
 def find_path(scores: Array, transitions: Array) -> Array:
-    """Return the most likely sequence of labels by the Viterbi algorithm."""
+    """Find the most likely sequence of labels by the Viterbi algorithm."""
     count = len(scores)
     path = np.zeros(count, dtype=np.int64)
     if not count:
@@ -88,14 +88,17 @@ def find_path(scores: Array, transitions: Array) -> Array:
 
 
 def prepare_items(token_attributes: Sequence[Sequence[str]]) -> Any:
-    """Convert the attributes of a document's tokens to the format of crfsuite."""
+    """Convert the attributes of a document's tokens to a crfsuite item sequence."""
     import pycrfsuite  # noqa: PLC0415
 
     return pycrfsuite.ItemSequence(token_attributes)
 
 
 def train(items: Sequence[Any], labels: Sequence[Sequence[int]], label_count: int) -> RandomField:
-    """Train a field with L-BFGS on prepared items; labels are numbers below `label_count`."""
+    """Train a conditional random field with L-BFGS on item sequences.
+
+    The labels are numbers from 0 up to `label_count`, exclusive.
+    """
     import pycrfsuite  # noqa: PLC0415
 
     trainer = pycrfsuite.Trainer(algorithm="lbfgs", params=_PARAMETERS, verbose=False)

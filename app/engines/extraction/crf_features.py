@@ -5,7 +5,7 @@ from app.engines.extraction.layout import Token
 
 
 def describe_tokens(analysis: Analysis) -> list[list[str]]:
-    """Return the attributes of each token, in a fixed order."""
+    """Return the attributes of each token for crfsuite, such as "w=total" or "row=3"."""
     token_attributes = [_describe_token(token) for token in analysis.tokens]
     types = _find_types(analysis)
     described = []

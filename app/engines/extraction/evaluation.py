@@ -12,7 +12,10 @@ from app.engines.fields import Field, JsonValue, Tag
 
 
 def evaluate_folds(examples: Sequence[Example], fields: Sequence[Field], folds: int) -> Report:
-    """Return cross-validation results: each model predicts the fold it was not trained on."""
+    """Return the cross-validation report: each model predicts the fold that it was not trained on.
+
+    Raises NotEnoughExamples if there are fewer examples than `folds`, or too few to train on.
+    """
     selected_examples = select_examples(examples)
     if len(selected_examples) < max(folds, MIN_EXAMPLES + 1):
         raise NotEnoughExamples(len(selected_examples))

@@ -1,4 +1,4 @@
-"""Select the examples for a training, and read their accepted values."""
+"""Select the examples for a training run, and read their accepted values."""
 
 import hashlib
 import json
@@ -11,32 +11,32 @@ from typing import Any
 from app.engines.extraction.analysis import analyze
 from app.engines.extraction.memory import Memory
 from app.engines.extraction.model import MAX_EXAMPLES, Example
-from app.engines.extraction.proposing import Reading, read_document
+from app.engines.extraction.proposing import PreparedDocument, prepare_document
 from app.engines.extraction.tables import learn_headers
 from app.engines.extraction.values import Target, list_targets
 from app.engines.fields import Field, JsonValue
 
 FEATURE_VERSION = 1
-"""Increase this version when a change makes stored models unusable or outdated."""
+"""The version of the features; increase it when a change makes stored models unusable."""
 
 _LIBRARIES = ("numpy", "scipy", "scikit-learn", "python-crfsuite")
 
 
 @dataclass(slots=True)
 class PreparedExample:
-    """An example with its analysis and its accepted values by field."""
+    """An example with its analyzed document, and its accepted values and evidence by field key."""
 
     id: str
-    reading: Reading
+    prepared_document: PreparedDocument
     values: dict[str, list[JsonValue]]
     evidence: dict[str, list[list[dict[str, Any]]]]
 
 
 def select_examples(examples: Sequence[Example]) -> list[Example]:
-    """Return the newest examples, at most half of them by one labeler, ordered by id.
+    """Return the newest examples, at most MAX_EXAMPLES, ordered by id.
 
-    The limit per labeler applies only if there are two or more labelers. If an id occurs twice, the
-    highest revision is used.
+    If there are two or more labelers, at most half of the examples are by the same labeler. If an
+    id occurs twice, the highest revision is used.
     """
     latest: dict[str, Example] = {}
     for example in examples:
@@ -59,7 +59,7 @@ def _limit_labelers(newest: list[Example]) -> list[Example]:
     other_count = sum(counts.values()) - count
     if count <= other_count:
         return newest
-    # Two labelers with 1 and 100 examples leave 2 examples.
+    # If two labelers have 1 and 100 examples, 2 examples remain.
     remaining_count = max(
         other_count, MAX_EXAMPLES // 2 if other_count >= MAX_EXAMPLES // 2 else other_count
     )
@@ -74,7 +74,10 @@ def _limit_labelers(newest: list[Example]) -> list[Example]:
 
 
 def prepare_examples(examples: Sequence[Example], fields: Sequence[Field]) -> list[PreparedExample]:
-    """Return the analyzed examples with the accepted values of each field."""
+    """Analyze the examples' documents, and group the accepted values by field.
+
+    Tables, and fields with `ai_assist` false, are left out.
+    """
     keys = {field["key"] for field in fields if field["type"] != "table" and field["ai_assist"]}
     return [_prepare_example(example, keys) for example in examples]
 
@@ -87,14 +90,14 @@ def _prepare_example(example: Example, keys: set[str]) -> PreparedExample:
             values[tag["field"]].append(tag["value"])
             evidence[tag["field"]].append(tag.get("evidence") or [])
     return PreparedExample(
-        example.id, read_document(analyze(example.document)), dict(values), dict(evidence)
+        example.id, prepare_document(analyze(example.document)), dict(values), dict(evidence)
     )
 
 
 def list_all_targets(
     prepared_examples: Sequence[PreparedExample], fields: Sequence[Field]
 ) -> list[Target]:
-    """Return the targets of all fields; accepted values determine the kind of each text field."""
+    """Build the targets for all fields; accepted values determine the `kind` of text fields."""
     values: dict[str, list[Any]] = defaultdict(list)
     for example in prepared_examples:
         for name, field_values in example.values.items():
@@ -103,16 +106,16 @@ def list_all_targets(
 
 
 def build_empty_memory(prepared_examples: Sequence[PreparedExample]) -> Memory:
-    """Return a memory with the words of the documents; their values are added later."""
+    """Return a memory with the words of the examples' documents, but without accepted values."""
     memory = Memory()
     for example in prepared_examples:
-        memory.add_document(example.reading.analysis)
+        memory.add_document(example.prepared_document.analysis)
     memory.build_indexes()
     return memory
 
 
 def hash_version(examples: Sequence[Example], fields: Sequence[Field], schema_version: str) -> str:
-    """Return the version that a model trained on these examples has."""
+    """Return the version of a model trained on these examples, a hexadecimal SHA-256."""
     content = {
         "examples": [[example.id, example.revision] for example in select_examples(examples)],
         "schema_version": schema_version,
@@ -129,9 +132,12 @@ def find_headers(
     prepared_examples: Sequence[PreparedExample],
     fields: Sequence[Field],
 ) -> dict[str, frozenset[str]]:
-    """Return the column headers that the examples' tables use, by column name."""
+    """Return the compact headers above the examples' accepted table cells, by `table.column`."""
     pairs = zip(prepared_examples, examples, strict=True)
     return learn_headers(
-        ((prepared_example.reading.analysis, example.tags) for prepared_example, example in pairs),
+        (
+            (prepared_example.prepared_document.analysis, example.tags)
+            for prepared_example, example in pairs
+        ),
         fields,
     )

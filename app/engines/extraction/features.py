@@ -1,4 +1,4 @@
-"""Describe candidates as numbers for the rankers."""
+"""Compute the numeric features of candidates for the rankers."""
 
 import math
 from collections import Counter
@@ -8,7 +8,12 @@ from typing import Any
 from app.engines.extraction.candidates import Candidate
 from app.engines.extraction.lexicon import list_concepts
 from app.engines.extraction.memory import DocumentMemory
-from app.engines.extraction.rules import Place, View, find_place, score_candidate
+from app.engines.extraction.rules import (
+    FieldView,
+    NearbyKeywords,
+    find_nearby_keywords,
+    score_candidate,
+)
 from app.engines.extraction.spans import SpanScores
 
 _CONTEXT_CONCEPTS = (
@@ -32,35 +37,35 @@ _CONTEXT_CONCEPTS = (
 )
 _KINDS = ("amount", "date", "span", "lines", "rows", "code", "after", "memory")
 RULE_SCORE_INDEX = 29
-"""The index of the rule score among the features."""
+"""The index of the rule score in a row of features."""
 
 FEATURE_COUNT = 34 + 7 + 6 + 3 * len(_CONTEXT_CONCEPTS) + len(_KINDS)
-"""The number of features."""
+"""The number of features of each candidate."""
 
 
 def build_features(
-    view: View,
+    view: FieldView,
     candidates: Sequence[Candidate],
     document_memory: DocumentMemory,
     scores: SpanScores | None,
 ) -> list[list[float]]:
-    """Return one row of COUNT numbers for each candidate."""
-    places = [find_place(view, candidate) for candidate in candidates]
+    """Return one row of FEATURE_COUNT numbers for each candidate."""
+    nearby_keywords = [find_nearby_keywords(view, candidate) for candidate in candidates]
     rows = []
     ranks = _Ranks(candidates)
     for number, candidate in enumerate(candidates):
-        place = places[number]
+        keywords = nearby_keywords[number]
         row = _describe_layout(view, candidate)
         row += _describe_text(candidate)
         row += ranks.describe(number)
         row += [
-            score_candidate(view, candidate, place),
-            float(place.left_is_own),
-            float(min(place.distance, 20)),
-            float(place.above_is_own),
-            float(view.analysis.sums.get(candidate.key, 0)),
+            score_candidate(view, candidate, keywords),
+            float(keywords.left_is_own),
+            float(min(keywords.distance, 20)),
+            float(keywords.above_is_own),
+            float(view.analysis.sum_counts.get(candidate.key, 0)),
         ]
-        row += _describe_context(view, candidate, place)
+        row += _describe_context(view, candidate, keywords)
         row += scores.describe(candidate) if scores else [0.0] * 7
         row += document_memory.build_features(view.analysis, view.target.name, candidate)
         row += [float(candidate.kind == kind) for kind in _KINDS]
@@ -68,7 +73,7 @@ def build_features(
     return rows
 
 
-def _describe_layout(view: View, candidate: Candidate) -> list[float]:
+def _describe_layout(view: FieldView, candidate: Candidate) -> list[float]:
     layout = view.analysis.layout
     first_token, last_token = layout.tokens[candidate.first], layout.tokens[candidate.last]
     first_segment, last_segment = (
@@ -118,7 +123,7 @@ def _describe_text(candidate: Candidate) -> list[float]:
 
 
 class _Ranks:
-    """Ranks the amounts of candidates and counts equal values."""
+    """The ranks of candidates by amount, and the number of candidates with equal values."""
 
     def __init__(self, candidates: Sequence[Candidate]) -> None:
         self._keys = [candidate.key for candidate in candidates]
@@ -146,7 +151,9 @@ def _to_number(key: str) -> float:
         return 0.0
 
 
-def _describe_context(view: View, candidate: Candidate, place: Place) -> list[float]:
+def _describe_context(
+    view: FieldView, candidate: Candidate, keywords: NearbyKeywords
+) -> list[float]:
     concepts = view.analysis.keywords.concepts
     inside: set[str] = set()
     for first, last in candidate.ranges:
@@ -154,8 +161,8 @@ def _describe_context(view: View, candidate: Candidate, place: Place) -> list[fl
     row: list[Any] = []
     for concept in _CONTEXT_CONCEPTS:
         row += [
-            float(place.left == concept),
-            float(place.above == concept),
+            float(keywords.left == concept),
+            float(keywords.above == concept),
             float(concept in inside),
         ]
     return row

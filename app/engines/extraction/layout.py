@@ -1,4 +1,4 @@
-"""Arrange the words of a document in rows, split glued words, and find segments of rows."""
+"""Arrange a document's words in rows, split joined words, and divide rows into segments."""
 
 import re
 import unicodedata
@@ -23,7 +23,10 @@ _SPLITS = (
 
 @dataclass(slots=True)
 class Token:
-    """A word or a part of a word; `compact` has only its letters and digits, in lower case."""
+    """A word or a part of a word.
+
+    `compact` has only the letters and digits of `text`, in lower case.
+    """
 
     text: str
     compact: str
@@ -37,7 +40,7 @@ class Token:
 
 @dataclass(slots=True)
 class Segment:
-    """Neighboring tokens of one row without a wide gap: indexes from `first` to `last`."""
+    """Tokens of one row without a wide gap between them, from index `first` to `last`."""
 
     row: int
     page: int
@@ -48,7 +51,10 @@ class Segment:
 
 @dataclass(slots=True)
 class Layout:
-    """The tokens of a document in reading order, with rows and segments of token indexes."""
+    """A document's tokens in reading order, and its rows and segments as token indexes.
+
+    `height` is the median height of the words, and `char_width` the median width of a character.
+    """
 
     tokens: list[Token]
     rows: list[tuple[int, int]] = field(default_factory=list)
@@ -57,7 +63,7 @@ class Layout:
     char_width: float = 0.01
 
     def join(self, first: int, last: int) -> str:
-        """Return the text of tokens `first` to `last`, with a space between words."""
+        """Return the text of the tokens from `first` to `last`, with a space between words."""
         parts = [self.tokens[first].text]
         for left, right in pairwise(self.tokens[first : last + 1]):
             if left.end != right.start:
@@ -67,7 +73,7 @@ class Layout:
 
 
 def build_layout(document: Document) -> Layout:
-    """Return the tokens of the document in rows; the order of its words does not matter."""
+    """Split a document's words into tokens, and group the tokens into rows and segments."""
     words = select_words(document.words)
     placed_words = _place_words(document, [word for word in words if word.text.strip()])
     layout = Layout([])
@@ -97,7 +103,7 @@ def compact(text: str) -> str:
 
 
 def _place_words(document: Document, words: Sequence[SourceWord]) -> list[SourceWord]:
-    """Assign boxes to words that have none, as if the text was printed in a fixed-width grid."""
+    """Assign boxes to words without a box, as if the text were printed in a fixed-width font."""
     if all(word.box is not None for word in words):
         return list(words)
     line_count = document.text.count("\n") + 1
@@ -122,7 +128,7 @@ def _place_words(document: Document, words: Sequence[SourceWord]) -> list[Source
 
 
 def _group_rows(words: Iterable[SourceWord]) -> list[list[SourceWord]]:
-    """Group words into rows, top to bottom; their centers differ by less than half a line."""
+    """Group words whose vertical centers differ by less than half a line, from top to bottom."""
     rows: list[list[SourceWord]] = []
     page, center, height = 0, 0.0, 0.0
     for word in sorted(words, key=_get_center):

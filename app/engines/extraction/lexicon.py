@@ -1,4 +1,4 @@
-"""Find the keywords of documents, such as "Total" or "Rechnungsdatum", in several languages."""
+"""Find keywords such as "Total" or "Rechnungsdatum" in documents, in several languages."""
 
 import functools
 import json
@@ -17,8 +17,8 @@ _STREET_SUFFIXES = ("strasse", "straße", "allee", "straat", "gasse")
 class Keywords:
     """The keywords of a document.
 
-    `concepts` has, for each token, the concept of the keyword that covers it, or "". `ends` maps
-    the last token of each keyword to its first.
+    `concepts` has, for each token, the concept of the keyword that covers the token, or "". `ends`
+    maps the index of the last token of each keyword to the index of its first token.
     """
 
     concepts: list[str]
@@ -27,7 +27,7 @@ class Keywords:
 
 @functools.cache
 def load_lexicon() -> dict[str, dict[str, list[str]]]:
-    """Return the names and keywords of each concept."""
+    """Read, for each concept, the names of its fields and its keywords in documents."""
     path = Path(__file__).with_name("lexicon.json")
     lexicon: dict[str, dict[str, list[str]]] = json.loads(path.read_text(encoding="utf-8"))
     return lexicon
@@ -35,7 +35,7 @@ def load_lexicon() -> dict[str, dict[str, list[str]]]:
 
 @functools.cache
 def list_concepts() -> tuple[str, ...]:
-    """Return the concepts in a fixed order."""
+    """Return the lexicon's concepts in alphabetical order."""
     return tuple(sorted(load_lexicon()))
 
 
@@ -49,7 +49,10 @@ def _load_phrases() -> dict[str, str]:
 
 
 def find_keywords(layout: Layout) -> Keywords:
-    """Return the keywords of the document; where keywords overlap, the longest one counts."""
+    """Find the lexicon's keywords in a document, in each row from left to right.
+
+    If several keywords begin at a token, the longest one is used.
+    """
     phrases = _load_phrases()
     tokens = layout.tokens
     keywords = Keywords([""] * len(tokens))
@@ -79,7 +82,7 @@ def _match_longest(
 
 
 def find_concept(field: Field) -> str:
-    """Return the concept that a field's key, label or description names, or ""."""
+    """Return the lexicon concept that a field's key, label or description names, or ""."""
     names = {
         compact(name): concept
         for concept in list_concepts()
@@ -101,8 +104,8 @@ def find_concept(field: Field) -> str:
     return next((names[pair] for pair in pairs if pair in names), "")
 
 
-def list_own_phrases(field: Field) -> frozenset[str]:
-    """Return the names of the field that a document may contain: its label and its key."""
+def list_field_phrases(field: Field) -> frozenset[str]:
+    """Return the compact label and key of a field, which may occur as keywords in documents."""
     phrases = {compact(field["label"]), compact(field["key"])}
     return frozenset(phrase for phrase in phrases if len(phrase) > 1)
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from app.engines.extraction import crf, trees
-from app.engines.extraction.calibration import Scale
+from app.engines.extraction.calibration import Calibration
 from app.engines.extraction.contents import READ_ERRORS, open_content, read_description
 from app.engines.extraction.memory import Memory
 from app.engines.extraction.model import InvalidModel, Report
@@ -21,7 +21,7 @@ Array = np.ndarray[Any, Any]
 
 
 def read_model(content: bytes) -> TrainedModel:
-    """Return the model that `write_model` wrote. Raises InvalidModel."""
+    """Read a model from the bytes that `write_model` returned. Raises InvalidModel."""
     try:
         with open_content(content) as archive:
             description = read_description(archive)
@@ -80,7 +80,7 @@ def _read_parameters(
     )
     renderer = Renderer(spellings, content["mode"], content["strips"])
     return FieldParameters(
-        ranker, Scale(*content["scale"]), renderer, content["threshold"], content["currency"]
+        ranker, Calibration(*content["scale"]), renderer, content["threshold"], content["currency"]
     )
 
 

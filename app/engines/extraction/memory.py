@@ -1,4 +1,4 @@
-"""Store accepted values and their places, to recognize them in similar documents."""
+"""Store accepted values and their positions, to recognize them in similar documents."""
 
 import math
 from collections import Counter, defaultdict
@@ -16,10 +16,10 @@ _MIN_VALUE_LENGTH = 4
 
 @dataclass(slots=True)
 class Memory:
-    """The words and accepted values of documents, which have positions in a fixed order.
+    """The words and accepted values of documents, which are numbered from 0.
 
     `words` has the words of each document. `entries` has, for each field, one record per accepted
-    value: document, compact value, spelling, text on the left, x, y, and number of lines.
+    value: document number, compact value, spelling, text on the left, x, y, and number of lines.
     """
 
     words: list[list[str]] = field(default_factory=list)
@@ -29,7 +29,7 @@ class Memory:
     _by_document: dict[str, dict[int, list[list[Any]]]] = field(default_factory=dict)
 
     def build_indexes(self) -> None:
-        """Build the lookup indexes. Call this method after adding all documents and values."""
+        """Build the indexes for lookups. Call this after all documents and values are added."""
         postings: dict[str, list[int]] = defaultdict(list)
         for number, words in enumerate(self.words):
             for word in words:
@@ -44,14 +44,14 @@ class Memory:
             self._by_value[name], self._by_document[name] = dict(by_value), dict(by_document)
 
     def add_document(self, analysis: Analysis) -> int:
-        """Add a document and return its position."""
+        """Add a document's words, and return the number of the document."""
         self.words.append(sorted(analysis.words))
         return len(self.words) - 1
 
     def add_value(
         self, document: int, name: str, analysis: Analysis, candidate: Candidate, spelling: str
     ) -> None:
-        """Add an accepted value of field `name` at its place in a document."""
+        """Record an accepted value of the field `name` and where it is in the document."""
         token = analysis.tokens[candidate.first]
         record = [
             document,
@@ -67,7 +67,10 @@ class Memory:
     def find_similarities(
         self, words: Iterable[str], excluded_document: int | None = None
     ) -> dict[int, float]:
-        """Return the similarity, from 0 to 1, for each document that shares a word with `words`."""
+        """Return a similarity from 0 to 1 for each document that contains any of `words`.
+
+        The keys are document numbers; `excluded_document` is left out.
+        """
         count = len(self.words)
         weights, total = {}, 0.0
         for word in sorted(words):
@@ -84,7 +87,10 @@ class Memory:
     def build_document_memory(
         self, analysis: Analysis, excluded_document: int | None = None
     ) -> "DocumentMemory":
-        """Return the memory compared with a document, but without `excluded_document`."""
+        """Compare the memory with a document, and return the result; see DocumentMemory.
+
+        `excluded_document` is ignored. In training, it is the number of the document itself.
+        """
         similarities = self.find_similarities(analysis.words, excluded_document)
         best_documents = sorted(similarities, key=lambda number: (-similarities[number], number))[
             :_MAX_SIMILAR_DOCUMENTS
@@ -92,7 +98,7 @@ class Memory:
         return DocumentMemory(self, similarities, best_documents, excluded_document)
 
     def list_spellings(self, name: str) -> dict[str, Counter[str]]:
-        """Return, for each compact value, how often each of its spellings was accepted."""
+        """Return, for each compact value of a field, how often each spelling was accepted."""
         spellings: dict[str, Counter[str]] = defaultdict(Counter)
         for record in self.entries.get(name, ()):
             spellings[record[1]][record[2]] += 1
@@ -103,17 +109,21 @@ class Memory:
         return sorted(key for key in self._by_value.get(name, ()) if len(key) >= _MIN_VALUE_LENGTH)
 
     def get_documents(self, name: str, key: str) -> list[int]:
-        """Return the positions of the documents with the compact value `key`."""
+        """Return the numbers of the documents in which a field has the compact value `key`."""
         return self._by_value.get(name, {}).get(key, [])
 
     def get_records(self, name: str, number: int) -> list[list[Any]]:
-        """Return the records of a field in one document."""
+        """Return the records for the accepted values of a field in document `number`."""
         return self._by_document.get(name, {}).get(number, [])
 
 
 @dataclass(slots=True)
 class DocumentMemory:
-    """A memory compared with one document: similarities by position, and the best positions."""
+    """A memory compared with one document.
+
+    `similarities` has the similarity by document number, and `best_documents` the numbers of the
+    most similar documents.
+    """
 
     memory: Memory
     similarities: dict[int, float]
@@ -121,7 +131,10 @@ class DocumentMemory:
     excluded_document: int | None
 
     def build_features(self, analysis: Analysis, name: str, candidate: Candidate) -> list[float]:
-        """Return six features of a candidate; all are 0 if the memory is empty."""
+        """Return six features that compare a candidate with similar documents' accepted values.
+
+        All features are 0 if the memory is empty.
+        """
         documents = self.memory.get_documents(name, compact(candidate.text))
         other_documents = [number for number in documents if number != self.excluded_document]
         same_value = max(
@@ -151,7 +164,10 @@ class DocumentMemory:
 
 
 def find_left_text(analysis: Analysis, index: int) -> str:
-    """Return the two words left of a token, with digits as 0, or "^" at the start of its row."""
+    """Return up to two words left of a token in its row, or "^" if there are none.
+
+    Digits are replaced by 0.
+    """
     first, _ = analysis.layout.rows[analysis.tokens[index].row]
     words = [token.compact for token in analysis.tokens[max(first, index - 2) : index]]
     joined = " ".join("".join("0" if c.isdigit() else c for c in word) for word in words)

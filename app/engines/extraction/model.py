@@ -1,4 +1,4 @@
-"""Define the arguments and results of the extraction engine."""
+"""Types for the arguments and results of the extraction engine."""
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
@@ -10,10 +10,10 @@ from app.engines.fields import Tag
 Box = tuple[float, float, float, float]
 
 MIN_EXAMPLES = 5
-"""The minimum number of usable examples for training; with fewer, rules and memory propose."""
+"""The minimum number of usable examples for training; with fewer, use `propose_by_rules`."""
 
 MAX_EXAMPLES = 1_000
-"""The maximum number of examples in one training; the newest examples are used."""
+"""The maximum number of examples in one training run; the newest examples are used."""
 
 
 class SourceWord(NamedTuple):
@@ -36,7 +36,7 @@ MAX_WORDS = 3_000
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """The text and the words of a document; the order of the words does not matter."""
+    """The text and the words of a document. The words may be in any order."""
 
     text: str
     words: Sequence[SourceWord]
@@ -48,8 +48,8 @@ class Example:
     """A document with the tags that were accepted for it.
 
     `id` and `revision` identify the accepted state and are part of the model's version.
-    `labeler_id` is the person who submitted the tags. `accepted_at` orders the examples; any
-    sortable string is allowed.
+    `labeler_id` identifies the person who submitted the tags. `accepted_at` is any string that
+    sorts the examples by time.
     """
 
     id: str
@@ -61,27 +61,31 @@ class Example:
 
 
 class NotEnoughExamples(Exception):  # noqa: N818 - named after the outcome
-    """Fewer than MIN_EXAMPLES examples have a value that was found in its document."""
+    """Fewer than MIN_EXAMPLES examples are usable.
+
+    An example is usable if its document contains one of its accepted values.
+    """
 
     def __init__(self, usable: int) -> None:
         super().__init__(usable)
         self.usable = usable
 
     def __str__(self) -> str:
-        return f"{self.usable} usable examples; {MIN_EXAMPLES} are needed"
+        return f"Training needs at least {MIN_EXAMPLES} usable examples; there are {self.usable}."
 
 
 class InvalidModel(Exception):  # noqa: N818 - named after the outcome
-    """The bytes are not a model of this feature version."""
+    """The bytes are not a model, or are a model of another feature version."""
 
 
 @dataclass(frozen=True, slots=True)
 class FieldReport:
     """The out-of-fold results of one field.
 
-    `support` counts accepted values, `proposed` the proposals, and `correct` the proposals that
-    equal the accepted value (dates and money in canonical form, other values strictly).
-    `correct_letters` counts the proposals that have the same letters and digits.
+    `support` counts the accepted values, and `proposed` the proposals. `correct` counts the
+    proposals that equal an accepted value; dates and money are compared in canonical form, other
+    values strictly. `correct_letters` counts the proposals that have the same letters and digits
+    as an accepted value.
     """
 
     support: int
@@ -91,28 +95,28 @@ class FieldReport:
 
     @property
     def precision(self) -> float:
-        """Return the share of proposals that are correct; 0 without proposals."""
+        """Return the share of proposals that are correct, or 0 if there are no proposals."""
         return self.correct / self.proposed if self.proposed else 0.0
 
     @property
     def recall(self) -> float:
-        """Return the share of accepted values that were proposed; 0 without values."""
+        """Return the share of accepted values that were proposed, or 0 if there are no values."""
         return self.correct / self.support if self.support else 0.0
 
     @property
     def f1(self) -> float:
-        """Return the harmonic mean of precision and recall."""
+        """Return the harmonic mean of precision and recall, or 0 if there is nothing to count."""
         total = self.proposed + self.support
         return 2 * self.correct / total if total else 0.0
 
     @property
     def f1_letters(self) -> float:
-        """Return the F1 when values with the same letters and digits count as equal."""
+        """Return the F1 if values with the same letters and digits are counted as equal."""
         total = self.proposed + self.support
         return 2 * self.correct_letters / total if total else 0.0
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the counts and the measures derived from them."""
+        """Return the counts, precision, recall and both F1 values as a dictionary."""
         derived = {
             name: getattr(self, name) for name in ("precision", "recall", "f1", "f1_letters")
         }
@@ -120,13 +124,13 @@ class FieldReport:
 
     @staticmethod
     def from_dict(content: dict[str, Any]) -> "FieldReport":
-        """Return the field report from the result of `to_dict`."""
+        """Build a field report from a dictionary that `to_dict` returned."""
         return FieldReport(**{field.name: content[field.name] for field in fields_of(FieldReport)})
 
 
 @dataclass(frozen=True, slots=True)
 class CalibrationBin:
-    """The proposals whose confidence is between `low` and `high`."""
+    """The number, mean confidence and accuracy of proposals in one interval of confidences."""
 
     low: float
     high: float
@@ -140,10 +144,10 @@ class Report:
     """Out-of-fold results: each document was predicted by a model that had not seen it.
 
     `expected_calibration_error` is the mean difference between confidence and accuracy over `bins`,
-    weighted by their counts. `confident_precision` and `confident_coverage` describe proposals with
-    a confidence of at least 0.9; coverage is their share of all proposals.
-    `document_counts` has (correct, proposed, support) per document in the order of `document_ids`,
-    to compare two models on the same documents.
+    weighted by their counts. `confident_precision` is the precision of the proposals with a
+    confidence of at least 0.9, and `confident_coverage` is their share of all proposals.
+    `document_counts` has (correct, proposed, support) for each document, in the order of
+    `document_ids`. These counts allow comparing two models on the same documents.
     """
 
     fields: dict[str, FieldReport]
@@ -172,7 +176,7 @@ class Report:
 
     @staticmethod
     def from_dict(content: dict[str, Any]) -> "Report":
-        """Return the report from the result of `to_dict`."""
+        """Build a report from a dictionary that `to_dict` returned."""
         return Report(
             fields={name: FieldReport.from_dict(item) for name, item in content["fields"].items()},
             overall=FieldReport.from_dict(content["overall"]),
@@ -187,7 +191,7 @@ class Report:
 
 
 def select_words(words: Sequence[SourceWord]) -> list[SourceWord]:
-    """Return the words to read, in order; from a long document only its first and last words."""
+    """Return at most MAX_WORDS words in order: of a long document, the first and last words."""
     ordered = sorted(words, key=lambda word: (word.page, word.start, word.end))
     if len(ordered) <= MAX_WORDS:
         return ordered

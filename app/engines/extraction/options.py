@@ -1,4 +1,7 @@
-"""List candidates for choices, booleans, currencies and countries, even if not in the text."""
+"""List candidates for choice, boolean, currency and country fields.
+
+Some of these candidates are values that do not occur in the document.
+"""
 
 from collections.abc import Iterator
 
@@ -9,7 +12,7 @@ from app.engines.extraction.layout import compact
 from app.engines.extraction.values import Target
 
 ABSENT = "absent"
-"""The kind of a candidate without a place in the document; its tag gets no evidence."""
+"""The `kind` of a candidate that does not occur in the document; its tag gets no evidence."""
 
 _MAX_OPTIONS = 60
 _MIN_LENGTH = 2
@@ -19,8 +22,8 @@ _MIN_COUNTRY_LENGTH = 4
 def list_options(analysis: Analysis, searcher: Searcher, target: Target) -> list[Candidate]:
     """Return candidates for the values that the field allows.
 
-    A value that is not in the document has a candidate without a place if the field is a boolean or
-    choice, or has a single currency.
+    A value that does not occur in the document gets an ABSENT candidate if the field is a boolean
+    or a choice, or allows only one currency.
     """
     kind = target.field["type"]
     if not analysis.tokens:

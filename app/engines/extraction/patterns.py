@@ -1,4 +1,4 @@
-"""Find dates, times, amounts and other texts with a type in a row of tokens."""
+"""Find dates, times, amounts, email addresses, URLs, phone numbers and codes in a row's text."""
 
 import functools
 import json
@@ -16,7 +16,10 @@ _YEARS = range(1950, 2100)
 
 
 class PatternMatch(NamedTuple):
-    """A text with a type at `start` to `end` of a row; `alternative` is a less likely value."""
+    """A match in a row's text, from offset `start` up to `end`.
+
+    `value` is its canonical form, and `alternative` a less likely value with the same text.
+    """
 
     start: int
     end: int
@@ -46,11 +49,15 @@ _PHONE = re.compile(r"(?<![\w.,])(?:\+|00)?\(?\d[\d\s()/.-]{5,18}\d(?![\w])")
 _CODE = re.compile(
     r"[A-Z]{2}\s?\d{2}(?:\s?[A-Z0-9]{4}){3,8}(?:\s?[A-Z0-9]{1,3})?|[A-Z0-9][A-Z0-9./ -]{4,32}"
 )
-_SIMPLE_PATTERNS = {"email": _EMAIL, "url": _URL, "phone": _PHONE, "code": _CODE}
+_PATTERNS_BY_KIND = {"email": _EMAIL, "url": _URL, "phone": _PHONE, "code": _CODE}
 
 
 def find_dates(text: str) -> Iterator[PatternMatch]:
-    """Yield the dates of a row, in ISO form. If the order is ambiguous, the day comes first."""
+    """Yield the dates in a row's text as YYYY-MM-DD.
+
+    If the order of day and month is ambiguous, `value` has the day first, and `alternative` the
+    month.
+    """
     for match in _SEPARATED_DATE.finditer(text):
         first, _, second, year = match.groups()
         day_first = _build_date(year, second, first)
@@ -103,7 +110,7 @@ def _load_months() -> tuple[re.Pattern[str], re.Pattern[str], dict[str, int]]:
 
 
 def find_times(text: str) -> Iterator[PatternMatch]:
-    """Yield the times of a row as HH:MM:SS."""
+    """Yield the times in a row's text as HH:MM:SS."""
     for match in _TIME.finditer(text):
         hour, minute, second, meridiem = match.groups()
         number = int(hour)
@@ -113,7 +120,7 @@ def find_times(text: str) -> Iterator[PatternMatch]:
 
 
 def find_amounts(text: str) -> Iterator[PatternMatch]:
-    """Yield the numbers of a row as decimals with a point."""
+    """Yield the numbers in a row's text, with a decimal point and no thousands separators."""
     for match in _AMOUNT.finditer(text):
         value = parse_amount(match[0])
         if value is None:
@@ -132,9 +139,9 @@ def find_amounts(text: str) -> Iterator[PatternMatch]:
 
 
 def parse_amount(text: str) -> Decimal | None:
-    """Parse a written amount, or return None.
+    """Parse an amount with decimal and thousands separators, or return None if it is not a number.
 
-    Three digits after the last separator are thousands, unless only a 0 is before it.
+    Three digits after the last separator are thousands, unless only a 0 is before the separator.
     """
     body = re.sub(r"[\s'\u2019]", "", text)
     sign, body = ("-", body[1:]) if body.startswith("-") else ("", body)
@@ -150,9 +157,9 @@ def parse_amount(text: str) -> Decimal | None:
     return Decimal(f"{sign}{whole or '0'}.{fraction or '0'}") if fraction else Decimal(sign + whole)
 
 
-def find_simple(kind: str, text: str) -> Iterator[PatternMatch]:
-    """Yield the texts of a row that look like an `email`, `url`, `phone` or `code`."""
-    for match in _SIMPLE_PATTERNS[kind].finditer(text):
+def find_pattern_matches(kind: str, text: str) -> Iterator[PatternMatch]:
+    """Yield the parts of a row's text that look like an `email`, `url`, `phone` or `code`."""
+    for match in _PATTERNS_BY_KIND[kind].finditer(text):
         yield PatternMatch(*match.span(), match[0])
 
 

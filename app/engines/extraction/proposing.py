@@ -1,4 +1,4 @@
-"""Collect candidates for a field in a document, and build tags from the chosen candidates."""
+"""Collect candidates for a field in a document, and build tags from chosen candidates."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -11,7 +11,12 @@ from app.engines.extraction.candidates import Candidate, Range, list_candidates
 from app.engines.extraction.context import Contexts, build_contexts
 from app.engines.extraction.memory import Memory
 from app.engines.extraction.options import ABSENT, list_options
-from app.engines.extraction.rules import View, build_view, find_place, score_candidate
+from app.engines.extraction.rules import (
+    FieldView,
+    build_field_view,
+    find_nearby_keywords,
+    score_candidate,
+)
 from app.engines.extraction.spans import SpanScores, list_spans
 from app.engines.extraction.values import Target, to_value
 from app.engines.fields import JsonValue, Tag
@@ -22,51 +27,57 @@ MAX_VALUES = 50
 
 
 @dataclass(slots=True)
-class Reading:
-    """A document's analysis, contexts and searcher, which all fields share."""
+class PreparedDocument:
+    """A document's analysis, nearest keywords and search index, which all fields share."""
 
     analysis: Analysis
     contexts: Contexts
     searcher: Searcher
 
 
-def read_document(analysis: Analysis) -> Reading:
-    """Build the contexts and the searcher of an analyzed document."""
-    return Reading(analysis, build_contexts(analysis), Searcher(analysis))
+def prepare_document(analysis: Analysis) -> PreparedDocument:
+    """Find the nearest keywords of an analyzed document's tokens, and build its search index."""
+    return PreparedDocument(analysis, build_contexts(analysis), Searcher(analysis))
 
 
 def collect_candidates(
-    reading: Reading,
+    prepared_document: PreparedDocument,
     target: Target,
     memory: Memory,
     *,
     scores: SpanScores | None = None,
     excluded_document: int | None = None,
-) -> tuple[View, list[Candidate]]:
-    """Return the best candidates for a field; the memory of `excluded_document` is not used."""
+) -> tuple[FieldView, list[Candidate]]:
+    """Return the best candidates for a field, at most MAX_CANDIDATES.
+
+    Values that only `excluded_document` has in the memory are not used.
+    """
     spans = list_spans(scores) if scores else []
-    candidates = list_all_candidates(reading, target, spans)
+    candidates = list_all_candidates(prepared_document, target, spans)
     if target.kind in ("lines", "code", "text"):
         candidates += _list_remembered_candidates(
-            reading, target, memory, excluded_document, candidates
+            prepared_document, target, memory, excluded_document, candidates
         )
-    view = build_view(reading.analysis, target, reading.contexts)
+    view = build_field_view(prepared_document.analysis, target, prepared_document.contexts)
     if scores:
         scores.record_best_means(candidates)
     return view, _select_best(view, candidates, scores)
 
 
 def list_all_candidates(
-    reading: Reading, target: Target, spans: Iterable[Range] = ()
+    prepared_document: PreparedDocument, target: Target, spans: Iterable[Range] = ()
 ) -> list[Candidate]:
-    """Return all candidates for a field, including candidates without a place in the document."""
+    """Return all candidates for a field, including ABSENT ones, which do not occur in the document.
+
+    `spans` are additional token ranges that the random field considers likely.
+    """
     if target.kind in ("option", "currency"):
-        return list_options(reading.analysis, reading.searcher, target)
-    return list_candidates(reading.analysis, target, spans)
+        return list_options(prepared_document.analysis, prepared_document.searcher, target)
+    return list_candidates(prepared_document.analysis, target, spans)
 
 
 def _list_remembered_candidates(
-    reading: Reading,
+    prepared_document: PreparedDocument,
     target: Target,
     memory: Memory,
     excluded_document: int | None,
@@ -77,24 +88,29 @@ def _list_remembered_candidates(
     for letters in memory.list_values(target.name):
         if memory.get_documents(target.name, letters) == [excluded_document]:
             continue
-        matches = reading.searcher.build_candidates(letters, "memory")
+        matches = prepared_document.searcher.build_candidates(letters, "memory")
         remembered += [c for c in matches if (c.ranges, c.start, c.key) not in known_keys]
     return remembered[:12]
 
 
 def _select_best(
-    view: View, candidates: list[Candidate], scores: SpanScores | None
+    view: FieldView, candidates: list[Candidate], scores: SpanScores | None
 ) -> list[Candidate]:
-    """Return at most MAX_CANDIDATES: remembered candidates, then the best by span or rules."""
+    """Return at most MAX_CANDIDATES candidates, in the original order.
+
+    Candidates from the memory are kept first, then the best by span score, then by rule score.
+    """
     if len(candidates) <= MAX_CANDIDATES:
         return candidates
     kept_indexes: set[int] = {index for index, c in enumerate(candidates) if c.kind == "memory"}
     if scores:
-        sums = [scores.sum_excess(candidate) for candidate in candidates]
+        excess_sums = [scores.sum_excess(candidate) for candidate in candidates]
         kept_indexes.update(
-            sorted(range(len(candidates)), key=lambda index: -sums[index])[:_MAX_BY_SPAN_SCORE]
+            sorted(range(len(candidates)), key=lambda index: -excess_sums[index])[
+                :_MAX_BY_SPAN_SCORE
+            ]
         )
-    points = [score_candidate(view, c, find_place(view, c)) for c in candidates]
+    points = [score_candidate(view, c, find_nearby_keywords(view, c)) for c in candidates]
     for index in sorted(range(len(candidates)), key=lambda index: -points[index]):
         if len(kept_indexes) >= MAX_CANDIDATES:
             break
@@ -103,9 +119,12 @@ def _select_best(
 
 
 def build_value(
-    view: View, candidate: Candidate, spelling: str | None = None, currency: str = ""
+    view: FieldView, candidate: Candidate, spelling: str | None = None, currency: str = ""
 ) -> JsonValue:
-    """Return the canonical value of a candidate, or None if the field rejects it."""
+    """Return the canonical value of a candidate, or None if the field does not allow it.
+
+    `spelling` replaces a candidate's text. `currency` is used if the document has no currency.
+    """
     target = view.target
     if target.field["type"] == "money":
         return to_value(target, candidate.key, find_currency(view, candidate) or currency)
@@ -118,29 +137,34 @@ def build_value(
     return to_value(target, candidate.text if spelling is None else spelling)
 
 
-def find_currency(view: View, candidate: Candidate) -> str:
-    """Return the currency next to an amount, or a default.
+def find_currency(view: FieldView, candidate: Candidate) -> str:
+    """Return the currency code next to an amount.
 
-    The default is the field's only currency, or else the document's most frequent currency.
+    If there is none, return the field's only currency, or the document's most frequent currency,
+    or "".
     """
-    signs = view.analysis.currencies
+    currencies = view.analysis.currencies
     allowed = view.target.field["constraints"].get("currencies") or []
     nearby_indexes = [
-        i for i in (candidate.first - 1, candidate.last + 1, candidate.first - 2) if i in signs
+        i for i in (candidate.first - 1, candidate.last + 1, candidate.first - 2) if i in currencies
     ]
     if nearby_indexes:
-        code = signs[nearby_indexes[0]]
+        code = currencies[nearby_indexes[0]]
         return code if not allowed or code in allowed else str(allowed[0])
     if len(allowed) == 1:
         return str(allowed[0])
-    counts = Counter(code for code in signs.values() if not allowed or code in allowed)
+    counts = Counter(code for code in currencies.values() if not allowed or code in allowed)
     return min(counts, key=lambda code: (-counts[code], code)) if counts else ""
 
 
 def build_tag(
-    view: View, candidate: Candidate, value: JsonValue, confidence: float, row: int | None = None
+    view: FieldView,
+    candidate: Candidate,
+    value: JsonValue,
+    confidence: float,
+    row: int | None = None,
 ) -> Tag:
-    """Return a tag with one piece of evidence per line of the candidate."""
+    """Return a model tag for the candidate's field, with evidence for each line."""
     return {
         "field": view.target.name,
         "value": value,
@@ -152,7 +176,10 @@ def build_tag(
 
 
 def build_evidence(analysis: Analysis, candidate: Candidate) -> list[dict[str, Any]]:
-    """Return the evidence of a candidate: page, box and offsets of each line, and no text yet."""
+    """Return a candidate's evidence: the page, box and offsets of each line.
+
+    `complete_evidence` adds the text later. An ABSENT candidate has no evidence.
+    """
     if candidate.kind == ABSENT:
         return []
     pieces: list[dict[str, Any]] = []
@@ -167,7 +194,7 @@ def build_evidence(analysis: Analysis, candidate: Candidate) -> list[dict[str, A
 def _build_line_evidence(
     analysis: Analysis, span: tuple[int, int], start: int, end: int
 ) -> Iterable[dict[str, Any]]:
-    """Yield one piece of evidence, or more if the tokens are not consecutive in the text."""
+    """Yield one piece of evidence for each group of tokens that are consecutive in the text."""
     tokens = analysis.tokens[span[0] : span[1] + 1]
     groups: list[list[Any]] = []
     for token in tokens:

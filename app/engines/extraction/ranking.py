@@ -15,74 +15,83 @@ from app.engines.extraction.features import FEATURE_COUNT, RULE_SCORE_INDEX, bui
 from app.engines.extraction.memory import Memory
 from app.engines.extraction.model import MIN_EXAMPLES
 from app.engines.extraction.proposing import MAX_VALUES, collect_candidates
-from app.engines.extraction.rules import View
+from app.engines.extraction.rules import FieldView
 from app.engines.extraction.spans import SpanScores
 from app.engines.extraction.values import Target
 
 Array = np.ndarray[Any, Any]
 MIN_TREE_DOCUMENTS = 40
-"""With fewer documents that have a value, a logistic ranker is trained instead of trees."""
+"""The minimum number of documents with a correct candidate to train trees.
+
+If there are fewer, a logistic ranker is trained.
+"""
 
 RULE_PRIOR = 1.0
-"""The log odds added per point of the rule score at MIN_EXAMPLES documents; more reduce it."""
+"""The log odds that a logistic ranker adds per point of the rule score.
+
+This applies up to MIN_EXAMPLES documents with a correct candidate. With more, it adds less.
+"""
 
 
 @dataclass(slots=True)
-class Problem:
-    """The candidates for one field in all examples.
+class RankingData:
+    """The candidates for one field in all examples, with their features.
 
-    `rows` is one matrix of features; `bounds` has the first and the end row of each example.
+    `rows` is the matrix of features, and `labels` tells whether each candidate is correct. `bounds`
+    has the first row of each example, and the row after its last one.
     """
 
     target: Target
-    views: list[View] = field(default_factory=list)
+    views: list[FieldView] = field(default_factory=list)
     candidates: list[list[Candidate]] = field(default_factory=list)
     bounds: list[tuple[int, int]] = field(default_factory=list)
     rows: Array = field(default_factory=lambda: np.zeros((0, FEATURE_COUNT)))
     labels: Array = field(default_factory=lambda: np.zeros(0, dtype=bool))
 
 
-def build_problem(
+def build_ranking_data(
     prepared_examples: Sequence[PreparedExample],
     target: Target,
     memory: Memory,
     scores: Sequence[SpanScores | None],
-) -> Problem:
-    """Return the candidates for a field with their features and whether each is correct."""
-    problem = Problem(target)
+) -> RankingData:
+    """Collect the candidates for a field in all examples, and compute their features and labels."""
+    data = RankingData(target)
     rows: list[list[float]] = []
     labels: list[bool] = []
     for number, example in enumerate(prepared_examples):
         view, candidates = collect_candidates(
-            example.reading, target, memory, scores=scores[number], excluded_document=number
+            example.prepared_document,
+            target,
+            memory,
+            scores=scores[number],
+            excluded_document=number,
         )
-        document_memory = memory.build_document_memory(example.reading.analysis, number)
-        problem.bounds.append((len(rows), len(rows) + len(candidates)))
+        document_memory = memory.build_document_memory(example.prepared_document.analysis, number)
+        data.bounds.append((len(rows), len(rows) + len(candidates)))
         rows += build_features(view, candidates, document_memory, scores[number])
         labels += mark_matches(candidates, target, example.values.get(target.name, []))
-        problem.views.append(view)
-        problem.candidates.append(candidates)
-    problem.rows = np.array(rows, dtype=np.float64).reshape(len(rows), FEATURE_COUNT)
-    problem.labels = np.array(labels, dtype=bool)
-    return problem
+        data.views.append(view)
+        data.candidates.append(candidates)
+    data.rows = np.array(rows, dtype=np.float64).reshape(len(rows), FEATURE_COUNT)
+    data.labels = np.array(labels, dtype=bool)
+    return data
 
 
-def fit_ranker(problem: Problem, numbers: Sequence[int]) -> trees.Ranker | None:
-    """Train a ranker on the examples `numbers`.
+def fit_ranker(data: RankingData, example_indexes: Sequence[int]) -> trees.Ranker | None:
+    """Train a ranker on the candidates in some of the examples.
 
-    Return None if the examples have no correct or no incorrect candidate.
+    Return None if these examples have no correct candidate, or no incorrect candidate.
     """
-    rows_by_example = [np.arange(*problem.bounds[number]) for number in numbers]
+    rows_by_example = [np.arange(*data.bounds[number]) for number in example_indexes]
     row_indexes = (
         np.concatenate(rows_by_example) if rows_by_example else np.zeros(0, dtype=np.int64)
     )
-    labels = problem.labels[row_indexes]
+    labels = data.labels[row_indexes]
     if not labels.any() or labels.all():
         return None
-    rows = problem.rows[row_indexes]
-    positive_count = sum(
-        1 for example_rows in rows_by_example if problem.labels[example_rows].any()
-    )
+    rows = data.rows[row_indexes]
+    positive_count = sum(1 for example_rows in rows_by_example if data.labels[example_rows].any())
     if positive_count < MIN_TREE_DOCUMENTS:
         ranker = trees.fit_logistic(rows, labels)
         return ranker.add_prior(
@@ -91,23 +100,23 @@ def fit_ranker(problem: Problem, numbers: Sequence[int]) -> trees.Ranker | None:
     return trees.fit_trees(rows, labels)
 
 
-def score_out_of_fold(problem: Problem, folds: Sequence[int]) -> list[Array]:
-    """Return the log odds of the candidates of each example, by rankers trained without it."""
-    result: list[Array] = [np.zeros(0)] * len(problem.bounds)
+def score_out_of_fold(data: RankingData, folds: Sequence[int]) -> list[Array]:
+    """Return the log odds of each example's candidates, from a ranker trained on other folds."""
+    log_odds: list[Array] = [np.zeros(0)] * len(data.bounds)
     for fold in sorted(set(folds)):
         ranker = fit_ranker(
-            problem, [number for number, example_fold in enumerate(folds) if example_fold != fold]
+            data, [number for number, example_fold in enumerate(folds) if example_fold != fold]
         )
         for number, example_fold in enumerate(folds):
             if example_fold == fold and ranker is not None:
-                first, last = problem.bounds[number]
-                result[number] = ranker.decide(problem.rows[first:last])
-    return result
+                first, last = data.bounds[number]
+                log_odds[number] = ranker.compute_log_odds(data.rows[first:last])
+    return log_odds
 
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """A chosen candidate: its index in the list, its log odds, and its margin."""
+    """A chosen candidate: its index in the list, its log odds, and its lead over the next value."""
 
     index: int
     odds: float
@@ -117,9 +126,10 @@ class Choice:
 def choose_candidates(
     candidates: Sequence[Candidate], odds: Array, *, multiple: bool
 ) -> list[Choice]:
-    """Return the best candidate.
+    """Choose the candidate with the highest log odds.
 
-    For a multiple field, return the candidates with log odds of at least -1 that do not overlap.
+    For a field with multiple values, choose the best candidates that do not overlap and have log
+    odds of at least -1.
     """
     if not len(odds):
         return []

@@ -1,4 +1,4 @@
-"""Choose the spelling of a value: as in the document, or as accepted before."""
+"""Choose how a value is spelled: as in the document, or as it was accepted before."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
@@ -16,11 +16,12 @@ _MIN_LENGTH = 6
 
 @dataclass(slots=True)
 class Renderer:
-    """The spellings accepted for the values of one field, by their letters and digits.
+    """The accepted spellings of one field's values, and the rules for their use.
 
-    `mode` limits how a spelling may differ from the document: "plain" means not at all,
-    "same_letters" in punctuation, spaces and case, "similar" even in a few letters. `strips` has
-    the characters to remove at the end.
+    `spellings` counts the accepted spellings by their letters and digits. `mode` limits how a
+    spelling may differ from the document: with "plain", not at all; with "same_letters", in
+    punctuation, spaces and case; with "similar", also in a few letters. `strips` has the characters
+    to remove from the end.
     """
 
     spellings: Mapping[str, Counter[str]] = field(default_factory=dict)
@@ -30,9 +31,10 @@ class Renderer:
     def render(
         self, text: str, *, mode: str | None = None, excluded_spelling: str | None = None
     ) -> str:
-        """Return the spelling of `text`; one acceptance of `excluded_spelling` is not counted.
+        """Return the best spelling of `text`; its digits never change.
 
-        The digits of `text` never change.
+        One acceptance of `excluded_spelling` is not counted. In training, this prevents the use of
+        the document's own value.
         """
         stripped_text = text.rstrip(self.strips) or text
         mode = mode or self.mode
@@ -41,7 +43,7 @@ class Renderer:
         letters = compact(text)
         spelling = self._choose_spelling(letters, excluded_spelling)
         if spelling is None and mode == "similar":
-            spelling = self._choose_similar(letters, excluded_spelling)
+            spelling = self._choose_similar_spelling(letters, excluded_spelling)
         if spelling is None or _get_digits(spelling) != _get_digits(text):
             return stripped_text
         return spelling
@@ -57,16 +59,16 @@ class Renderer:
             else None
         )
 
-    def _choose_similar(self, letters: str, excluded_spelling: str | None) -> str | None:
+    def _choose_similar_spelling(self, letters: str, excluded_spelling: str | None) -> str | None:
         if len(letters) < _MIN_LENGTH:
             return None
-        pairs = _list_pairs(letters)
+        pairs = _list_letter_pairs(letters)
         best_ratio, best_spelling = _MIN_SIMILARITY, None
         matcher = SequenceMatcher(None, "", letters, autojunk=False)
         for known_letters in sorted(self.spellings):
             if abs(len(known_letters) - len(letters)) > 0.15 * len(letters):
                 continue
-            shared_count = len(pairs & _list_pairs(known_letters))
+            shared_count = len(pairs & _list_letter_pairs(known_letters))
             if shared_count < 0.6 * len(pairs):
                 continue
             matcher.set_seq1(known_letters)
@@ -82,7 +84,7 @@ class Renderer:
         return best_spelling
 
 
-def _list_pairs(text: str) -> set[str]:
+def _list_letter_pairs(text: str) -> set[str]:
     return {text[index : index + 2] for index in range(len(text) - 1)}
 
 
@@ -91,9 +93,10 @@ def _get_digits(text: str) -> str:
 
 
 def find_stripped_punctuation(pairs: Iterable[tuple[str, str]]) -> str:
-    """Return the trailing characters to remove, learned from pairs of text and accepted value.
+    """Return the characters to remove from the end of texts, learned from accepted values.
 
-    The default is spaces and all punctuation except the period, which may end an abbreviation.
+    `pairs` has document texts with their accepted values. The default is spaces and all
+    punctuation except the period, which may end an abbreviation.
     """
     votes: Counter[str] = Counter()
     for text, value in pairs:

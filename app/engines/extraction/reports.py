@@ -1,4 +1,4 @@
-"""Measure proposals: precision, recall, F1 and calibration."""
+"""Compare proposals with accepted values, and report precision, recall, F1 and calibration."""
 
 import random
 from collections.abc import Sequence
@@ -15,7 +15,10 @@ _BOOTSTRAP_ROUNDS, _CONFIDENCE_LEVEL = 1000, 0.95
 
 @dataclass(slots=True)
 class Outcome:
-    """One accepted value, one proposal, or a proposal with the accepted value it matches."""
+    """The result of comparing a proposal with an accepted value.
+
+    It may also be a proposal without an accepted value, or an accepted value without a proposal.
+    """
 
     field: str
     document: int
@@ -27,8 +30,8 @@ class Outcome:
     margin: float = 0.0
     confidence: float = 0.0
 
-    def drop_below(self, threshold: float) -> None:
-        """Withdraw the proposal if its confidence is below the threshold."""
+    def withdraw_if_below(self, threshold: float) -> None:
+        """Count the value as not proposed if its confidence is below the threshold."""
         if self.proposed and self.confidence < threshold:
             self.proposed = self.correct = self.correct_letters = False
 
@@ -39,30 +42,41 @@ def compare_proposals(
     values: Sequence[JsonValue],
     proposals: Sequence[tuple[JsonValue, float, float]],
 ) -> list[Outcome]:
-    """Compare proposals (value, log odds, margin) with the accepted values of one document."""
+    """Compare the proposals for a field with its accepted values in one document.
+
+    A proposal is (value, log odds, margin). The outcomes for the proposals come first, in order.
+    """
     unmatched_keys = [target.build_key(value) for value in values]
     unmatched_letters = [get_letters(value) for value in values]
     outcomes = []
     for value, odds, margin in proposals:
         key, letters = target.build_key(value), get_letters(value)
-        correct, fuzzy = (
+        correct, correct_letters = (
             key in unmatched_keys,
             key in unmatched_keys or letters in unmatched_letters,
         )
-        if fuzzy:
+        if correct_letters:
             index = unmatched_keys.index(key) if correct else unmatched_letters.index(letters)
             del unmatched_keys[index], unmatched_letters[index]
-        support = 1 if fuzzy else 0
-        outcomes.append(Outcome(target.name, document, support, True, correct, fuzzy, odds, margin))  # noqa: FBT003
-    missed = len(unmatched_keys)
-    outcomes += [Outcome(target.name, document, 1, False, False, False) for _ in range(missed)]  # noqa: FBT003
+        support = 1 if correct_letters else 0
+        outcomes.append(
+            Outcome(target.name, document, support, True, correct, correct_letters, odds, margin)  # noqa: FBT003
+        )
+    missed_count = len(unmatched_keys)
+    outcomes += [
+        Outcome(target.name, document, 1, False, False, False)  # noqa: FBT003
+        for _ in range(missed_count)
+    ]
     return outcomes
 
 
 def build_report(
     outcomes: Sequence[Outcome], ids: Sequence[str], targets: Sequence[Target], folds: int
 ) -> Report:
-    """Return the report on all outcomes."""
+    """Count the outcomes by field and by document, and measure the calibration.
+
+    `ids` are the document ids, in the order of the numbers in the outcomes.
+    """
     names = [target.name for target in targets]
     pairs = [(outcome.confidence, outcome.correct) for outcome in outcomes if outcome.proposed]
     bins = [CalibrationBin(*values) for values in build_bins(pairs)]
@@ -105,10 +119,10 @@ def _count_outcomes(outcomes: Sequence[Outcome]) -> FieldReport:
 
 
 def is_not_worse(new: Report, old: Report) -> bool:
-    """Return whether the new F1 is not below the old one by more than noise.
+    """Return whether the new F1 is not significantly lower than the old F1.
 
-    The difference is resampled, with a fixed seed, on documents that both reports contain. With
-    fewer than two such documents, it is compared with its standard error.
+    Documents that both reports contain are resampled with a fixed seed. If there are fewer than two
+    of these documents, the difference is compared with its standard error instead.
     """
     old_counts = dict(zip(old.document_ids, old.document_counts, strict=True))
     pairs = [

@@ -1,4 +1,4 @@
-"""Propose tags without a trained model: by rules and the values of a few similar documents."""
+"""Propose tags without a trained model, by rules and by values from a few accepted examples."""
 
 from collections.abc import Sequence
 
@@ -14,14 +14,20 @@ from app.engines.extraction.examples import (
 from app.engines.extraction.memory import DocumentMemory, Memory
 from app.engines.extraction.model import Document, Example
 from app.engines.extraction.proposing import (
-    Reading,
+    PreparedDocument,
     build_tag,
     build_value,
     collect_candidates,
-    read_document,
+    prepare_document,
 )
 from app.engines.extraction.renderer import Renderer
-from app.engines.extraction.rules import THRESHOLD, View, find_place, score_candidate, to_confidence
+from app.engines.extraction.rules import (
+    THRESHOLD,
+    FieldView,
+    find_nearby_keywords,
+    score_candidate,
+    to_confidence,
+)
 from app.engines.extraction.sequences import align_values
 from app.engines.extraction.tables import propose_tables
 from app.engines.extraction.trained import complete_evidence
@@ -32,20 +38,22 @@ _MAX_VALUES = 20
 
 
 def propose(document: Document, fields: Sequence[Field], examples: Sequence[Example]) -> list[Tag]:
-    """Return the tags that rules and remembered values propose; see `propose_by_rules`."""
+    """Return the tags proposed by rules and by values from `examples`; see `propose_by_rules`."""
     ordered_examples = sorted(examples, key=lambda example: example.id)
     prepared_examples = prepare_examples(ordered_examples, fields)
     targets = list_all_targets(prepared_examples, fields)
     memory = _build_memory(prepared_examples, targets)
-    reading = read_document(analyze(document))
-    if not reading.analysis.tokens:
+    prepared_document = prepare_document(analyze(document))
+    if not prepared_document.analysis.tokens:
         return []
-    document_memory = memory.build_document_memory(reading.analysis)
+    document_memory = memory.build_document_memory(prepared_document.analysis)
     tags: list[Tag] = []
     for target in targets:
-        tags += _propose_field(reading, target, memory, document_memory)
+        tags += _propose_field(prepared_document, target, memory, document_memory)
     tags += propose_tables(
-        reading.analysis, fields, find_headers(ordered_examples, prepared_examples, fields)
+        prepared_document.analysis,
+        fields,
+        find_headers(ordered_examples, prepared_examples, fields),
     )
     return complete_evidence(tags, document)
 
@@ -55,7 +63,7 @@ def _build_memory(prepared_examples: list[PreparedExample], targets: list[Target
     for number, example in enumerate(prepared_examples):
         for target in targets:
             for alignment in align_values(example, target):
-                analysis = example.reading.analysis
+                analysis = example.prepared_document.analysis
                 memory.add_value(
                     number, target.name, analysis, alignment.candidate, alignment.spelling
                 )
@@ -64,9 +72,12 @@ def _build_memory(prepared_examples: list[PreparedExample], targets: list[Target
 
 
 def _propose_field(
-    reading: Reading, target: Target, memory: Memory, document_memory: DocumentMemory
+    prepared_document: PreparedDocument,
+    target: Target,
+    memory: Memory,
+    document_memory: DocumentMemory,
 ) -> list[Tag]:
-    view, candidates = collect_candidates(reading, target, memory)
+    view, candidates = collect_candidates(prepared_document, target, memory)
     points = [_score_with_memory(view, candidate, document_memory) for candidate in candidates]
     order = sorted(range(len(candidates)), key=lambda index: (-points[index], index))
     renderer = Renderer(memory.list_spellings(target.name), "same_letters")
@@ -84,8 +95,10 @@ def _propose_field(
     return tags
 
 
-def _score_with_memory(view: View, candidate: Candidate, document_memory: DocumentMemory) -> float:
-    points = score_candidate(view, candidate, find_place(view, candidate))
+def _score_with_memory(
+    view: FieldView, candidate: Candidate, document_memory: DocumentMemory
+) -> float:
+    points = score_candidate(view, candidate, find_nearby_keywords(view, candidate))
     if not document_memory.best_documents:
         return points
     value_count, same_value, best_similarity, by_left, nearness, same_line_count = (

@@ -1,4 +1,4 @@
-"""Score candidates without a trained model: by keywords, layout and type."""
+"""Score candidates without a trained model, by nearby keywords, layout and field type."""
 
 import math
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from app.engines.extraction.options import ABSENT
 from app.engines.extraction.values import Target
 
 THRESHOLD = 2.0
-"""The minimum score of a proposal."""
+"""The minimum score of a candidate that is proposed."""
 
 _RIVAL_CONCEPTS = frozenset({"subtotal", "tax", "cash", "change", "rounding", "discount"})
 _UNRELATED_CONCEPTS = frozenset(
@@ -39,11 +39,11 @@ _LARGE_TEXT_RATIO = 1.2
 
 
 @dataclass(slots=True)
-class View:
-    """A document as seen by one field.
+class FieldView:
+    """A document's analysis, with the keywords that name one field.
 
-    `own_keywords` maps the last token of each keyword of the field to the first; `largest` is the
-    largest amount with decimals.
+    `own_keywords` maps the index of the last token of each such keyword to its first token.
+    `largest` is the document's largest amount with decimals, or 0.
     """
 
     analysis: Analysis
@@ -53,18 +53,26 @@ class View:
     largest: float
 
 
-def build_view(analysis: Analysis, target: Target, contexts: Contexts) -> View:
-    """Return the view of a field; all fields of a document share `contexts`."""
+def build_field_view(analysis: Analysis, target: Target, contexts: Contexts) -> FieldView:
+    """Find the field's keywords in a document, and return them with the analysis.
+
+    `contexts` are shared by all fields. If the field's keywords include more than the lexicon's,
+    separate contexts are built.
+    """
     own_keywords = dict(find_own_keywords(analysis, target))
     if not own_keywords.keys() <= analysis.keywords.ends.keys():
         contexts = build_contexts(analysis, own_keywords)
     values = [abs(float(a.value)) for a in analysis.amounts if "." in a.value]
-    return View(analysis, target, own_keywords, contexts, max(values, default=0.0))
+    return FieldView(analysis, target, own_keywords, contexts, max(values, default=0.0))
 
 
 @dataclass(slots=True)
-class Place:
-    """The concepts left of and above a candidate, and whether they belong to its field."""
+class NearbyKeywords:
+    """The concepts of the nearest keywords left of a candidate and above it, or "".
+
+    `left_is_own` and `above_is_own` tell whether these keywords name the candidate's field.
+    `distance` is the number of tokens from the left keyword to the candidate, or 99.
+    """
 
     left: str
     left_is_own: bool
@@ -73,8 +81,8 @@ class Place:
     above_is_own: bool
 
 
-def find_place(view: View, candidate: Candidate) -> Place:
-    """Return the keywords near a candidate."""
+def find_nearby_keywords(view: FieldView, candidate: Candidate) -> NearbyKeywords:
+    """Return the nearest keywords left of a candidate and above it."""
     concepts = view.analysis.keywords.concepts
     last = view.contexts.left[candidate.first]
     above = view.contexts.find_above(candidate.first)
@@ -82,7 +90,7 @@ def find_place(view: View, candidate: Candidate) -> Place:
         if concepts[above + 1] != concepts[above] or above in view.analysis.keywords.ends:
             break
         above += 1
-    return Place(
+    return NearbyKeywords(
         concepts[last] if last >= 0 else "",
         last in view.own_keywords,
         candidate.first - last if last >= 0 else 99,
@@ -91,43 +99,45 @@ def find_place(view: View, candidate: Candidate) -> Place:
     )
 
 
-def score_candidate(view: View, candidate: Candidate, place: Place) -> float:
-    """Return the score of a candidate; candidates with at least THRESHOLD are proposed."""
+def score_candidate(view: FieldView, candidate: Candidate, keywords: NearbyKeywords) -> float:
+    """Return a candidate's rule score; `rule_based` proposes candidates that reach THRESHOLD."""
     kind = view.target.kind
     if kind in ("option", "currency"):
         return -1.0 if candidate.kind == ABSENT else 3.0 - 0.1 * min(candidate.first, 9)
-    points = _score_place(place)
+    points = _score_nearby_keywords(keywords)
     if kind in ("amount", "date", "time", "datetime"):
-        return points + _score_typed(view, candidate, place)
+        return points + _score_typed(view, candidate, keywords)
     if view.target.concept == "company":
         return points + _score_company(view, candidate)
     if view.target.concept in ("address", "customer") or view.target.field["type"] == "address":
         return points + _score_address(view, candidate)
     if kind in ("email", "url", "phone"):
         return points + 3.0 - 0.1 * min(view.analysis.tokens[candidate.first].row, 9)
-    return points + _score_code(view, candidate, place)
+    return points + _score_code(view, candidate, keywords)
 
 
 def to_confidence(points: float) -> float:
-    """Convert a score to a cautious confidence, at most 0.9."""
+    """Convert a rule score to a confidence between 0 and 0.9."""
     return round(0.9 / (1 + math.exp(-(points - 4.0) / 1.5)), 4)
 
 
-def _score_place(place: Place) -> float:
-    if place.left_is_own:
-        return 4.0 - 0.15 * min(place.distance, 8)
-    if place.above_is_own and not place.left:
+def _score_nearby_keywords(keywords: NearbyKeywords) -> float:
+    if keywords.left_is_own:
+        return 4.0 - 0.15 * min(keywords.distance, 8)
+    if keywords.above_is_own and not keywords.left:
         return 3.0
-    return (1.0 if place.above_is_own else 0.0) - (1.5 if place.left else 0.0)
+    return (1.0 if keywords.above_is_own else 0.0) - (1.5 if keywords.left else 0.0)
 
 
-def _score_typed(view: View, candidate: Candidate, place: Place) -> float:
+def _score_typed(view: FieldView, candidate: Candidate, keywords: NearbyKeywords) -> float:
     analysis, concept = view.analysis, view.target.concept
     points = -1.0 if candidate.is_alternative else 0.0
     row = analysis.tokens[candidate.first].row
     if view.target.kind != "amount":
         is_first = analysis.dates and candidate.first == analysis.dates[0].first
-        is_due_date = place.left == "due_date" or (place.above == "due_date" and not place.left)
+        is_due_date = keywords.left == "due_date" or (
+            keywords.above == "due_date" and not keywords.left
+        )
         points += 1.0 if is_first and concept != "due_date" else 0.0
         return (
             points - (3.0 if is_due_date and concept == "date" else 0.0) + (1.5 if concept else 0)
@@ -139,9 +149,9 @@ def _score_typed(view: View, candidate: Candidate, place: Place) -> float:
         points += 1.0 if value and value >= view.largest else 0.0
         points += min(analysis.amount_counts[candidate.key], 3) * 0.2 if has_cents else 0.0
         points += row / max(len(analysis.layout.rows), 1)
-        points += 0.4 * min(analysis.sums.get(candidate.key, 0), 2)
-        points -= 2.0 if place.left in _RIVAL_CONCEPTS else 0.0
-        points -= 3.0 if place.left in {"number", "tax_id", "phone", "date", "operator"} else 0.0
+        points += 0.4 * min(analysis.sum_counts.get(candidate.key, 0), 2)
+        points -= 2.0 if keywords.left in _RIVAL_CONCEPTS else 0.0
+        points -= 3.0 if keywords.left in {"number", "tax_id", "phone", "date", "operator"} else 0.0
         points -= 2.0 if value == 0 else 0.0
     return points
 
@@ -150,7 +160,7 @@ def _is_number(text: str) -> bool:
     return text.replace(".", "", 1).lstrip("-").isdigit()
 
 
-def _score_company(view: View, candidate: Candidate) -> float:
+def _score_company(view: FieldView, candidate: Candidate) -> float:
     tokens = view.analysis.tokens[candidate.first : candidate.last + 1]
     concepts = set(view.analysis.keywords.concepts[candidate.first : candidate.last + 1])
     row = tokens[0].row
@@ -164,7 +174,7 @@ def _score_company(view: View, candidate: Candidate) -> float:
     return points - (0.5 if candidate.kind not in ("lines", "rows") else 0.0)
 
 
-def _score_address(view: View, candidate: Candidate) -> float:
+def _score_address(view: FieldView, candidate: Candidate) -> float:
     tokens = view.analysis.tokens
     indexes = [index for first, last in candidate.ranges for index in range(first, last + 1)]
     concepts = [view.analysis.keywords.concepts[index] for index in indexes]
@@ -181,7 +191,7 @@ def _score_address(view: View, candidate: Candidate) -> float:
     return points - (1.0 if tokens[candidate.first].row == 0 else 0.0)
 
 
-def _score_code(view: View, candidate: Candidate, place: Place) -> float:
+def _score_code(view: FieldView, candidate: Candidate, keywords: NearbyKeywords) -> float:
     text = candidate.text
     points = 0.0
     if view.target.kind == "code" or view.target.concept in ("number", "order_number"):
@@ -203,6 +213,6 @@ def _score_code(view: View, candidate: Candidate, place: Place) -> float:
             if any(view.analysis.keywords.concepts[candidate.first : candidate.last + 1])
             else 0.0
         )
-    if place.left_is_own and place.distance > 2:  # noqa: PLR2004 - not next to its keyword
+    if keywords.left_is_own and keywords.distance > 2:  # noqa: PLR2004 - not next to its keyword
         points -= 1.5
     return points + (0.3 if candidate.kind == "after" else 0.0)

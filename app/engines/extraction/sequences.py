@@ -1,4 +1,4 @@
-"""Label the tokens of examples, and train conditional random fields in and out of fold."""
+"""Label the tokens of examples, and train conditional random fields with cross-validation."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,28 +11,30 @@ from app.engines.extraction.examples import PreparedExample
 from app.engines.extraction.layout import compact
 from app.engines.extraction.options import ABSENT
 from app.engines.extraction.proposing import list_all_candidates
-from app.engines.extraction.rules import build_view, find_place, score_candidate
+from app.engines.extraction.rules import build_field_view, find_nearby_keywords, score_candidate
 from app.engines.extraction.spans import SpanScores, build_scores
 from app.engines.extraction.values import Target
 
 MAX_TARGETS = 40
-"""The maximum number of fields that are learned; training time grows with its square."""
+"""The maximum number of fields to learn. Training time grows with the square of that number."""
 
 
 @dataclass(slots=True)
 class Alignment:
-    """The place of an accepted value in its document."""
+    """An accepted value's location in its document, and its accepted spelling."""
 
     candidate: Candidate
     spelling: str
 
 
 def align_values(example: PreparedExample, target: Target) -> list[Alignment]:
-    """Return the most plausible place for each accepted value that the document contains."""
+    """Return the most plausible location of each accepted value that the document contains."""
     values = example.values.get(target.name, [])
     if not values:
         return []
-    view = build_view(example.reading.analysis, target, example.reading.contexts)
+    view = build_field_view(
+        example.prepared_document.analysis, target, example.prepared_document.contexts
+    )
     candidates = _list_value_candidates(example, target)
     alignments = []
     for value_index, value in enumerate(values):
@@ -43,26 +45,28 @@ def align_values(example: PreparedExample, target: Target) -> list[Alignment]:
         if not matching_candidates:
             continue
         ranges = find_evidence_ranges(
-            example.reading.analysis, example.evidence[target.name][value_index]
+            example.prepared_document.analysis, example.evidence[target.name][value_index]
         )
         evidenced_candidates = [
             c for c in matching_candidates if ranges and _overlaps(c.ranges, ranges)
         ]
         best = max(
             evidenced_candidates or matching_candidates,
-            key=lambda c: (score_candidate(view, c, find_place(view, c)), -c.first),
+            key=lambda c: (score_candidate(view, c, find_nearby_keywords(view, c)), -c.first),
         )
         alignments.append(Alignment(best, value if isinstance(value, str) else best.text))
     return alignments
 
 
 def _list_value_candidates(example: PreparedExample, target: Target) -> list[Candidate]:
-    """Return all candidates for a field, and a candidate at each place of an accepted value."""
-    candidates = list_all_candidates(example.reading, target)
+    """Return all candidates for a field, and one for each occurrence of an accepted value."""
+    candidates = list_all_candidates(example.prepared_document, target)
     if target.kind in ("lines", "code", "text"):
         for value in example.values.get(target.name, []):
             if isinstance(value, str):
-                candidates += example.reading.searcher.build_candidates(compact(value), "span")
+                candidates += example.prepared_document.searcher.build_candidates(
+                    compact(value), "span"
+                )
     return candidates
 
 
@@ -71,11 +75,12 @@ def _overlaps(left: Sequence[Range], right: Sequence[Range]) -> bool:
 
 
 def label_tokens(example: PreparedExample, alignment_lists: Sequence[list[Alignment]]) -> list[int]:
-    """Return the label of each token.
+    """Return a label for each token.
 
-    0 is outside a value. For field number n, 1 + 2 * n begins a value and 2 + 2 * n continues it.
+    The label 0 is for tokens outside a value. For field number n, counted from 0, the label
+    1 + 2 * n begins a value, and the label 2 + 2 * n continues it.
     """
-    labels = [0] * len(example.reading.analysis.tokens)
+    labels = [0] * len(example.prepared_document.analysis.tokens)
     for number, alignments in enumerate(alignment_lists):
         for alignment in alignments:
             if alignment.candidate.kind == ABSENT:
@@ -90,7 +95,7 @@ def label_tokens(example: PreparedExample, alignment_lists: Sequence[list[Alignm
 
 
 def assign_folds(count: int, folds: int) -> list[int]:
-    """Return the fold of each example; this is repeatable because examples are ordered by id."""
+    """Distribute examples among folds in round-robin order, and return their fold numbers."""
     return [number % folds for number in range(count)]
 
 
@@ -100,8 +105,10 @@ def train_random_fields(
     label_count: int,
     folds: list[int],
 ) -> tuple[crf.RandomField, list[list[SpanScores]]]:
-    """Return the random field of all examples, and the out-of-fold scores of each example."""
-    token_attributes = [describe_tokens(example.reading.analysis) for example in prepared_examples]
+    """Train a random field on all examples, and compute each example's out-of-fold scores."""
+    token_attributes = [
+        describe_tokens(example.prepared_document.analysis) for example in prepared_examples
+    ]
     items = [crf.prepare_items(attributes) for attributes in token_attributes]
     scores: list[list[SpanScores]] = [[] for _ in prepared_examples]
     for fold in sorted(set(folds)):
@@ -122,7 +129,7 @@ def train_random_fields(
 def decode_scores(
     field: crf.RandomField, token_attributes: Sequence[Sequence[str]]
 ) -> list[SpanScores]:
-    """Return the scores of one document for each learned field."""
+    """Return a document's span scores for each learned field."""
     marginals, path = field.decode(token_attributes)
     count = (marginals.shape[1] - 1) // 2
     return [

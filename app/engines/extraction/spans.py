@@ -1,4 +1,4 @@
-"""Convert token probabilities to spans and to candidate scores."""
+"""Convert the random field's token probabilities to spans and to candidate scores."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -11,27 +11,31 @@ _NEUTRAL = 0.3
 
 @dataclass(slots=True)
 class SpanScores:
-    """The probabilities, for one field, that a token begins a value or is part of a value.
+    """The probabilities, for one field, that each token begins a value or is part of a value.
 
-    `sums` has the running sum of `inside`, so that summing a span needs one subtraction.
+    `prefix_sums` has the running sum of `inside`, so that summing a span needs one subtraction.
+    `decoded` has the spans in the most likely label sequence. `by_key` has the highest mean
+    probability for each candidate key.
     """
 
     begin: list[float]
     inside: list[float]
-    sums: list[float]
+    prefix_sums: list[float]
     decoded: frozenset[Range]
     by_key: dict[str, float]
 
     def sum_excess(self, candidate: Candidate) -> float:
-        """Return by how much the candidate's tokens exceed a neutral probability, in total."""
+        """Return the sum, over the candidate's tokens, of the probability minus _NEUTRAL."""
         return sum(
-            self.sums[last + 1] - self.sums[first] - _NEUTRAL * (last + 1 - first)
+            self.prefix_sums[last + 1] - self.prefix_sums[first] - _NEUTRAL * (last + 1 - first)
             for first, last in candidate.ranges
         )
 
     def describe(self, candidate: Candidate) -> list[float]:
-        """Return seven features of a candidate."""
-        total = sum(self.sums[last + 1] - self.sums[first] for first, last in candidate.ranges)
+        """Return the seven features that these scores add to a candidate, in a fixed order."""
+        total = sum(
+            self.prefix_sums[last + 1] - self.prefix_sums[first] for first, last in candidate.ranges
+        )
         size = sum(last + 1 - first for first, last in candidate.ranges)
         after = candidate.last + 1
         next_inside = self.inside[after] if after < len(self.inside) else 0.0
@@ -51,30 +55,40 @@ class SpanScores:
         ]
 
     def record_best_means(self, candidates: list[Candidate]) -> None:
-        """Store, for each candidate key, the highest mean probability of its candidates."""
+        """Store the highest mean probability of the first lines of candidates, by candidate key."""
         for candidate in candidates:
             size = candidate.ranges[0][1] + 1 - candidate.ranges[0][0]
             first, last = candidate.ranges[0]
-            mean = (self.sums[last + 1] - self.sums[first]) / size
+            mean = (self.prefix_sums[last + 1] - self.prefix_sums[first]) / size
             self.by_key[candidate.key] = max(self.by_key.get(candidate.key, 0.0), mean)
 
 
-def build_scores(begin: Any, inside: Any, path: Any, labels: tuple[int, int]) -> SpanScores:
-    """Return the scores of one field from its probabilities and the decoded labels."""
+def build_scores(
+    begin: Any, inside: Any, decoded_labels: Any, labels: tuple[int, int]
+) -> SpanScores:
+    """Build the span scores for one field.
+
+    `begin` and `inside` are the probabilities of its two labels by token, `labels` are the numbers
+    of these labels, and `decoded_labels` is the most likely label of each token.
+    """
     begin_list = begin.tolist()
     inside_list = (begin + inside).tolist()
-    sums = [0.0]
+    prefix_sums = [0.0]
     for value in inside_list:
-        sums.append(sums[-1] + value)
+        prefix_sums.append(prefix_sums[-1] + value)
     return SpanScores(
-        begin_list, inside_list, sums, frozenset(_decode_spans(path.tolist(), labels)), {}
+        begin_list,
+        inside_list,
+        prefix_sums,
+        frozenset(_decode_spans(decoded_labels.tolist(), labels)),
+        {},
     )
 
 
-def _decode_spans(path: list[int], labels: tuple[int, int]) -> list[Range]:
+def _decode_spans(decoded_labels: list[int], labels: tuple[int, int]) -> list[Range]:
     spans: list[Range] = []
     begin_label, inside_label = labels
-    for index, label in enumerate(path):
+    for index, label in enumerate(decoded_labels):
         if label == begin_label or (
             label == inside_label and not (spans and spans[-1][1] == index - 1)
         ):
@@ -85,7 +99,10 @@ def _decode_spans(path: list[int], labels: tuple[int, int]) -> list[Range]:
 
 
 def list_spans(scores: SpanScores) -> list[Range]:
-    """Return at most 40 spans: decoded spans, and runs of tokens above one of the thresholds."""
+    """Return at most 40 spans that may contain a value.
+
+    These are the decoded spans, and the runs of tokens that reach one of the thresholds.
+    """
     spans = set(scores.decoded)
     for threshold in _THRESHOLDS:
         start = -1

@@ -1,4 +1,4 @@
-"""Write trained models as a zip file of JSON and numpy arrays without Python objects.
+"""Write trained models as a zip file with JSON and numpy arrays, without Python objects.
 
 Nothing in the file is executed or unpickled. Equal models give equal bytes: the entries are sorted
 and have a fixed timestamp.
@@ -21,9 +21,9 @@ _ZIP_TIMESTAMP = (1980, 1, 1, 0, 0, 0)
 
 
 def write_model(model: Any) -> bytes:
-    """Return the bytes of a TrainedModel.
+    """Serialize a TrainedModel to the bytes of a zip file, which `read_model` reads.
 
-    `model` has no type here because the module of TrainedModel imports this module.
+    `model` is annotated as Any because the module that defines TrainedModel imports this module.
     """
     arrays: dict[str, Array] = {
         "crf.states": model.random_field.states,
@@ -32,11 +32,12 @@ def write_model(model: Any) -> bytes:
     field_parameters: dict[str, Any] = {}
     for number, name in enumerate(sorted(model.field_parameters)):
         parameters = model.field_parameters[name]
+        calibration = parameters.calibration
         if parameters.ranker is not None:
             arrays |= {f"ranker.{number}.{k}": v for k, v in parameters.ranker.to_arrays().items()}
         field_parameters[name] = {
             "ranker": number if parameters.ranker is not None else None,
-            "scale": [parameters.scale.odds, parameters.scale.margin, parameters.scale.constant],
+            "scale": [calibration.odds, calibration.margin, calibration.constant],
             "mode": parameters.renderer.mode,
             "strips": parameters.renderer.strips,
             "threshold": parameters.threshold,

@@ -1,7 +1,8 @@
-"""Propose the rows of tables: keywords locate the header, and column positions the cells.
+"""Propose table rows.
 
-Tables have no trained model. Only the names of their columns are learned, from the accepted cells
-of earlier documents.
+Keywords locate the header row, and the positions of the headers locate the cells. There is no
+trained model for tables. Only their column headers are learned, from the accepted cells in earlier
+documents.
 """
 
 from collections.abc import Iterable, Sequence
@@ -14,11 +15,11 @@ from app.engines.extraction.context import build_contexts
 from app.engines.extraction.model import Box
 from app.engines.extraction.patterns import find_amounts, find_dates
 from app.engines.extraction.proposing import build_tag, build_value
-from app.engines.extraction.rules import View
+from app.engines.extraction.rules import FieldView
 from app.engines.extraction.values import Target, build_target
 from app.engines.fields import Field, JsonValue, Tag
 
-_Cell = tuple[View, Candidate, JsonValue]
+_Cell = tuple[FieldView, Candidate, JsonValue]
 MAX_ROWS = 200
 _END_CONCEPTS = frozenset({"total", "subtotal", "tax", "cash", "rounding"})
 _MAX_ROW_GAP = 6.0
@@ -35,7 +36,10 @@ class _Column:
 def propose_tables(
     analysis: Analysis, fields: Sequence[Field], headers: dict[str, frozenset[str]]
 ) -> list[Tag]:
-    """Return one tag for each cell of all tables; `headers` has learned phrases by column."""
+    """Return one tag for each cell of all tables.
+
+    `headers` has the column headers that `learn_headers` returned.
+    """
     tags: list[Tag] = []
     for field in fields:
         if field["type"] == "table" and field["ai_assist"]:
@@ -60,9 +64,9 @@ def _propose_table(
         amount_columns = [column for column in columns if column.target.kind == "amount"]
         if len(cells) * 2 < len(columns) or (amount_columns and not amount_cells):
             continue
-        share = len(cells) / len(columns)
+        filled_share = len(cells) / len(columns)
         for view, candidate, value in cells.values():
-            tags.append(build_tag(view, candidate, value, _MAX_CONFIDENCE * share, number))
+            tags.append(build_tag(view, candidate, value, _MAX_CONFIDENCE * filled_share, number))
         number += 1
         if number == MAX_ROWS:
             break
@@ -82,7 +86,10 @@ def _build_targets(field: Field, headers: dict[str, frozenset[str]]) -> list[Tar
 
 
 def _find_header(analysis: Analysis, targets: Sequence[Target]) -> tuple[int, list[_Column]]:
-    """Return the row that names the most columns, and these columns from left to right."""
+    """Return the row that names the most columns, and these columns from left to right.
+
+    Return -1 and no columns if no row names enough columns.
+    """
     by_row: dict[int, dict[str, tuple[Target, Range]]] = {}
     for target in targets:
         for last, first in find_own_keywords(analysis, target):
@@ -135,7 +142,7 @@ def _read_row(analysis: Analysis, row: int, columns: Sequence[_Column]) -> dict[
         candidate = _build_cell(analysis, column.target, tokens) if tokens else None
         if candidate is None:
             continue
-        view = View(analysis, column.target, {}, build_contexts(analysis), 0.0)
+        view = FieldView(analysis, column.target, {}, build_contexts(analysis), 0.0)
         value = build_value(view, candidate)
         if value is not None:
             cells[column.target.name] = (view, candidate, value)
@@ -163,9 +170,10 @@ def _build_cell(analysis: Analysis, target: Target, tokens: list[int]) -> Candid
 def learn_headers(
     documents: Iterable[tuple[Analysis, Sequence[Tag]]], fields: Sequence[Field]
 ) -> dict[str, frozenset[str]]:
-    """Return the headers of each column in documents with accepted tags.
+    """Return the compact headers of each column, learned from documents with accepted tags.
 
-    A header is the text above the first accepted cells, if those cells have evidence.
+    The keys have the form `table.column`. A header is the text in the row above the first accepted
+    cells; cells without evidence are ignored.
     """
     headers: dict[str, set[str]] = {}
     tables = [field for field in fields if field["type"] == "table" and field["ai_assist"]]
@@ -180,20 +188,20 @@ def _learn_document_headers(
     analysis: Analysis, field: Field, tags: Sequence[Tag]
 ) -> dict[str, set[str]]:
     prefix = f"{field['key']}."
-    places: dict[str, Range] = {}
+    first_cells: dict[str, Range] = {}
     for tag in sorted(tags, key=lambda tag: tag["row"] or 0):
-        if tag["field"].startswith(prefix) and tag["field"] not in places:
+        if tag["field"].startswith(prefix) and tag["field"] not in first_cells:
             ranges = find_evidence_ranges(analysis, tag.get("evidence") or [])
             if ranges:
-                places[tag["field"]] = ranges[0]
-    if not places:
+                first_cells[tag["field"]] = ranges[0]
+    if not first_cells:
         return {}
-    top = min(analysis.tokens[first].row for first, _ in places.values())
+    top = min(analysis.tokens[first].row for first, _ in first_cells.values())
     if not top:
         return {}
     return {
         name: phrases
-        for name, span in places.items()
+        for name, span in first_cells.items()
         if (phrases := _read_above(analysis, span, top - 1))
     }
 

@@ -1,4 +1,4 @@
-"""Predict the tags of documents with a trained model."""
+"""Predict tags for documents with a trained model."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -7,17 +7,17 @@ import numpy as np
 
 from app.engines.extraction import crf, ranking, sequences, trees
 from app.engines.extraction.analysis import analyze
-from app.engines.extraction.calibration import Scale
+from app.engines.extraction.calibration import Calibration
 from app.engines.extraction.crf_features import describe_tokens
 from app.engines.extraction.features import build_features
 from app.engines.extraction.memory import DocumentMemory, Memory
 from app.engines.extraction.model import Document, Report
 from app.engines.extraction.proposing import (
-    Reading,
+    PreparedDocument,
     build_tag,
     build_value,
     collect_candidates,
-    read_document,
+    prepare_document,
 )
 from app.engines.extraction.renderer import Renderer
 from app.engines.extraction.spans import SpanScores
@@ -29,13 +29,14 @@ from app.engines.fields import Field, Tag
 
 @dataclass(slots=True)
 class FieldParameters:
-    """The trained parameters of one field.
+    """The trained parameters for one field.
 
-    `threshold` is the minimum confidence of a proposal, and `currency` the most frequent currency.
+    `threshold` is the minimum confidence of a proposal. `currency` is the most frequent currency of
+    the accepted values, or "".
     """
 
     ranker: trees.Ranker | None
-    scale: Scale
+    calibration: Calibration
     renderer: Renderer
     threshold: float
     currency: str
@@ -43,10 +44,10 @@ class FieldParameters:
 
 @dataclass(slots=True)
 class TrainedModel:
-    """A trained model. Nothing changes it, so threads may share it.
+    """A trained model, which threads may share because it never changes.
 
-    `version` identifies its training data, and `report` has its out-of-fold results.
-    `field_positions` has the position of each field in `random_field`.
+    `version` identifies the training data, and `report` has the out-of-fold results.
+    `field_positions` has the position of each field's labels in `random_field`.
     """
 
     version: str
@@ -60,44 +61,49 @@ class TrainedModel:
     headers: dict[str, frozenset[str]]
 
     def predict(self, document: Document) -> list[Tag]:
-        """Return tags in the normal form of `app.engines.fields`, with evidence and confidence.
+        """Return the proposed tags for a document, with evidence and confidence.
 
-        The same document gives the same tags. Fields without accepted values in the training data
-        get no tags, except tables.
+        The tags are in the normal form that `app.engines.fields` defines. The same document always
+        gives the same tags. Apart from tables, only fields with accepted values in the training
+        data get tags.
         """
-        reading = read_document(analyze(document))
-        if not reading.analysis.tokens:
+        prepared_document = prepare_document(analyze(document))
+        if not prepared_document.analysis.tokens:
             return []
-        scores = sequences.decode_scores(self.random_field, describe_tokens(reading.analysis))
-        document_memory = self.memory.build_document_memory(reading.analysis)
+        scores = sequences.decode_scores(
+            self.random_field, describe_tokens(prepared_document.analysis)
+        )
+        document_memory = self.memory.build_document_memory(prepared_document.analysis)
         tags = []
         for target in self.targets:
             if target.name in self.field_parameters:
                 position = self.field_positions.get(target.name)
                 field_scores = scores[position] if position is not None else None
-                tags += self._propose(reading, target, document_memory, field_scores)
-        tags += propose_tables(reading.analysis, self.fields, self.headers)
+                tags += self._propose(prepared_document, target, document_memory, field_scores)
+        tags += propose_tables(prepared_document.analysis, self.fields, self.headers)
         return complete_evidence(tags, document)
 
     def _propose(
         self,
-        reading: Reading,
+        prepared_document: PreparedDocument,
         target: Target,
         document_memory: DocumentMemory,
         scores: SpanScores | None,
     ) -> list[Tag]:
         parameters = self.field_parameters[target.name]
-        view, candidates = collect_candidates(reading, target, self.memory, scores=scores)
+        view, candidates = collect_candidates(prepared_document, target, self.memory, scores=scores)
         if parameters.ranker is None or not candidates:
             return []
         rows = np.array(build_features(view, candidates, document_memory, scores), dtype=np.float64)
         choices = ranking.choose_candidates(
-            candidates, parameters.ranker.decide(rows), multiple=bool(target.field["multiple"])
+            candidates,
+            parameters.ranker.compute_log_odds(rows),
+            multiple=bool(target.field["multiple"]),
         )
         tags: list[Tag] = []
         for choice in choices:
             candidate = candidates[choice.index]
-            confidence = parameters.scale.apply(choice.odds, choice.margin)
+            confidence = parameters.calibration.apply(choice.odds, choice.margin)
             text = parameters.renderer.render(candidate.text)
             value = build_value(view, candidate, text, parameters.currency)
             if value is not None and confidence >= parameters.threshold:
@@ -105,12 +111,12 @@ class TrainedModel:
         return tags
 
     def to_bytes(self) -> bytes:
-        """Return the model in a format that contains only numbers and JSON."""
+        """Serialize the model to bytes that contain only numbers and JSON."""
         return write_model(self)
 
 
 def complete_evidence(tags: list[Tag], document: Document) -> list[Tag]:
-    """Fill in the text of each piece of evidence, and remove pieces without text."""
+    """Add the text to each piece of evidence, and remove pieces without text."""
     for tag in tags:
         pieces: list[dict[str, Any]] = tag["evidence"]
         for piece in pieces:

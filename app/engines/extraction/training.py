@@ -1,4 +1,4 @@
-"""Train the complete extraction pipeline on examples."""
+"""Train all parts of an extraction model on accepted examples."""
 
 import os
 from collections.abc import Sequence
@@ -45,7 +45,7 @@ class _Corpus:
 def train_model(
     examples: Sequence[Example], fields: Sequence[Field], schema_version: str
 ) -> TrainedModel:
-    """Return a model with its out-of-fold report; see `app.engines.extraction.train`."""
+    """Train a model with numeric libraries limited to one thread; see `extraction.train`."""
     os.environ.setdefault("OMP_NUM_THREADS", "1")
     with threadpool_limits(limits=1):
         return _train(examples, fields, schema_version)
@@ -127,7 +127,7 @@ def _build_memory(
     for number, alignments_by_target in enumerate(alignment_lists):
         for target, alignments in zip(targets, alignments_by_target, strict=True):
             for alignment in alignments:
-                analysis = prepared_examples[number].reading.analysis
+                analysis = prepared_examples[number].prepared_document.analysis
                 memory.add_value(
                     number, target.name, analysis, alignment.candidate, alignment.spelling
                 )
@@ -138,39 +138,41 @@ def _build_memory(
 def _train_field(corpus: _Corpus, target: Target) -> tuple[FieldParameters, list[Outcome]]:
     position = corpus.field_positions.get(target.name)
     scores = [None if position is None else spans[position] for spans in corpus.scores]
-    problem = ranking.build_problem(corpus.prepared_examples, target, corpus.memory, scores)
-    odds = ranking.score_out_of_fold(problem, corpus.folds)
+    data = ranking.build_ranking_data(corpus.prepared_examples, target, corpus.memory, scores)
+    odds = ranking.score_out_of_fold(data, corpus.folds)
     multiple = bool(target.field["multiple"])
     choices = [
         ranking.choose_candidates(candidates, odds[number], multiple=multiple)
-        for number, candidates in enumerate(problem.candidates)
+        for number, candidates in enumerate(data.candidates)
     ]
-    renderer = _fit_renderer(corpus, problem, choices)
-    outcomes = _compare_all(corpus, problem, choices, renderer)
-    scale = calibration.fit_scale(
+    renderer = _fit_renderer(corpus, data, choices)
+    outcomes = _compare_all(corpus, data, choices, renderer)
+    field_calibration = calibration.fit_calibration(
         [(outcome.odds, outcome.margin) for outcome in outcomes if outcome.proposed],
         [outcome.correct for outcome in outcomes if outcome.proposed],
     )
     for outcome in outcomes:
-        outcome.confidence = scale.apply(outcome.odds, outcome.margin) if outcome.proposed else 0.0
+        outcome.confidence = (
+            field_calibration.apply(outcome.odds, outcome.margin) if outcome.proposed else 0.0
+        )
     threshold = _fit_threshold(outcomes, multiple=multiple)
     for outcome in outcomes:
-        outcome.drop_below(threshold)
-    ranker = ranking.fit_ranker(problem, range(len(corpus.prepared_examples)))
+        outcome.withdraw_if_below(threshold)
+    ranker = ranking.fit_ranker(data, range(len(corpus.prepared_examples)))
     currency = _find_usual_currency(corpus, target)
-    return FieldParameters(ranker, scale, renderer, threshold, currency), outcomes
+    return FieldParameters(ranker, field_calibration, renderer, threshold, currency), outcomes
 
 
-def _fit_renderer(corpus: _Corpus, problem: ranking.Problem, choices: list[Any]) -> Renderer:
-    target = problem.target
+def _fit_renderer(corpus: _Corpus, data: ranking.RankingData, choices: list[Any]) -> Renderer:
+    target = data.target
     if target.field["type"] not in ("text", "address") or target.kind in ("date", "amount"):
         return Renderer(strips="")
     pairs = []
     for number, example in enumerate(corpus.prepared_examples):
         values = [v for v in example.values.get(target.name, []) if isinstance(v, str)]
-        first, _ = problem.bounds[number]
-        for index, candidate in enumerate(problem.candidates[number]):
-            if problem.labels[first + index]:
+        first, _ = data.bounds[number]
+        for index, candidate in enumerate(data.candidates[number]):
+            if data.labels[first + index]:
                 pairs += [(candidate.text, value) for value in values]
     renderer = Renderer(
         corpus.memory.list_spellings(target.name), "plain", find_stripped_punctuation(pairs)
@@ -178,10 +180,8 @@ def _fit_renderer(corpus: _Corpus, problem: ranking.Problem, choices: list[Any])
     best_count = -1
     for mode in MODES:
         renderer.mode = mode
-        correct = sum(
-            outcome.correct for outcome in _compare_all(corpus, problem, choices, renderer)
-        )
-        # A bolder mode must correct at least two more values.
+        correct = sum(outcome.correct for outcome in _compare_all(corpus, data, choices, renderer))
+        # A mode that changes more must correct at least two more values.
         if correct > best_count + (1 if best_count >= 0 else 0):
             best_count, best_mode = correct, mode
     renderer.mode = best_mode
@@ -189,28 +189,29 @@ def _fit_renderer(corpus: _Corpus, problem: ranking.Problem, choices: list[Any])
 
 
 def _compare_all(
-    corpus: _Corpus, problem: ranking.Problem, choices: list[Any], renderer: Renderer
+    corpus: _Corpus, data: ranking.RankingData, choices: list[Any], renderer: Renderer
 ) -> list[Outcome]:
     outcomes: list[Outcome] = []
     for number, example in enumerate(corpus.prepared_examples):
-        values = example.values.get(problem.target.name, [])
+        values = example.values.get(data.target.name, [])
         accepted_text = next((value for value in values if isinstance(value, str)), None)
         proposals = []
         for choice in choices[number]:
-            candidate = problem.candidates[number][choice.index]
+            candidate = data.candidates[number][choice.index]
             text = renderer.render(candidate.text, excluded_spelling=accepted_text)
-            value = build_value(problem.views[number], candidate, text)
+            value = build_value(data.views[number], candidate, text)
             if value is not None:
                 proposals.append((value, choice.odds, choice.margin))
-        outcomes += compare_proposals(problem.target, number, values, proposals)
+        outcomes += compare_proposals(data.target, number, values, proposals)
     return outcomes
 
 
 def _fit_threshold(outcomes: list[Outcome], *, multiple: bool) -> float:
-    """Return the confidence threshold with the best F1, but at least 0.2 for a multiple field.
+    """Return the confidence threshold with the best F1.
 
-    Fewer than _MIN_OUTCOMES outcomes are too few for this. Then the threshold is 0 if nearly all
-    documents have a value, and _CAUTIOUS_THRESHOLD otherwise.
+    For a field with multiple values, it is at least 0.2. For other fields with fewer than
+    _MIN_OUTCOMES outcomes, it is 0 if nearly all documents have a value, and _CAUTIOUS_THRESHOLD
+    otherwise.
     """
     support = sum(outcome.support for outcome in outcomes)
     if len(outcomes) < _MIN_OUTCOMES and not multiple:

@@ -1,6 +1,6 @@
-"""Evaluate trained rankers with numpy: boosted trees, and a logistic ranker for little data.
+"""Fit rankers, and evaluate them with numpy: boosted trees, or a logistic ranker for few examples.
 
-The trees of scikit-learn are exported to arrays, so that a stored model needs no pickle and no
+The scikit-learn trees are exported to arrays, so that a stored model needs neither pickle nor
 scikit-learn.
 """
 
@@ -14,9 +14,9 @@ Array = np.ndarray[Any, Any]
 
 @dataclass(frozen=True, slots=True)
 class Trees:
-    """Boosted trees for one binary classifier: one row per tree and one column per node.
+    """Boosted trees of a binary classifier, as arrays with one row per tree and a column per node.
 
-    A leaf is its own child, so that all trees descend by the same number of steps.
+    A leaf is its own child, so that every tree can be evaluated with the same number of steps.
     """
 
     feature: Array
@@ -27,8 +27,8 @@ class Trees:
     base: float
     depth: int
 
-    def decide(self, rows: Array) -> Array:
-        """Return the log odds of each row."""
+    def compute_log_odds(self, rows: Array) -> Array:
+        """Return, for each row of features, the log odds that the candidate is correct."""
         count = self.feature.shape[0]
         trees = np.arange(count)[:, None]
         nodes = np.zeros((count, len(rows)), dtype=np.int64)
@@ -40,7 +40,7 @@ class Trees:
         return result
 
     def to_arrays(self) -> dict[str, Array]:
-        """Return the arrays to store."""
+        """Return the parameters as named arrays, which `read_ranker` reads."""
         return {
             "feature": self.feature,
             "threshold": self.threshold,
@@ -54,26 +54,26 @@ class Trees:
 
 @dataclass(frozen=True, slots=True)
 class Logistic:
-    """A linear classifier for standardized features."""
+    """A logistic regression on standardized features."""
 
     mean: Array
     scale: Array
     weights: Array
     bias: float
 
-    def decide(self, rows: Array) -> Array:
-        """Return the log odds of each row."""
+    def compute_log_odds(self, rows: Array) -> Array:
+        """Return, for each row of features, the log odds that the candidate is correct."""
         result: Array = ((rows - self.mean) / self.scale).clip(-4, 4) @ self.weights + self.bias
         return result
 
     def add_prior(self, column: int, weight: float) -> "Logistic":
-        """Return a ranker whose weight for one feature is higher by `weight` per unit."""
+        """Return a copy with `weight` added per unit of the feature `column`."""
         weights = self.weights.copy()
         weights[column] += weight * self.scale[column]
         return Logistic(self.mean, self.scale, weights, self.bias)
 
     def to_arrays(self) -> dict[str, Array]:
-        """Return the arrays to store."""
+        """Return the parameters as named arrays, which `read_ranker` reads."""
         arrays = {"mean": self.mean, "scale": self.scale, "weights": self.weights}
         return {**arrays, "bias": np.array([self.bias])}
 
@@ -82,7 +82,7 @@ Ranker = Trees | Logistic
 
 
 def read_ranker(arrays: dict[str, Array]) -> Ranker:
-    """Return the ranker from the result of `to_arrays`."""
+    """Build a ranker from the arrays that `to_arrays` returned."""
     if "weights" in arrays:
         bias = float(arrays["bias"][0])
         return Logistic(arrays["mean"], arrays["scale"], arrays["weights"], bias)
@@ -98,7 +98,7 @@ def read_ranker(arrays: dict[str, Array]) -> Ranker:
 
 
 def export_trees(classifier: Any) -> Trees:
-    """Export a fitted HistGradientBoostingClassifier for two classes."""
+    """Convert a fitted binary HistGradientBoostingClassifier to arrays."""
     nodes = [predictors[0].nodes for predictors in classifier._predictors]  # noqa: SLF001
     shape = (len(nodes), max(len(tree) for tree in nodes))
     feature, left, right = (np.zeros(shape, dtype=np.int32) for _ in range(3))
@@ -118,7 +118,7 @@ def export_trees(classifier: Any) -> Trees:
 
 
 def fit_trees(rows: Array, labels: Array, *, seed: int = 0) -> Trees:
-    """Fit small boosted trees; the same input gives the same trees."""
+    """Fit small boosted trees; the same input always gives the same trees."""
     from sklearn.ensemble import HistGradientBoostingClassifier  # noqa: PLC0415
 
     is_small = len(rows) < 4_000  # noqa: PLR2004 - allow leaves with fewer rows
@@ -137,7 +137,7 @@ def fit_trees(rows: Array, labels: Array, *, seed: int = 0) -> Trees:
 
 
 def fit_logistic(rows: Array, labels: Array, *, strength: float = 0.01) -> Logistic:
-    """Fit a strongly regularized linear classifier on standardized features."""
+    """Fit a strongly regularized logistic regression on standardized features."""
     from sklearn.linear_model import LogisticRegression  # noqa: PLC0415
 
     mean, scale = rows.mean(axis=0), rows.std(axis=0)

@@ -1,4 +1,4 @@
-"""Compare values, and determine which kind of candidates a field needs."""
+"""Compare values, and determine which candidates a field needs."""
 
 import json
 import re
@@ -10,7 +10,7 @@ from typing import Any
 
 from app.engines.extraction import patterns
 from app.engines.extraction.layout import compact
-from app.engines.extraction.lexicon import find_concept, list_own_phrases
+from app.engines.extraction.lexicon import find_concept, list_field_phrases
 from app.engines.fields import Field, JsonValue, ValueProblem, normalize
 
 AMOUNTS = frozenset({"number", "integer", "money"})
@@ -55,7 +55,8 @@ class Target:
     """A field or table column to propose values for.
 
     `kind` selects the candidates: amount, date, time, datetime, email, url, phone, option,
-    currency, lines, code or text. `concept` is the lexicon concept that the field asks for, or "".
+    currency, lines, code or text. `concept` is the lexicon concept that the field names, or "".
+    `phrases` are its compact key and label, and learned column headers.
     """
 
     name: str
@@ -65,7 +66,7 @@ class Target:
     phrases: frozenset[str]
 
     def build_key(self, value: JsonValue) -> str:
-        """Return a key for comparisons; it ignores the notation of amounts and dates only."""
+        """Return a comparison key, which is equal for different notations of an amount or date."""
         if self.kind == "amount":
             return _build_amount_key(value)
         if self.kind == "date" and isinstance(value, str):
@@ -76,14 +77,17 @@ class Target:
 
 
 def build_target(field: Field, values: Sequence[Any] = (), *, name: str = "") -> Target:
-    """Return the target of a field; accepted `values` determine the kind of a text field."""
+    """Build the target for a field; accepted `values` determine the `kind` of a text field."""
     concept = find_concept(field)
     kind = _KIND_BY_TYPE.get(field["type"], "") or _infer_kind(field, concept, values)
-    return Target(name or field["key"], field, kind, concept, list_own_phrases(field))
+    return Target(name or field["key"], field, kind, concept, list_field_phrases(field))
 
 
 def list_targets(fields: Sequence[Field], values: dict[str, list[Any]]) -> list[Target]:
-    """Return the targets of all fields with `ai_assist`, except tables, in schema order."""
+    """Build the targets for all fields with `ai_assist`, except tables, in schema order.
+
+    `values` has the accepted values by field key.
+    """
     return [
         build_target(field, values.get(field["key"], ()))
         for field in fields
@@ -92,7 +96,7 @@ def list_targets(fields: Sequence[Field], values: dict[str, list[Any]]) -> list[
 
 
 def to_value(target: Target, text: str, currency: str = "") -> JsonValue:
-    """Return the canonical value of `text`, or None if the field does not allow it."""
+    """Convert `text` to a canonical value, or return None if the field does not allow it."""
     raw: object = text
     if target.field["type"] == "money":
         raw = {"amount": text, "currency": currency}
@@ -104,7 +108,7 @@ def to_value(target: Target, text: str, currency: str = "") -> JsonValue:
 
 
 def get_letters(value: JsonValue) -> str:
-    """Return the letters and digits of a value, for a lenient comparison."""
+    """Return only the letters and digits of a value, in lower case, for a lenient comparison."""
     return compact(value if isinstance(value, str) else json.dumps(value, sort_keys=True))
 
 

@@ -40,14 +40,15 @@ __all__ = [
 
 
 def compile_fields(fields: Sequence[Field]) -> CompiledFields:
-    """Compile fields in normal form (`check_fields`); reuse the result for many tag sets."""
+    """Compile fields in normal form (`check_fields`) for repeated checks of tag sets."""
     return CompiledFields(fields)
 
 
 def normalize(field: Field, value: object) -> JsonValue:
-    """Return one value of `field` in canonical form (table in docs/integrators/fields.md).
+    """Return one value of `field` in canonical form (see the table in docs/integrators/fields.md).
 
-    The value of a table is the list of its rows. Normalizing is idempotent. Raises ValueProblem.
+    The value of a table is the list of its rows. Normalizing a value again does not change it.
+    Raises ValueProblem.
     """
     return get_normalizer(field)(value)
 
@@ -55,22 +56,25 @@ def normalize(field: Field, value: object) -> JsonValue:
 def check_tags(
     fields: Sequence[Field], tags: object, *, text_length: int, page_count: int
 ) -> list[Tag]:
-    """Check tags once; see `CompiledFields.check_tags`. Raises TagErrors."""
+    """Compile the fields and check one list of tags; see `CompiledFields.check_tags`.
+
+    Raises TagErrors.
+    """
     return compile_fields(fields).check_tags(tags, text_length=text_length, page_count=page_count)
 
 
 def list_missing_required(fields: Sequence[Field], tags: Iterable[Tag]) -> list[str]:
-    """List missing required fields once; see `CompiledFields.missing_required`."""
-    return compile_fields(fields).missing_required(tags)
+    """Compile the fields and call `CompiledFields.list_missing_required` for one list of tags."""
+    return compile_fields(fields).list_missing_required(tags)
 
 
 def build_tags_schema(fields: Sequence[Field], *, identifier: str, title: str) -> dict[str, Any]:
     """Return the JSON Schema 2020-12 for lists of tags of `fields`, which are in normal form.
 
-    `check_tags` accepts every list that the schema accepts, with the exceptions that the schema's
-    description names. The schema accepts every list that `check_tags` returns.
+    `check_tags` accepts every list that the schema accepts, with the exceptions that the
+    description of the schema names. The schema accepts every list that `check_tags` returns.
     """
-    # Imported on first use, because it loads the libraries of all field types.
+    # Imported on first use, because it loads the libraries for all field types.
     from app.engines.fields.json_schema import labels  # noqa: PLC0415
 
     return labels.build_tags_schema(fields, identifier=identifier, title=title)

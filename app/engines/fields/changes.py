@@ -1,4 +1,4 @@
-"""Compare two versions of a schema's fields and mark breaking changes."""
+"""Compare the fields of two schema versions, and mark breaking changes."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -13,8 +13,9 @@ _COMPARED_PROPERTIES = ("label", "required", "multiple", "description", "constra
 class Change:
     """One difference between two versions.
 
-    `key` is the field's key, or `table.column`; `what` is the property that differs (`field` or
-    `column` if it was added or removed); `before` and `after` are its values.
+    `key` is the field's key, or `table.column`. `what` is the name of the property that differs,
+    and `before` and `after` are its values. If a field or column was added or removed, `what` is
+    `field` or `column`.
     """
 
     kind: Literal["added", "removed", "changed"]
@@ -25,7 +26,7 @@ class Change:
     after: object = None
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the change as JSON: kind, key, breaking, what, from, to."""
+        """Return the change as a JSON object, with `before` and `after` as `from` and `to`."""
         return {
             "kind": self.kind,
             "key": self.key,
@@ -39,7 +40,7 @@ class Change:
 def compare(old_fields: Sequence[Field], new_fields: Sequence[Field]) -> list[Change]:
     """Return the differences between two field lists in normal form, in the order of the new list.
 
-    Breaking changes: a field is removed, its type changes, it becomes required or is added as
+    A change is breaking if a field is removed, its type changes, it becomes required or is added as
     required, an option is removed, or multiple values are no longer allowed. The same applies to
     the columns of a table.
     """

@@ -1,4 +1,4 @@
-"""Compile the fields of a schema version for fast checks of tags."""
+"""Compile the fields of a schema version, so that tags can be checked fast."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -19,13 +19,13 @@ _TAG_PROPERTIES = frozenset({"field", "value", "row", "confidence", "source", "e
 SOURCES = frozenset({"human", "model", "import"})
 
 
-_Place = tuple[str, int | None]
-"""The name of a field or column, and the row."""
+_TagKey = tuple[str, int | None]
+"""The full name of a field or column, and the row."""
 
 
 @dataclass(frozen=True, slots=True)
-class _Slot:
-    """The field or table column that a tag refers to."""
+class _CompiledField:
+    """A field or table column with the function that normalizes its values."""
 
     normalize: Normalizer
     multiple: bool
@@ -41,16 +41,16 @@ class _TagError(Exception):
 
 
 class CompiledFields:
-    """The fields of one schema version in normal form; immutable and thread-safe."""
+    """The fields of one schema version in normal form. Immutable and thread-safe."""
 
     def __init__(self, fields: Sequence[Field]) -> None:
         self._fields = list(fields)
         self._tables = {field["key"] for field in fields if field["type"] == "table"}
-        self._slots = dict(_build_slots(fields))
+        self._fields_by_name = dict(_compile_named_fields(fields))
 
     @property
     def names(self) -> list[str]:
-        """Return the key of every field, and `table.column` for every column."""
+        """Return the keys of all fields, then `table.column` for all columns."""
         columns = (f"{f['key']}.{c['key']}" for f in self._fields for c in f["columns"])
         return [*(field["key"] for field in self._fields), *columns]
 
@@ -66,11 +66,11 @@ class CompiledFields:
 
         Each tag has field, value, row, confidence, source and evidence. The tag of a table cell
         names `table.column` and has a `row`, counted from 0; other tags have no row. A field that
-        is not multiple has at most one tag, or one per row in a table.
+        is not multiple has at most one tag, or one tag per row in a table.
 
-        `text_length` is in code points; pages count from 1. `source` is the document's text;
-        without it, evidence is not compared with the document. Raises TagErrors with up to 100
-        problems, at most one per tag.
+        `text_length` is in code points; pages count from 1. `source` is the document's text; if it
+        is None, evidence is not compared with the document. Raises TagErrors with at most
+        MAX_REPORTED_ERRORS problems, and at most one problem per tag.
         """
         if not isinstance(tags, list):
             raise TagErrors([("tags", "must be a list")])
@@ -78,13 +78,13 @@ class CompiledFields:
             raise TagErrors([("tags", f"has more than {MAX_TAGS:,} entries")])
         checked_tags: list[Tag] = []
         errors: list[tuple[str, str]] = []
-        seen: set[_Place] = set()
+        seen: set[_TagKey] = set()
         for position, tag in enumerate(tags):
             try:
-                place, slot = self._find_place(tag, seen)
-                seen.add(place)
+                tag_key, field = self._find_field(tag, seen)
+                seen.add(tag_key)
                 checked_tags.append(
-                    _check_properties(tag, place, slot, text_length, page_count, source)
+                    _check_properties(tag, tag_key, field, text_length, page_count, source)
                 )
             except _TagError as problem:
                 errors.append((f"tags.{position}{problem.path}", problem.message))
@@ -99,25 +99,27 @@ class CompiledFields:
     ) -> list[Tag]:
         """Return the valid tags in normal form, at most MAX_TAGS; see `check_tags`.
 
-        An invalid tag does not occupy its place, so a later tag of the same field may be kept.
+        An invalid tag does not count for its field and row, so a later tag may be kept instead.
         """
         valid: list[Tag] = []
-        seen: set[_Place] = set()
+        seen: set[_TagKey] = set()
         for tag in tags:
             if len(valid) == MAX_TAGS:
                 break
             try:
-                place, slot = self._find_place(tag, seen)
-                valid.append(_check_properties(tag, place, slot, text_length, page_count, source))
+                tag_key, field = self._find_field(tag, seen)
+                valid.append(
+                    _check_properties(tag, tag_key, field, text_length, page_count, source)
+                )
             except _TagError:
                 continue
-            seen.add(place)
+            seen.add(tag_key)
         return valid
 
-    def missing_required(self, tags: Iterable[Tag]) -> list[str]:
+    def list_missing_required(self, tags: Iterable[Tag]) -> list[str]:
         """Return the keys of required fields that normalized tags leave empty, in schema order.
 
-        A required table needs at least one row; a required column (`table.column`) needs a value in
+        A required table needs at least one row. A required column (`table.column`) needs a value in
         every existing row. Empty text does not count as a value.
         """
         filled: set[str] = set()
@@ -147,21 +149,21 @@ class CompiledFields:
                 if column["required"] and not row_numbers <= cells.get(name, set()):
                     yield name
 
-    def _find_place(self, tag: object, seen: set[_Place]) -> tuple[_Place, _Slot]:
+    def _find_field(self, tag: object, seen: set[_TagKey]) -> tuple[_TagKey, _CompiledField]:
         if not isinstance(tag, dict):
             raise _TagError("", "must be an object")
         if not tag.keys() <= _TAG_PROPERTIES:
             unknown = next(name for name in tag if name not in _TAG_PROPERTIES)
             raise _TagError(f".{shorten_name(unknown)}", "is unknown")
         name = tag.get("field")
-        slot = self._slots.get(name) if isinstance(name, str) else None
-        if slot is None or not isinstance(name, str):
+        field = self._fields_by_name.get(name) if isinstance(name, str) else None
+        if field is None or not isinstance(name, str):
             raise _TagError(".field", self._explain_unknown_field(name))
-        row = _check_row(tag.get("row"), slot)
-        place = (name, row)
-        if place in seen and not slot.multiple:
+        row = _check_row(tag.get("row"), field)
+        tag_key = (name, row)
+        if tag_key in seen and not field.multiple:
             raise _TagError(".field", "already has a tag and is not multiple")
-        return place, slot
+        return tag_key, field
 
     def _explain_unknown_field(self, name: object) -> str:
         if not isinstance(name, str):
@@ -171,34 +173,34 @@ class CompiledFields:
         return "is not a field of the schema version"
 
 
-def _build_slots(fields: Sequence[Field]) -> Iterator[tuple[str, _Slot]]:
+def _compile_named_fields(fields: Sequence[Field]) -> Iterator[tuple[str, _CompiledField]]:
     for field in fields:
         if field["type"] != "table":
-            yield field["key"], _build_slot(field, in_table=False)
+            yield field["key"], _compile_field(field, in_table=False)
         for column in field["columns"]:
-            yield f"{field['key']}.{column['key']}", _build_slot(column, in_table=True)
+            yield f"{field['key']}.{column['key']}", _compile_field(column, in_table=True)
 
 
-def _build_slot(field: Field, *, in_table: bool) -> _Slot:
-    return _Slot(get_normalizer(field), bool(field["multiple"]), in_table, field["type"])
+def _compile_field(field: Field, *, in_table: bool) -> _CompiledField:
+    return _CompiledField(get_normalizer(field), bool(field["multiple"]), in_table, field["type"])
 
 
 def _check_properties(
     tag: Any,
-    place: _Place,
-    slot: _Slot,
+    tag_key: _TagKey,
+    field: _CompiledField,
     text_length: int,
     page_count: int,
     source: SourceText | None,
 ) -> Tag:
-    name, row = place
+    name, row = tag_key
     try:
         evidence = check_evidence(tag.get("evidence"), text_length, page_count, source)
     except EvidenceProblem as problem:
         raise _TagError(f".evidence{problem.path}", problem.message) from None
     return {
         "field": name,
-        "value": _check_value(tag, slot, evidence),
+        "value": _check_value(tag, field, evidence),
         "row": row,
         "confidence": _check_confidence(tag.get("confidence")),
         "source": _check_source(tag.get("source")),
@@ -206,9 +208,9 @@ def _check_properties(
     }
 
 
-def _check_row(raw: object, slot: _Slot) -> int | None:
+def _check_row(raw: object, field: _CompiledField) -> int | None:
     row = to_integer(raw)
-    if not slot.in_table:
+    if not field.in_table:
         if row is not None:
             raise _TagError(".row", "is only allowed with a column of a table")
         return None
@@ -219,17 +221,17 @@ def _check_row(raw: object, slot: _Slot) -> int | None:
     return row
 
 
-def _check_value(tag: Tag, slot: _Slot, evidence: list[dict[str, Any]]) -> JsonValue:
+def _check_value(tag: Tag, field: _CompiledField, evidence: list[dict[str, Any]]) -> JsonValue:
     value = tag.get("value")
-    find_anchor = _ANCHORS.get(slot.kind)
+    find_anchor = _ANCHORS.get(field.kind)
     if find_anchor is not None:
         anchor = find_anchor(evidence)
         if value is None:
             value = anchor["text"]
-    if value is None and slot.kind != "region":
+    if value is None and field.kind != "region":
         raise _TagError(".value", "is required")
     try:
-        return slot.normalize(value)
+        return field.normalize(value)
     except ValueProblem as problem:
         raise _TagError(".value", problem.message) from None
 

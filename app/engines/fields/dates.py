@@ -1,4 +1,4 @@
-"""Parse dates and times of day as documents write them, independently of the current date."""
+"""Parse dates and times of day in the notations of documents, independently of the current date."""
 
 import functools
 import json
@@ -25,18 +25,18 @@ _TIME = re.compile(
 )
 _MONTHS = 12
 _NOON = 12
-_NO_DATE = "is not a date; write it as YYYY-MM-DD"
+_NOT_A_DATE = "is not a date; use the form YYYY-MM-DD"
 
 
 def parse_date(text: str) -> date:
-    """Return the date that `text`, a result of `clean_text`, denotes.
+    """Parse a date from a text that `clean_text` returned.
 
-    Accepts ISO 8601; numbers with points (day first), slashes, dashes or spaces; and month names in
-    any of thirty languages. An ambiguous date such as 03/04/2024 (March or April), a two-digit
-    year, and a week without a day are rejected. Raises ValueProblem.
+    Accepts ISO 8601, numbers with points (day first), slashes, dashes or spaces, and month names in
+    any of thirty languages. Rejects an ambiguous date such as 03/04/2024 (March or April), a
+    two-digit year, and a week without a day. Raises ValueProblem.
     """
     if _WEEK.fullmatch(text):
-        raise ValueProblem("is a week; write a date as YYYY-MM-DD")
+        raise ValueProblem("is a week; use a date in the form YYYY-MM-DD")
     try:
         return date.fromisoformat(text)
     except ValueError:
@@ -48,13 +48,13 @@ def parse_date(text: str) -> date:
 
 
 def parse_time(text: str) -> time:
-    """Return the time of day that `text`, a result of `clean_text`, denotes.
+    """Parse a time of day from a text that `clean_text` returned.
 
     Examples of accepted texts: 14:30, 2:30 pm, 14h30, 14.30 Uhr. Raises ValueProblem.
     """
     match = _TIME.fullmatch(text)
     if match is None or not (match["minute"] or match["half"]):
-        raise ValueProblem("is not a time of day; write it as HH:MM:SS")
+        raise ValueProblem("is not a time of day; use the form HH:MM:SS")
     hour = int(match["hour"])
     if match["half"]:
         if not 1 <= hour <= _NOON:
@@ -75,24 +75,24 @@ def _parse_numbers(text: str) -> tuple[int, int, int]:
     if match is not None:
         return _order_year_last(int(match[1]), int(match[3]), int(match[4]), match[2])
     if _SHORT_YEAR.fullmatch(text):
-        raise ValueProblem("needs a year of four digits; write it as YYYY-MM-DD")
-    return _parse_named(text)
+        raise ValueProblem("needs a four-digit year; use the form YYYY-MM-DD")
+    return _parse_with_month_name(text)
 
 
 def _order_year_last(first: int, second: int, year: int, separator: str) -> tuple[int, int, int]:
     """Return the year, month and day of a date that ends with the year.
 
-    If day and month could be swapped, points mean that the day comes first; with other separators
-    the date is rejected.
+    If the order of day and month is ambiguous, points mean that the day comes first; with any other
+    separator, the date is rejected.
     """
     if first > _MONTHS or first == second or (separator == "." and second <= _MONTHS):
         return year, second, first
     if second > _MONTHS:
         return year, first, second
-    raise ValueProblem("is ambiguous: day and month could be swapped; write it as YYYY-MM-DD")
+    raise ValueProblem("is ambiguous: day and month could be swapped; use the form YYYY-MM-DD")
 
 
-def _parse_named(text: str) -> tuple[int, int, int]:
+def _parse_with_month_name(text: str) -> tuple[int, int, int]:
     months, ignored = _load_month_names()
     month: int | None = None
     numbers: list[str] = []
@@ -102,12 +102,12 @@ def _parse_named(text: str) -> tuple[int, int, int]:
         elif token in months and month is None:
             month = months[token]
         elif token not in ignored:
-            raise ValueProblem(_NO_DATE)
+            raise ValueProblem(_NOT_A_DATE)
     if month is None:
-        raise ValueProblem(_NO_DATE)
+        raise ValueProblem(_NOT_A_DATE)
     match = _DAY_AND_YEAR.fullmatch(" ".join(sorted(numbers, key=len)))
     if match is None:
-        raise ValueProblem(_NO_DATE)
+        raise ValueProblem(_NOT_A_DATE)
     return int(match[2]), month, int(match[1])
 
 

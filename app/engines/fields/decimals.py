@@ -1,4 +1,4 @@
-"""Parse decimal numbers as people write them, and reject ambiguous numbers."""
+"""Parse decimal numbers in the notations that people use, and reject ambiguous numbers."""
 
 import re
 from decimal import Decimal
@@ -16,12 +16,12 @@ _LAKHS = re.compile(r"[0-9]{1,2}(?:,[0-9]{2})+,[0-9]{3}")
 
 
 def parse_decimal(value: object) -> Decimal:
-    """Return the exact decimal of a JSON number or a string.
+    """Return the exact decimal value of a JSON number or a string.
 
-    A string in JSON notation (`-1234.5`, `1e3`) is parsed as such; any other string is parsed
-    by `parse_grouped`. A float is converted from its shortest notation, so 0.1 is one tenth. Raises
-    ValueProblem, for example for an integer or a string with more than 50 digits before or after
-    the decimal point.
+    A string in JSON notation (`-1234.5`, `1e3`) is parsed as a JSON number; any other string is
+    parsed by `parse_grouped`. A float is converted from its shortest notation, so 0.1 is exactly
+    one tenth. Raises ValueProblem, for example for an integer or a string with more than 50 digits
+    before or after the decimal point.
     """
     if isinstance(value, bool) or not isinstance(value, int | float | str):
         raise ValueProblem("must be a number")
@@ -40,9 +40,9 @@ def parse_decimal(value: object) -> Decimal:
 def parse_grouped(text: str) -> Decimal:
     """Parse a number with separators: `1.234,56`, `1,234.56`, `1 234,5`, `1'234.50`.
 
-    If it contains both points and commas, the last separator is the decimal separator. A single
-    separator followed by exactly three digits is ambiguous and rejected. `text` must be a result of
-    `clean_text`.
+    If the number contains both points and commas, the last separator is the decimal separator. A
+    single separator followed by exactly three digits is ambiguous, so the number is rejected.
+    `text` must be a result of `clean_text`. Raises ValueProblem.
     """
     match = _WRITTEN_NUMBER.fullmatch(text)
     if match is None:
@@ -58,7 +58,7 @@ def parse_grouped(text: str) -> Decimal:
 def check_bounds(number: Decimal) -> Decimal:
     """Return `number`, or 0 if it is a negative zero.
 
-    Raises ValueProblem if it exceeds the limits of this module.
+    Raises ValueProblem if there are more than MAX_DIGITS digits before or after the decimal point.
     """
     if not number:
         return Decimal(0)

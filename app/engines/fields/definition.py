@@ -1,4 +1,4 @@
-"""Validate a schema's list of fields and fill in all defaults."""
+"""Validate the field list of a schema, and fill in all defaults."""
 
 import re
 from typing import Any
@@ -27,9 +27,10 @@ _PROPERTIES = _TEXT_AND_LIST_PROPERTIES | {"required", "multiple", "ai_assist"}
 def check_fields(fields: object) -> list[Field]:
     """Return the fields in normal form, in which every field has all properties.
 
-    Each field has key, label, type, required, multiple, description, options [{value, label}],
-    columns [field], constraints {} and ai_assist. A missing label is derived from the key; a span
-    is multiple by default. Null counts as absent.
+    The properties are key, label, type, required, multiple, description, options (a list of value
+    and label), columns (a list of fields), constraints (an object) and ai_assist. A missing label
+    is derived from the key. A span is multiple by default. A property that is null counts as
+    absent.
 
     Raises FieldError with the code `duplicate_field_name`, `invalid_field_type` or
     `validation_error` and the path of the first problem.

@@ -1,8 +1,8 @@
-"""Define the errors for invalid schemas, values and tag sets."""
+"""Define the errors for invalid schemas, values and tags."""
 
 
 class FieldError(ValueError):
-    """An invalid field list of a schema.
+    """The field list of a schema is invalid.
 
     `code` is `duplicate_field_name`, `invalid_field_type` or `validation_error`; `path` locates the
     problem, for example `fields.2.columns.0.type`.
@@ -16,7 +16,7 @@ class FieldError(ValueError):
 
 
 class ValueProblem(ValueError):  # noqa: N818 - an invalid value from a client, not a failure
-    """A value that is not valid for its field; `message` says why, without the value."""
+    """A value is not valid for its field. `message` says why, without repeating the value."""
 
     def __init__(self, message: str) -> None:
         super().__init__(message)
@@ -24,7 +24,7 @@ class ValueProblem(ValueError):  # noqa: N818 - an invalid value from a client, 
 
 
 class TagErrors(ValueError):  # noqa: N818 - contains several errors
-    """Invalid tags; `errors` has (path, message) pairs with paths such as `tags.3.value`."""
+    """Tags are invalid; `errors` has (path, message) pairs with paths such as `tags.3.value`."""
 
     def __init__(self, errors: list[tuple[str, str]]) -> None:
         super().__init__("; ".join(f"{path}: {message}" for path, message in errors[:5]))

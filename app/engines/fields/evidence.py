@@ -1,4 +1,4 @@
-"""Validate the evidence of tags: text offsets and page boxes in the document."""
+"""Validate the evidence of tags: the text offsets and page boxes of values in a document."""
 
 from typing import Any
 
@@ -22,10 +22,10 @@ def check_evidence(
 ) -> list[dict[str, Any]]:
     """Return the evidence with all five properties; absent properties are null.
 
-    `page` counts from 1; `box` is [x0, y0, x1, y1] from 0 to 1, measured from the top left, and
-    needs a page; `start` and `end` are code point offsets into a text of `text_length`. Each entry
-    needs a page, offsets or a text. With `source`, a text with offsets must equal the document's
-    text and is replaced by it; a missing text is filled in. Raises EvidenceProblem.
+    `page` counts from 1. `box` is [x0, y0, x1, y1] from 0 to 1, measured from the top left, and
+    needs a page. `start` and `end` are code point offsets into a text of `text_length`. Each entry
+    needs a page, offsets or a text. If `source` is given, a text with offsets must equal the text
+    of the document, which then replaces it; a missing text is filled in. Raises EvidenceProblem.
     """
     if raw is None:
         return []
@@ -43,7 +43,7 @@ def check_evidence(
 
 
 class EvidenceProblem(ValueProblem):
-    """Malformed evidence, or evidence outside the document; `path` is relative to the evidence."""
+    """Evidence is malformed or outside the document; `path` is relative to the evidence."""
 
     def __init__(self, path: str, message: str) -> None:
         super().__init__(message)

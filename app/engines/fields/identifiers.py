@@ -1,4 +1,4 @@
-"""Validate identifiers such as IBAN, VAT number and ISBN with python-stdnum."""
+"""Validate identifiers, such as IBANs, VAT numbers and ISBNs, with python-stdnum."""
 
 import importlib
 from typing import Any
@@ -43,27 +43,27 @@ MODULES: dict[str, str] = {
     "us_ssn": "us.ssn",
     "vat": "vatin",
 }
-"""The identifier formats of text fields, each with its python-stdnum module."""
+"""The python-stdnum module for each identifier format of text fields."""
 
 
 def parse_identifier(text: str, formats: tuple[str, ...]) -> str:
     """Return the compact form of `text` in the first format that it matches.
 
-    Empty text is accepted, because another check decides whether a field may be empty. Raises
+    Empty text is accepted, because another check determines whether a field may be empty. Raises
     ValueProblem.
     """
     if not text:
         return text
     if len(text) <= MAX_IDENTIFIER:
-        for name in formats:
-            compact = _parse_as(text, name)
+        for format_name in formats:
+            compact = _parse_in_format(text, format_name)
             if compact:
                 return compact
     raise ValueProblem(f"is not a valid {' or '.join(formats)}")
 
 
-def _parse_as(text: str, name: str) -> str | None:
-    module: Any = importlib.import_module(f"stdnum.{MODULES[name]}")
+def _parse_in_format(text: str, format_name: str) -> str | None:
+    module: Any = importlib.import_module(f"stdnum.{MODULES[format_name]}")
     validation_error: Any = importlib.import_module("stdnum.exceptions").ValidationError
     try:
         return str(module.validate(text))

@@ -1,4 +1,4 @@
-"""Define the field types and the constraints that apply to each."""
+"""Define the field types, and the constraints that apply to each type."""
 
 from collections.abc import Callable
 from typing import Any, TypeAlias
@@ -29,22 +29,22 @@ TYPES: tuple[str, ...] = (
     "region",
 )
 
-_RANGE = frozenset({"min", "max"})
-_LENGTH = frozenset({"min_length", "max_length", "pattern"})
+_RANGE_CONSTRAINTS = frozenset({"min", "max"})
+_LENGTH_CONSTRAINTS = frozenset({"min_length", "max_length", "pattern"})
 CONSTRAINTS_BY_TYPE: dict[str, frozenset[str]] = {
-    "text": _LENGTH | {"formats"},
-    "number": _RANGE,
-    "integer": _RANGE,
-    "money": _RANGE | {"currencies"},
-    "date": _RANGE,
-    "time": _RANGE,
-    "datetime": _RANGE,
-    "email": _LENGTH,
+    "text": _LENGTH_CONSTRAINTS | {"formats"},
+    "number": _RANGE_CONSTRAINTS,
+    "integer": _RANGE_CONSTRAINTS,
+    "money": _RANGE_CONSTRAINTS | {"currencies"},
+    "date": _RANGE_CONSTRAINTS,
+    "time": _RANGE_CONSTRAINTS,
+    "datetime": _RANGE_CONSTRAINTS,
+    "email": _LENGTH_CONSTRAINTS,
     "phone": frozenset({"pattern", "formats"}),
-    "url": _LENGTH,
+    "url": _LENGTH_CONSTRAINTS,
     "currency": frozenset({"currencies"}),
-    "span": _LENGTH,
+    "span": _LENGTH_CONSTRAINTS,
 }
-"""The constraints that apply to each type; other types have no constraints."""
+"""The constraints that apply to each field type; types that are missing have no constraints."""
 
 CONSTRAINTS: frozenset[str] = frozenset().union(*CONSTRAINTS_BY_TYPE.values())

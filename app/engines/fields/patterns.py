@@ -1,4 +1,4 @@
-"""Compile the regular expressions of schemas with RE2, whose time is linear in the text."""
+"""Compile the regular expressions of schemas with RE2, which matches in linear time."""
 
 import importlib
 from typing import Any, Protocol, cast
@@ -12,14 +12,14 @@ class Pattern(Protocol):
     """A compiled regular expression."""
 
     def search(self, text: str) -> object | None:
-        """Return a match anywhere in `text`, or None."""
+        """Return a match anywhere in `text`, or None if there is no match."""
 
 
 def compile_pattern(pattern: str, *, ignore_case: bool = False) -> Pattern:
     """Compile an RE2 expression (no look-around, no back-references).
 
-    It matches anywhere, like `pattern` in JSON Schema; use `^` and `$` to anchor it. Raises
-    ValueError with RE2's reason.
+    The expression matches anywhere, like `pattern` in JSON Schema; use `^` and `$` to anchor it.
+    Raises ValueError with the reason that RE2 gives.
     """
     if len(pattern) > MAX_PATTERN:
         raise ValueError(f"is longer than {MAX_PATTERN:,} characters")

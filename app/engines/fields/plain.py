@@ -1,4 +1,4 @@
-"""Clean text for parsing as a number, a date or a name."""
+"""Check and clean texts before they are parsed as numbers, dates or names."""
 
 import re
 import unicodedata
@@ -21,7 +21,7 @@ _REPLACEMENTS = (
 def check_text(value: object, limit: int) -> str:
     """Return `value` if it is a valid text; otherwise raise ValueProblem.
 
-    It must be a string of at most `limit` code points, without NUL and lone surrogates.
+    A valid text is a string of at most `limit` code points, without NUL and lone surrogates.
     """
     if not isinstance(value, str):
         raise ValueProblem("must be a string")
@@ -35,8 +35,8 @@ def check_text(value: object, limit: int) -> str:
 def clean_text(value: object, limit: int = 200) -> str:
     """Return a trimmed string with ASCII digits, plain dashes and no invisible characters.
 
-    Superscripts and fractions are kept, so that `10²` never becomes `102`.
-    Raises ValueProblem if `value` is not a valid string or if nothing is left.
+    Superscripts and fractions are kept, so `10²` does not become `102`. Raises ValueProblem if
+    `value` is not a valid string, or if nothing is left.
     """
     text = check_text(value, limit)
     if not text.isascii():
@@ -54,7 +54,7 @@ def to_integer(value: object) -> object:
 
 
 def shorten_name(name: object) -> str:
-    """Return a property name in a form that is safe for error messages: short and printable."""
+    """Return a property name as a short, printable text for error messages."""
     if not isinstance(name, str):
         return "?"
     return "".join(char if char.isprintable() else "?" for char in name[:64])

@@ -6,14 +6,14 @@ from collections.abc import Callable
 
 MAX_EVIDENCE_TEXT = 20_000
 MAX_FILLED_IN = 1_000_000
-"""The maximum total number of code points filled in for one list of tags."""
+"""The maximum number of code points that are filled in for one list of tags."""
 
 _EXCERPT_LENGTH = 40
 _LEAD_LENGTH = 10
 
 
 class SourceText:
-    """The text of a document, loaded when evidence first needs it."""
+    """The text of a document; it is loaded when evidence first needs it."""
 
     def __init__(self, load: Callable[[], str]) -> None:
         self._load = load
@@ -27,7 +27,7 @@ class SourceText:
         return self._text[start:end]
 
     def fill_in(self, start: int, end: int) -> str | None:
-        """Return the text for evidence that has none, or None if it would be too long."""
+        """Return the text for evidence without a text, or None if the text would be too long."""
         length = end - start
         if length > min(self._remaining, MAX_EVIDENCE_TEXT):
             return None
@@ -45,19 +45,21 @@ def is_same_text(claimed: str, actual: str) -> bool:
 
 
 def describe_difference(claimed: str, actual: str) -> str:
-    """Return an error message with short excerpts that show how `claimed` differs from `actual`."""
+    """Return an error message with short excerpts of `claimed` and `actual` where they differ."""
     pairs = zip(claimed, actual, strict=False)
-    shorter = min(len(claimed), len(actual))
-    position = next((index for index, (left, right) in enumerate(pairs) if left != right), shorter)
-    first = (
+    min_length = min(len(claimed), len(actual))
+    position = next(
+        (index for index, (left, right) in enumerate(pairs) if left != right), min_length
+    )
+    start = (
         max(0, position - _LEAD_LENGTH) if max(len(claimed), len(actual)) > _EXCERPT_LENGTH else 0
     )
-    excerpt, expected = _build_excerpt(claimed, first), _build_excerpt(actual, first)
+    excerpt, expected = _build_excerpt(claimed, start), _build_excerpt(actual, start)
     return f"is {excerpt}, but the document has {expected} at this position"
 
 
-def _build_excerpt(text: str, first: int) -> str:
-    cut = text[first : first + _EXCERPT_LENGTH]
-    before = "…" if first else ""
-    after = "…" if first + _EXCERPT_LENGTH < len(text) else ""
-    return json.dumps(f"{before}{cut}{after}", ensure_ascii=False)
+def _build_excerpt(text: str, start: int) -> str:
+    excerpt = text[start : start + _EXCERPT_LENGTH]
+    before = "…" if start else ""
+    after = "…" if start + _EXCERPT_LENGTH < len(text) else ""
+    return json.dumps(f"{before}{excerpt}{after}", ensure_ascii=False)

@@ -1,4 +1,4 @@
-"""Write tag sets to export files as a stream, with one module per format.
+"""Stream tag sets to export files, with one module per format.
 
 A row is one tag set: `{"tag_set_id", "status", "source", "revision", "artifact": {"id", "name",
 "external_id", "media_type", "sha256", "metadata", "page_count", "language", "gold", "archived"},
@@ -6,9 +6,9 @@ A row is one tag set: `{"tag_set_id", "status", "source", "revision", "artifact"
 "decided_at", "labels": {field key: value, list of values, or list of rows}}` and, if requested,
 `"tags"`, `"text"` and `"history"`.
 
-To add a format, write a module with a FORMAT and add it to FORMATS below; import a large library
-only when a writer is created. A format that needs the pages or files of documents gets them from
-the caller through a `Source`.
+To add a format, write a module with a FORMAT, and add the module to FORMATS below. Import a large
+library only when a writer is created. If a format needs document pages or files, the caller passes
+a `Source` that provides them.
 """
 
 import functools
@@ -67,10 +67,10 @@ FORMATS: dict[str, Format] = {
 
 
 def check_options(format_id: str, options: object) -> dict[str, Any]:
-    """Return the options with all defaults filled in; None means no options.
+    """Validate export options, and return them with defaults for missing options.
 
-    Raises FormatError with the path `format` if the format is unknown, otherwise with the path of
-    the invalid option.
+    `options` may be None. Raises FormatError with the path `format` if the format is unknown, or
+    with the path of the invalid option.
     """
     if format_id not in FORMATS:
         raise FormatError("format", f"must be one of {', '.join(FORMATS)}")
@@ -80,7 +80,7 @@ def check_options(format_id: str, options: object) -> dict[str, Any]:
     option_schemas: Mapping[str, Any] = FORMATS[format_id].options_schema["properties"]
     for name in values:
         if name not in option_schemas:
-            message = f"is unknown; {format_id} has {', '.join(option_schemas) or 'no options'}"
+            message = f"is unknown; options of {format_id}: {', '.join(option_schemas) or 'none'}"
             raise FormatError(f"options.{_replace_unprintable(name)}", message)
     try:
         error = next(_get_validator(format_id).iter_errors(values), None)

@@ -1,4 +1,4 @@
-"""Write ZIP archives as a stream, in constant memory; equal entries give equal bytes."""
+"""Stream ZIP archives in constant memory; equal entries give equal bytes."""
 
 import json
 import re
@@ -21,7 +21,7 @@ _ENTRY_ATTRIBUTES = (
 
 
 class ArchiveWriter:
-    """A writer of ZIP archives with fixed timestamps; the output need not support seeking."""
+    """A writer of a ZIP archive with fixed timestamps, to an output that need not be seekable."""
 
     def __init__(self, out: BinaryIO) -> None:
         # For an output that cannot seek, `zipfile` calls only the methods of `_OutputFile`.
@@ -32,55 +32,58 @@ class ArchiveWriter:
         self._zip.NameToInfo = _EmptyNameIndex()
 
     def add(self, name: str, data: bytes, *, is_compressed: bool = False) -> None:
-        """Add a file. Data with `is_compressed` is stored unchanged. Names must be unique."""
+        """Add a file with a unique name. If `is_compressed`, the data is stored unchanged."""
         entry = _build_entry(name, is_compressed=is_compressed)
         entry.file_size = len(data)
         with self._zip.open(entry, "w") as file:
             file.write(data)
 
     def add_chunks(self, name: str, chunks: Iterable[bytes], *, is_compressed: bool) -> None:
-        """Add a file of any size in chunks."""
+        """Add a file of any size with a unique name, in chunks."""
         entry = _build_entry(name, is_compressed=is_compressed)
         with self._zip.open(entry, "w", force_zip64=True) as file:
             for chunk in chunks:
                 file.write(chunk)
 
     def close(self) -> None:
-        """Write the central directory of the archive."""
+        """Write the archive's central directory, which completes the archive."""
         self._zip.close()
         self._entries.close()
 
 
 class Spool:
-    """JSON values in a temporary file, separated by commas."""
+    """A temporary file that collects JSON values, separated by commas."""
 
     def __init__(self) -> None:
         self._file = tempfile.TemporaryFile(prefix="export-")  # noqa: SIM115 - closed by `close`
         self._is_empty = True
 
     def add(self, value: bytes) -> None:
-        """Add a value that is already JSON."""
+        """Add the JSON of one value."""
         self._file.write(value if self._is_empty else b",\n" + value)
         self._is_empty = False
 
     def read(self) -> Iterator[bytes]:
-        """Yield all values in chunks."""
+        """Yield the contents of the temporary file in chunks."""
         self._file.seek(0)
         while chunk := self._file.read(1 << 16):
             yield chunk
 
     def close(self) -> None:
-        """Delete the file."""
+        """Close the temporary file, which deletes it."""
         self._file.close()
 
 
 def build_safe_name(text: str | None, number: int) -> str:
-    """Return a file name from an id, or from a number if there is no id."""
+    """Build a file name without an extension from `text`, or from `number` if there is no text.
+
+    Characters that may be unsafe in file names are replaced.
+    """
     return _UNSAFE_CHARACTERS.sub("_", text or f"{number:08}")[:_MAX_NAME_LENGTH]
 
 
 def build_safe_extension(name: str | None) -> str:
-    """Return the extension of a file name, including the dot, or `.bin`."""
+    """Return a file name's extension in lower case, with the dot, or `.bin` if it has none."""
     _, dot, extension = (name or "").rpartition(".")
     safe = _UNSAFE_CHARACTERS.sub("", extension.lower())[:_MAX_EXTENSION_LENGTH] if dot else ""
     return f".{safe or 'bin'}"
@@ -95,11 +98,11 @@ def _build_entry(name: str, *, is_compressed: bool) -> zipfile.ZipInfo:
 
 class _Archive(zipfile.ZipFile):
     def __del__(self) -> None:
-        """Do nothing, so that an archive that was not closed does not look complete."""
+        """Do nothing, so that the archive stays incomplete if `close` was not called."""
 
 
 class _OutputFile:
-    """The file object that the archive is written to; it cannot seek, even if the output can."""
+    """The file object for the archive, which is not seekable even if the output is."""
 
     def __init__(self, out: BinaryIO) -> None:
         self._out = out
@@ -113,7 +116,7 @@ class _OutputFile:
 
 
 class _Entries:
-    """The list of entries of an archive, kept in a temporary file."""
+    """A list of the archive's entries that is kept in a temporary file."""
 
     def __init__(self) -> None:
         self._file = tempfile.TemporaryFile(prefix="export-")  # noqa: SIM115 - closed by `close`
@@ -141,7 +144,7 @@ class _Entries:
 
 
 class _EmptyNameIndex(dict[str, zipfile.ZipInfo]):
-    """A dictionary that stays empty, because no entry is looked up by name."""
+    """A name index that stays empty to save memory, because no entry is looked up by name."""
 
     def __setitem__(self, name: str, entry: zipfile.ZipInfo) -> None:
         """Do nothing."""

@@ -36,15 +36,18 @@ def is_number(text: str) -> bool:
 
 
 def get_headers(field: Field, path: str) -> list[str]:
-    """Return the column names of a field at `path`, as pandas.json_normalize would name them."""
+    """Return the names of a field's columns, as pandas.json_normalize would name them.
+
+    `path` is the path of the field in the JSON row. Money has two columns, other types have one.
+    """
     return [f"{path}.amount", f"{path}.currency"] if field["type"] == "money" else [path]
 
 
 def build_cell_converter(field: Field, separator: str, escape: EscapeText) -> CellConverter:
-    """Return a function that converts a field's value, or list of values, to its cells.
+    """Return a function that converts a field's value, or list of values, to cells.
 
-    The function returns one cell per header. A value of a different type, for example from another
-    schema version, is written as text.
+    The function returns one cell for each header of the field. A value with another type, for
+    example from another schema version, is converted to text.
     """
     if field["type"] == "money":
         return lambda value: _format_money(value, separator, escape)
@@ -54,7 +57,10 @@ def build_cell_converter(field: Field, separator: str, escape: EscapeText) -> Ce
 
 
 def format_cell(value: object, separator: str, escape: EscapeText) -> str:
-    """Format one cell: lists joined by `separator`, objects as JSON, null as an empty string."""
+    """Convert a value to a cell's text.
+
+    List items are joined by `separator`, objects become JSON, and null becomes an empty string.
+    """
     if isinstance(value, str):
         return escape(value)
     if value is None:
@@ -66,10 +72,10 @@ def format_cell(value: object, separator: str, escape: EscapeText) -> str:
 
 
 def _join_values(texts: list[str], separator: str, escape: EscapeText) -> str:
-    """Join the values of a list in one cell, and escape the cell if it could be a formula.
+    """Join texts to one cell, and escape the cell if it could be a formula.
 
-    Numbers joined by a safe separator need no escaping. Any other text, or an operator as the
-    separator, could make the whole cell a formula.
+    Numbers joined by a safe separator need no escaping. Any other text, or a separator that is an
+    operator, could make the whole cell a formula.
     """
     joined = separator.join(texts)
     if separator.strip(" ") in _SAFE_SEPARATORS and all(

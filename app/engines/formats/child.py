@@ -1,9 +1,9 @@
 """Write an export file in a separate process: `python -m app.engines.formats.child`.
 
-Standard input has one JSON value per line: first the request with `format`, `fields`, `options` and
-`end`, then the tag sets. The last line is the value of `end`. If the input ends without that line,
-the caller has stopped, and the file remains incomplete. The file goes to standard output, and
-errors go to standard error.
+Each line of standard input is JSON: first the request with `format`, `fields`, `options` and `end`,
+then the tag sets. Only the last line is not JSON; it is the text of `end`. If that line is missing,
+the caller has stopped, and the file remains incomplete. The file is written to standard output, and
+errors to standard error.
 """
 
 import gc
@@ -14,14 +14,14 @@ from typing import BinaryIO
 import orjson
 
 from app.engines.formats import FORMATS
-from app.engines.formats.processes import INVALID_ROW
+from app.engines.formats.processes import INVALID_ROW_STATUS
 
-_CALLER_STOPPED = 1
+_CALLER_STOPPED_STATUS = 1
 _GC_THRESHOLD = 500_000
 
 
 def run(lines: BinaryIO, out: BinaryIO) -> int:
-    """Write the file, and return the exit status."""
+    """Write the tag sets from `lines` to `out`, and return the exit status of the process."""
     request = orjson.loads(lines.readline())
     writer = FORMATS[request["format"]].create_writer(out, request["fields"], request["options"])
     end = request["end"].encode() + b"\n"
@@ -34,12 +34,15 @@ def run(lines: BinaryIO, out: BinaryIO) -> int:
             writer.write_json(line)
         except ValueError as error:
             sys.stderr.write(f"{error}\n")
-            return INVALID_ROW
-    return _CALLER_STOPPED
+            return INVALID_ROW_STATUS
+    return _CALLER_STOPPED_STATUS
 
 
 def main() -> int:
-    """Run with standard input and output; other code that prints writes to standard error."""
+    """Read from standard input and write to standard output, and return the exit status.
+
+    Other code that prints to standard output writes to standard error instead.
+    """
     # Rows contain no reference cycles; searching for cycles would take a quarter of the time.
     gc.freeze()
     gc.set_threshold(_GC_THRESHOLD)

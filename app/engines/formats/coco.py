@@ -17,7 +17,7 @@ from app.engines.formats.parsing import dump_json
 from app.engines.formats.regions import Region, locate_tags, needs_words
 
 _DECIMAL_PLACES = 2
-"""The decimal places of coordinates in pixels."""
+"""The number of decimal places in pixel coordinates."""
 
 _OPTIONS: dict[str, Any] = {
     "$schema": "https://json-schema.org/draft/2020-12/schema",
@@ -55,7 +55,7 @@ _OPTIONS: dict[str, Any] = {
 
 
 class CocoWriter(DocumentWriter):
-    """A writer of an archive with the folder `images` and the file `annotations.json`."""
+    """A writer of a ZIP with page images in `images` and the boxes in `annotations.json`."""
 
     def __init__(
         self,
@@ -156,10 +156,10 @@ class CocoWriter(DocumentWriter):
             {"id": number, "name": name, "supercategory": name.rpartition(".")[0] or "field"}
             for name, number in self._categories.items()
         ]
-        head = {"info": {"description": "Export", "version": "1.0"}, "licenses": []}
-        start = dump_json({**head, "categories": categories})[:-1]
+        header = {"info": {"description": "Export", "version": "1.0"}, "licenses": []}
+        json_start = dump_json({**header, "categories": categories})[:-1]
         return chain(
-            (f'{start},\n"images":[\n'.encode(),),
+            (f'{json_start},\n"images":[\n'.encode(),),
             self._images.read(),
             (b'\n],\n"annotations":[\n',),
             self._annotations.read(),
@@ -168,12 +168,12 @@ class CocoWriter(DocumentWriter):
 
 
 def _compute_size(page: Page, width: int) -> tuple[int, int]:
-    """Return the expected image size of a page, for an image whose size cannot be read."""
+    """Return the image size that a page should have, for use if the size cannot be read."""
     return width, max(1, math.ceil(width * page.height / (page.width or 1)))
 
 
 def _list_categories(fields: Sequence[Field], *, only_regions: bool) -> list[str]:
-    """Return the tag names of fields and table columns; `only_regions` keeps type region only."""
+    """Return the tag keys of all fields and table columns, or only of those with type region."""
     columns = [(field["key"], field) for field in fields if field["type"] != "table"]
     columns += [
         (f"{field['key']}.{column['key']}", column)

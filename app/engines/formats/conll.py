@@ -14,7 +14,7 @@ _TOKEN = re.compile(r"\S+")
 # Characters at which a reader may split the line: white space, controls and line separators.
 _BREAKING_CHARACTERS = re.compile(r"[\s\x00-\x1f\x7f-\x9f]")
 _FILLERS = {"plain": "", "boxes": " -X- -X- -X- -X-", "conll2003": " -X- O"}
-"""The columns between the token and its tag on the line that starts a block."""
+"""The columns between the token and its tag, for each value of the option `columns`."""
 _NO_BOX = (0.0, 0.0, 0.0, 0.0)
 
 _OPTIONS: dict[str, Any] = {
@@ -36,7 +36,7 @@ _OPTIONS: dict[str, Any] = {
 
 
 class ConllWriter(DocumentWriter):
-    """A writer of one block per tag set; the words of each page are one sequence."""
+    """A writer of one block per tag set, in which the words of each page are one sequence."""
 
     def __init__(
         self,
@@ -92,13 +92,13 @@ class ConllWriter(DocumentWriter):
 
 
 def _split_text(text: str) -> Iterator[Word]:
-    """Yield the tokens of a text, split at white space, for a document without words."""
+    """Split a text at white space, and yield the tokens as words without a box."""
     for match in _TOKEN.finditer(text):
         yield Word(match.group(), _NO_BOX, *match.span())
 
 
 def _clean_token(text: str) -> str:
-    """Return a token as one column that no reader mistakes for the start of a block."""
+    """Convert a token to one column that no reader mistakes for the start of a block."""
     token = _BREAKING_CHARACTERS.sub("\ufffd", text) or "\ufffd"
     return f"_{token}" if token.startswith(_BLOCK_START) else token
 

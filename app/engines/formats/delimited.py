@@ -1,4 +1,4 @@
-"""Write CSV (RFC 4180, UTF-8): one flat line per tag set, or one per row of its tables."""
+"""Write CSV (RFC 4180, UTF-8): one flat line per tag set, or one line per table row."""
 
 import csv
 import io
@@ -72,7 +72,7 @@ _OPTIONS: dict[str, Any] = {
 
 
 class DelimitedWriter(ParsingWriter):
-    """A CSV writer; each column is named after the path of its property in the JSON row."""
+    """A CSV writer that names each column after the property's path in the JSON row."""
 
     def __init__(self, out: BinaryIO, fields: Sequence[Field], options: Mapping[str, Any]) -> None:
         super().__init__()
@@ -136,15 +136,15 @@ class DelimitedWriter(ParsingWriter):
         return [format_cell(value, separator, escape) for value in list_common_values(row)]
 
     def _explode_tables(self, line: list[str], labels: Mapping[str, Any]) -> Iterator[list[str]]:
-        """Yield the line once per row of each table, or once if there are no rows."""
-        empty = {key: [""] * width for key, width in self._column_counts.items()}
+        """Yield one line for each row of each table, or one line if there are no table rows."""
+        empty_cells = {key: [""] * width for key, width in self._column_counts.items()}
         count = 0
         for key, converters in self._table_converters.items():
             for number, row in enumerate(list_table_rows(labels.get(key))):
                 row_cells = [
                     cell for name, convert in converters for cell in convert(row.get(name))
                 ]
-                cells_by_table = {**empty, key: row_cells}
+                cells_by_table = {**empty_cells, key: row_cells}
                 yield [
                     *line,
                     key,
@@ -153,7 +153,12 @@ class DelimitedWriter(ParsingWriter):
                 ]
                 count += 1
         if not count:
-            yield [*line, "", "", *(cell for table_cells in empty.values() for cell in table_cells)]
+            yield [
+                *line,
+                "",
+                "",
+                *(cell for table_cells in empty_cells.values() for cell in table_cells),
+            ]
 
     def _flush(self) -> None:
         self._out.write(self._buffer.getvalue().encode("utf-8", "replace"))

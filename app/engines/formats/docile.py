@@ -1,7 +1,7 @@
-"""Write the layout of the DocILE benchmark: document files, each with an annotation file.
+"""Write a ZIP in the layout of the DocILE benchmark: an annotation file for each document file.
 
 Source: https://github.com/rossumai/docile. Boxes are fractions of the page from 0 to 1, as in this
-project; page numbers start at 0.
+project, but page numbers start at 0.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -44,7 +44,7 @@ _OPTIONS: dict[str, Any] = {
 
 
 class DocileWriter(DocumentWriter):
-    """A writer of an archive with the folders `annotations` and `pdfs`, and an index."""
+    """A writer of a ZIP with the folders `annotations`, `pdfs` and `files`, and an index file."""
 
     def __init__(
         self,
@@ -73,7 +73,7 @@ class DocileWriter(DocumentWriter):
         self._ids.add(dump_json(name).encode())
 
     def _write_file(self, row: Row, name: str) -> dict[str, Any]:
-        """Add the file of a document, and return the metadata properties that describe it."""
+        """Add a document's file to the ZIP, and return the annotation metadata about the file."""
         if not self._includes_files:
             return {"file": None, "file_missing": False}
         artifact = get_artifact(row)
@@ -141,7 +141,7 @@ def _get_line_item_key(tag: Mapping[str, Any]) -> tuple[str, int]:
 
 
 def _number_line_items(tags: Sequence[Mapping[str, Any]]) -> dict[tuple[str, int], int]:
-    """Return a number from 1 for each row of each table."""
+    """Return a unique number, counted from 1, for each row of each table."""
     rows = {_get_line_item_key(tag) for tag in tags if tag.get("row") is not None}
     return {row: number for number, row in enumerate(sorted(rows), start=1)}
 
@@ -167,7 +167,7 @@ def _build_metadata(row: Row, sizes: Sequence[Sequence[int]]) -> dict[str, Any]:
 
 
 def _render_sample() -> str:
-    """Return the annotation of the example as text, because the file is binary."""
+    """Return the example tag set's files as text, because ZIP files are binary."""
     evidence = [{"page": 1, "box": [0.12, 0.1, 0.21, 0.11], "text": "RE-1042"}]
     tag = {"field": "invoice_number", "value": "RE-1042", "row": None, "evidence": evidence}
     annotation = _build_annotation({**SAMPLE_ROW, "tags": [tag]}, iter([Page(1, 595, 842, ())]))
@@ -184,8 +184,8 @@ FORMAT = Format(
     extension="zip",
     description=(
         "A ZIP in the layout of the DocILE benchmark: one annotation file with boxes and line "
-        "items per tag set, and the file of its document. Values without a place on a page are "
-        "only in metadata.labels; a deleted file is marked as missing."
+        "items per tag set, and the file of its document. Values without a box on a page are only "
+        "in metadata.labels; a deleted file is marked as missing."
     ),
     options_schema=_OPTIONS,
     keeps=("values", "tables", "evidence", "confidence"),

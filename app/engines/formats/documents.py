@@ -1,4 +1,4 @@
-"""Provide the base class of writers that read document pages for one batch of rows at a time."""
+"""Base class for writers that read the document pages for a batch of rows at a time."""
 
 import json
 from abc import abstractmethod
@@ -15,7 +15,7 @@ _BATCH_BYTES = 4 << 20
 
 
 class DocumentWriter(ParsingWriter):
-    """A writer that collects a batch of rows and gets the pages of their documents together."""
+    """A writer that collects a batch of rows and reads all pages of their documents together."""
 
     def __init__(self, source: Source) -> None:
         super().__init__()
@@ -42,14 +42,14 @@ class DocumentWriter(ParsingWriter):
 
     @abstractmethod
     def _write_document(self, row: Row, pages: Iterator[Page]) -> None:
-        """Write one tag set; the iterator of pages is valid until the next tag set."""
+        """Write one tag set. `pages` can be iterated only during this call."""
 
     @abstractmethod
     def _finish(self) -> None:
-        """Complete the file. This method may be called twice."""
+        """Write the end of the file. A second call must do nothing."""
 
     def _needs_words(self, rows: list[dict[str, Any]]) -> bool:  # noqa: ARG002 - for subclasses
-        """Return whether the pages of these rows must have words."""
+        """Return whether the writer needs the words on these rows' pages."""
         return True
 
     def _end_batch(self) -> None:

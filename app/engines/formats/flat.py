@@ -1,4 +1,4 @@
-"""Name the columns of flat files after the property paths in the JSON row."""
+"""Build the columns of CSV and Excel files, named after the property paths in the JSON row."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -28,11 +28,11 @@ COMMON_HEADERS = (
     *(f"schema.{name}" for name in _SCHEMA_PROPERTIES),
     *_PEOPLE_PROPERTIES,
 )
-"""The columns before the field columns."""
+"""The names of the columns before the field columns."""
 
 
 def list_common_values(row: Row) -> list[Any]:
-    """Return the values of COMMON_HEADERS."""
+    """Return a row's values for the columns in COMMON_HEADERS."""
     artifact, schema = row.get("artifact") or {}, row.get("schema") or {}
     return [
         *(row.get(name) for name in _TAG_SET_PROPERTIES),
@@ -44,10 +44,10 @@ def list_common_values(row: Row) -> list[Any]:
 
 
 def list_field_headers(fields: Sequence[Field], prefix: str) -> list[str]:
-    """Return the column names for fields, or for the columns of a table."""
+    """Return the column names for fields or for table columns, each with `prefix`."""
     return [name for field in fields for name in get_headers(field, prefix + field["key"])]
 
 
 def list_table_rows(value: object) -> list[Mapping[str, Any]]:
-    """Return the rows of a table; a value of another type has no rows."""
+    """Return the rows in a table's value, or an empty list if the value is not a list."""
     return [row for row in value if isinstance(row, Mapping)] if isinstance(value, list) else []

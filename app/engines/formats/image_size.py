@@ -9,7 +9,7 @@ _FRAME_MARKERS = frozenset(range(0xC0, 0xD0)) - {0xC4, 0xC8, 0xCC}
 
 
 def read_image_size(data: bytes) -> tuple[int, int] | None:
-    """Return width and height of a PNG or JPEG in pixels, or None if they cannot be read."""
+    """Return the width and height of a PNG or JPEG in pixels, or None if they cannot be read."""
     try:
         if data.startswith(_PNG):
             width, height = unpack_from(">II", data, 16)

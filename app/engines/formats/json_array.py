@@ -9,14 +9,14 @@ from app.engines.formats.sample import render_sample
 
 
 class JsonArrayWriter(JsonLinesWriter):
-    """A writer of one JSON array; tag sets that are already JSON are not parsed."""
+    """A writer that joins the JSON of tag sets to one array, without parsing it."""
 
     def __init__(self, out: BinaryIO) -> None:
-        super().__init__(out, head=b"[\n", separator=b",\n", end=b"")
+        super().__init__(out, prefix=b"[\n", separator=b",\n", end=b"")
         self._is_closed = False
 
     def close(self) -> None:
-        """Write the remaining data and end the array."""
+        """Write the remaining data and the end of the array."""
         if not self._is_closed:
             self._buffer += b"\n]\n" if self.rows else b"]\n"
             self._is_closed = True

@@ -13,21 +13,25 @@ _CHUNK_BYTES = 1 << 18  # bytes
 
 
 class JsonLinesWriter:
-    """A writer that passes JSON through unchanged, with fixed texts around the tag sets."""
+    """A writer that copies the JSON of tag sets without parsing it.
+
+    `prefix` is written before the first tag set, `separator` between tag sets, and `end` after
+    each.
+    """
 
     def __init__(
-        self, out: BinaryIO, *, head: bytes = b"", separator: bytes = b"", end: bytes = b"\n"
+        self, out: BinaryIO, *, prefix: bytes = b"", separator: bytes = b"", end: bytes = b"\n"
     ) -> None:
         self.rows = 0
         self._out = out
-        self._buffer = bytearray(head)
+        self._buffer = bytearray(prefix)
         self._separator = separator
         self._end = end
         self._is_inside = False
-        """Whether a tag set has been started, but its last piece has not been added."""
+        """True if a tag set is incomplete, because its last chunk has not been added yet."""
 
     def write(self, row: Row) -> None:
-        """Add one tag set; values that JSON cannot represent (NaN) become null."""
+        """Add one tag set; NaN and infinite numbers become null."""
         try:
             self.write_json(orjson.dumps(row))
         except TypeError:  # an integer beyond 64 bits, or a lone surrogate
@@ -36,18 +40,18 @@ class JsonLinesWriter:
             self.write_json(json.dumps(value, separators=(",", ":")).encode())
 
     def write_json(self, line: bytes) -> None:
-        """Add one tag set that is already JSON; it is not parsed."""
-        self.write_piece(line, is_last=True)
+        """Add one tag set's JSON, which is not parsed."""
+        self.write_chunk(line, is_last=True)
 
-    def write_piece(self, piece: bytes, *, is_last: bool) -> None:
-        """Add a piece of a tag set that is already JSON; it is not parsed."""
-        if b"\n" in piece or b"\r" in piece:
+    def write_chunk(self, chunk: bytes, *, is_last: bool) -> None:
+        """Add a chunk of a tag set's JSON, which is not parsed."""
+        if b"\n" in chunk or b"\r" in chunk:
             # JSON allows line breaks only between its tokens.
-            piece = piece.replace(b"\r", b" ").replace(b"\n", b" ")
+            chunk = chunk.replace(b"\r", b" ").replace(b"\n", b" ")
         buffer = self._buffer
         if self.rows and not self._is_inside:
             buffer += self._separator
-        buffer += piece
+        buffer += chunk
         self._is_inside = not is_last
         if is_last:
             buffer += self._end

@@ -1,6 +1,6 @@
-"""Write tasks with annotations that Label Studio imports, as one JSON array.
+"""Write a JSON array of tasks with annotations, which Label Studio can import.
 
-Source: https://labelstud.io/guide/tasks and the result formats of its control tags.
+Source: https://labelstud.io/guide/tasks, and the documentation of Label Studio's control tags.
 """
 
 import re
@@ -42,7 +42,7 @@ _OPTIONS: dict[str, Any] = {
 
 
 class LabelStudioWriter(ParsingWriter):
-    """A writer of one task for each tag set."""
+    """A writer that converts each tag set to one Label Studio task."""
 
     def __init__(self, out: BinaryIO, fields: Sequence[Field], options: Mapping[str, Any]) -> None:
         super().__init__()
@@ -74,7 +74,7 @@ class LabelStudioWriter(ParsingWriter):
         self._array.close()
 
     def _build_results(self, row: Row) -> list[dict[str, Any]]:
-        """Return the results for text spans, then the results for values without a text span."""
+        """Return the results for text spans, followed by those for values without a text span."""
         text = row.get("text") or ""
         non_bmp_indexes = [match.start() for match in _NON_BMP.finditer(text)]
         spans: list[dict[str, Any]] = []
@@ -93,7 +93,7 @@ class LabelStudioWriter(ParsingWriter):
         return [{"id": f"{prefix}-{index}", **result} for index, result in enumerate(results)]
 
     def _build_values(self, values: Mapping[str, Sequence[Any]]) -> list[dict[str, Any]]:
-        """Return the results for values of the whole document, one result for each control."""
+        """Return the results for values without a text span, one result for each control."""
         results: list[dict[str, Any]] = []
         other_texts: list[str] = []
         for name, items in values.items():
@@ -126,7 +126,10 @@ def _build_data(row: Row) -> dict[str, Any]:
 
 
 def _list_tags(row: Row, tables: Collection[str]) -> Iterator[Mapping[str, Any]]:
-    """Yield the tags of a row, or without them (`include.evidence` is off) tags from its labels."""
+    """Yield the row's tags, or tags built from its labels if the row has no tags.
+
+    A row has no tags if the export's `include.evidence` is off.
+    """
     if row.get("tags") is not None:
         yield from row["tags"]
         return
@@ -144,7 +147,7 @@ def _to_list(label: Any) -> list[Any]:
 
 
 def _list_offsets(tag: Mapping[str, Any], text: str) -> list[tuple[int, int]]:
-    """Return the evidence offsets that are inside the text, without duplicates."""
+    """Return the offsets of a tag's evidence that are within the text, without duplicates."""
     offsets = [(piece.get("start"), piece.get("end")) for piece in tag.get("evidence") or ()]
     return list(
         dict.fromkeys(
@@ -162,7 +165,10 @@ def _build_span(
     text: str,
     non_bmp_indexes: Sequence[int],
 ) -> dict[str, Any]:
-    """Return the result for a text span; Label Studio counts UTF-16 units, not code points."""
+    """Return the result for a text span.
+
+    The offsets are converted from code points to UTF-16 units, which Label Studio counts.
+    """
     start, end = offsets
     meta = {"text": [_to_text(tag.get("value"))], "tag": number, "row": tag.get("row")}
     result: dict[str, Any] = {
@@ -198,7 +204,7 @@ def _to_text(value: Any) -> str:
 
 
 def _render_sample() -> str:
-    """Return the tasks for the example, with a text span."""
+    """Return the file for the example tag set, with evidence for one text span."""
     evidence = [{"page": 1, "box": None, "start": 8, "end": 15, "text": "RE-1042"}]
     tags = [
         {"field": "invoice_number", "value": "RE-1042", "row": None, "evidence": evidence},

@@ -1,7 +1,7 @@
-"""Build the labeling configuration of a Label Studio project for the exported tasks.
+"""Build the labeling configuration for a Label Studio project with the exported tasks.
 
-Each field has a label for text spans, and a separate control for values without a text span. Names
-that are not field keys contain an upper-case letter, because field keys contain none.
+Each field has a label for text spans, and a separate control for values without a text span. All
+other names contain an upper-case letter, so that they differ from every field key.
 """
 
 import re
@@ -11,14 +11,14 @@ from xml.sax.saxutils import escape
 from app.engines.formats.model import Field
 
 TEXT, LABEL, OTHER = "Text", "Label", "Other"
-"""The names of the text, the span labels, and the control for all other values."""
+"""The names of the text tag, the labels tag, and the control for all other values."""
 
 _ENTITIES = {'"': "&quot;", "\n": "&#10;", "\r": "&#13;", "\t": "&#9;"}
 _INVALID_IN_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 def list_columns(fields: Sequence[Field]) -> dict[str, Field]:
-    """Return the fields and table columns by their tag names."""
+    """Return the fields and table columns by tag key, for example `total` or `items.quantity`."""
     columns: dict[str, Field] = {}
     for field in fields:
         if field["type"] == "table":
@@ -29,7 +29,7 @@ def list_columns(fields: Sequence[Field]) -> dict[str, Field]:
 
 
 def list_choices(field: Field) -> list[str]:
-    """Return the values that can be chosen for a field, or an empty list."""
+    """Return the values that can be chosen for a boolean or choice field, or an empty list."""
     if field["type"] == "boolean":
         return ["true", "false"]
     options = field.get("options") or () if field["type"] == "choice" else ()
@@ -37,14 +37,18 @@ def list_choices(field: Field) -> list[str]:
 
 
 def is_writable(value: str) -> bool:
-    """Return whether Label Studio shows a value unchanged; a leading dollar sign is a variable."""
+    """Return whether Label Studio shows a value unchanged.
+
+    It does not show empty values, values that are invalid in XML, or values with a leading dollar
+    sign, which it treats as variables.
+    """
     return (
         bool(value.strip()) and not value.startswith("$") and _INVALID_IN_XML.search(value) is None
     )
 
 
 def build_config(columns: Mapping[str, Field]) -> str:
-    """Return the labeling configuration for the fields and columns of `list_columns`."""
+    """Build the labeling configuration as XML; `columns` is returned by `list_columns`."""
     return "\n".join(["<View>", *_build_labels(columns), *_build_controls(columns), "</View>"])
 
 

@@ -1,4 +1,4 @@
-"""Convert tags to labels, and merge the fields of multiple versions to one set of columns."""
+"""Convert tags to labels, and merge the fields from several schema versions."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -7,7 +7,7 @@ from app.engines.formats.model import Field
 
 
 class LabelBuilder:
-    """Builds the labels of tag sets of one schema version."""
+    """Converts the tags of one schema version to labels."""
 
     def __init__(self, fields: Sequence[Field]) -> None:
         self._keys = [field["key"] for field in fields]
@@ -16,11 +16,12 @@ class LabelBuilder:
         )
 
     def build(self, tags: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
-        """Return labels by field key, in schema order.
+        """Return a tag set's labels by field key, in schema order.
 
-        A label is a value, a list if the field is multiple, or a list of rows for a table (each
-        `{column key: value}`). Rows are sorted by number, and unused numbers leave no gap. A field
-        without a tag is omitted. `tags` must fit the fields (`check_tags`).
+        The label is a value, or a list of values if the field has multiple values. For a table, it
+        is a list of rows, and each row maps column keys to values. Rows are sorted by number, and
+        unused numbers leave no gap. Fields without a tag are omitted. `check_tags` must have
+        accepted the tags.
         """
         labels: dict[str, Any] = {}
         tables: dict[str, dict[int, dict[str, Any]]] = {}
@@ -44,10 +45,10 @@ class LabelBuilder:
 
 
 def merge_fields(versions: Iterable[Sequence[Field]]) -> list[dict[str, Any]]:
-    """Return the fields that occur in any version, each once.
+    """Return the fields that occur in any schema version, each once.
 
-    The definition in the earliest list wins, so pass the newest version first. A field that is
-    multiple in any version is multiple.
+    If definitions of a field differ, the first one is used, so pass the newest version first. A
+    field that has multiple values in any version has multiple values in the result.
     """
     merged_fields: dict[str, dict[str, Any]] = {}
     for fields in versions:

@@ -1,4 +1,4 @@
-"""Define the interface of an export format: its description and its streaming writer."""
+"""The interface of export formats: a description and a streaming writer."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -16,11 +16,11 @@ NO_OPTIONS: Mapping[str, Any] = {
     "properties": {},
     "additionalProperties": False,
 }
-"""The `options_schema` of a format without options."""
+"""The `options_schema` for formats without options."""
 
 
 class FormatError(ValueError):
-    """An unknown format or invalid options; `path` is for example `options.delimiter`."""
+    """An unknown format or an invalid option at `path`, for example `options.delimiter`."""
 
     def __init__(self, path: str, message: str) -> None:
         super().__init__(f"{path}: {message}")
@@ -29,16 +29,16 @@ class FormatError(ValueError):
 
 
 class Writer(Protocol):
-    """A writer that writes tag sets one by one to a file, in bounded memory.
+    """A writer that adds tag sets to a file one by one, in bounded memory.
 
-    The output is complete only after `close`, which does not close the underlying file.
+    The file is complete only after `close`, which does not close the underlying file object.
     """
 
     rows: int
     """The number of tag sets added."""
 
     def write(self, row: Row) -> None:
-        """Add one tag set; the package's docstring lists its properties."""
+        """Add one tag set, with the properties listed in the docstring of `app.engines.formats`."""
 
     def write_json(self, line: bytes) -> None:
         """Add one tag set as UTF-8 JSON.
@@ -46,21 +46,21 @@ class Writer(Protocol):
         Raises ValueError if the format parses the JSON and it is invalid.
         """
 
-    def write_piece(self, piece: bytes, *, is_last: bool) -> None:
-        """Add a piece of a tag set as UTF-8 JSON; the last piece completes the tag set.
+    def write_chunk(self, chunk: bytes, *, is_last: bool) -> None:
+        """Add a chunk of a tag set's UTF-8 JSON; the last chunk completes the tag set.
 
-        Formats that keep the history accept pieces of any size and any total size.
+        Formats that keep the history accept tag sets of any size.
         """
 
     def close(self) -> None:
-        """Write the remaining data."""
+        """Write the remaining data, which completes the file."""
 
 
 class Word(NamedTuple):
     """A word of a page.
 
-    `box` is (x0, y0, x1, y1) from 0 to 1, measured from the top left; `start` and `end` are code
-    point offsets in the text of the document.
+    `box` is (x0, y0, x1, y1) from 0 to 1, measured from the top left. `start` and `end` are code
+    point offsets into the document's text.
     """
 
     text: str
@@ -82,27 +82,27 @@ ImageFormat: TypeAlias = Literal["png", "jpeg"]
 
 
 class Source(Protocol):
-    """Access to the documents of the rows; the caller provides it to writers that need it.
+    """Access to the rows' documents, which the caller provides to writers that need them.
 
-    `artifact` is the property `artifact` of a row.
+    In all methods, `artifact` is the property `artifact` of a row.
     """
 
     def iterate_pages(
         self, artifact_ids: Sequence[str | None], *, with_words: bool
     ) -> Iterator[tuple[int, Page]]:
-        """Yield the pages of documents, each with the position of its document in `artifact_ids`.
+        """Yield each page of the documents, with the document's index in `artifact_ids`.
 
-        Pages are ordered by position, then by page number. None and documents without pages are
-        skipped. Without `with_words`, pages have no words.
+        Pages are ordered by that index, then by page number. None, and documents without pages, are
+        skipped. If `with_words` is false, the pages have no words.
         """
 
     def read_content(self, artifact: Mapping[str, Any]) -> Iterator[bytes] | None:
-        """Return the original file in chunks, or None if it no longer exists."""
+        """Return the chunks of the original file, or None if the file no longer exists."""
 
     def render_page(
         self, artifact: Mapping[str, Any], number: int, *, width: int, image_format: ImageFormat
     ) -> bytes | None:
-        """Return the image of a page, `width` pixels wide.
+        """Render a page as an image that is `width` pixels wide.
 
         Returns None if the file no longer exists or the page cannot be rendered.
         """
@@ -116,16 +116,15 @@ DocumentWriterFactory: TypeAlias = Callable[
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Format:
-    """One export format.
+    """The description and the writer of an export format.
 
     `options_schema` is a JSON Schema 2020-12 with a default for every option. `keeps` lists the
     parts from KEEPS that the format preserves. Of the parts evidence, text and history,
     `default_parts` are included unless a client requests otherwise, and `required_parts` cannot be
     left out. A format has a `writer`, or a `document_writer` if it needs the pages or the file of
-    each document; `create_writer` calls whichever exists. With `keeps_removed`, the file has rows
-    for removed tag sets, with the status `removed` and without labels. With `needs_process`, the
-    writer needs much memory or much time to finish; an export runs it in a separate process
-    (`processes`).
+    each document. If `keeps_removed` is true, the file has rows for removed tag sets, with the
+    status `removed` and without labels. If `needs_process` is true, the writer needs much memory or
+    time, and an export runs it in a separate process (see `processes`).
     """
 
     id: str
@@ -145,9 +144,9 @@ class Format:
 
     @property
     def is_text(self) -> bool:
-        """Return whether the file is UTF-8 text."""
-        kind, _, name = self.media_type.partition("/")
-        return kind == "text" or name.endswith(("json", "x-ndjson"))
+        """Return whether files in this format are UTF-8 text."""
+        main_type, _, subtype = self.media_type.partition("/")
+        return main_type == "text" or subtype.endswith(("json", "x-ndjson"))
 
     def create_writer(
         self,
@@ -156,13 +155,14 @@ class Format:
         options: Mapping[str, Any],
         source: Source | None = None,
     ) -> Writer:
-        """Create a writer in this process.
+        """Create a writer that runs in this process.
 
-        `fields` is the union of the fields of all versions that occur (`merge_fields`), and
-        `options` come from `check_options`. A format with a `document_writer` needs the `source`.
+        `fields` is the union of the fields from all schema versions in the export, as returned by
+        `merge_fields`. `options` are returned by `check_options`. A format with a `document_writer`
+        needs the `source`.
         """
         if self.writer is not None:
             return self.writer(out, fields, options)
         if self.document_writer is None or source is None:
-            raise ValueError(f"{self.id} has no writer, or needs a source")
+            raise ValueError(f"{self.id} has no writer, or it needs a source and got none")
         return self.document_writer(out, fields, options, source)

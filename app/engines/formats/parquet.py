@@ -45,7 +45,7 @@ _OPTIONS: dict[str, Any] = {
 
 
 class ParquetWriter(ParsingWriter):
-    """A writer that converts tag sets in small batches and writes them in larger row groups."""
+    """A writer that converts tag sets in small batches, and writes them in larger row groups."""
 
     def __init__(self, out: BinaryIO, fields: Sequence[Field], options: Mapping[str, Any]) -> None:
         super().__init__()
@@ -150,7 +150,7 @@ def _build_schema(arrow: Any, fields: Sequence[Field]) -> Any:
 
 
 def _list_label_paths(schema: Any) -> list[str]:
-    """Return the paths of the label columns, whose values may repeat."""
+    """Return the paths of all label columns, which use a dictionary because values may repeat."""
     if "labels" not in schema.names:
         return []
     return list(_iterate_paths("labels", schema.field("labels").type))
@@ -191,7 +191,7 @@ def _build_value_type(arrow: Any, field_type: str) -> Any:
 
 
 def _render_sample() -> str:
-    """Return the row of the example as text, because the file is binary."""
+    """Return the example tag set's row as JSON text, because Parquet files are binary."""
     converters = {field["key"]: build_converter(field) for field in SAMPLE_FIELDS}
     labels = {key: converters[key](value) for key, value in SAMPLE_ROW["labels"].items()}
     artifact = {

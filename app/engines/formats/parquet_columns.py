@@ -1,7 +1,7 @@
 """Convert a batch of tag sets to Arrow columns.
 
-Arrow builds columns from lists of plain values several times faster than structures from
-dictionaries. Therefore this module collects each property of a structure in a list.
+Arrow converts lists of plain values several times faster than lists of dictionaries. Therefore this
+module collects the values of each property in a separate list.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -21,12 +21,12 @@ _EMPTY: Mapping[str, Any] = {}
 
 
 class BatchBuilder:
-    """Builds record batches.
+    """Converts lists of tag sets to Arrow record batches.
 
     Args:
-        arrow: the module pyarrow.
-        schema: the schema of the file.
-        fields: the union of the fields of all versions.
+        arrow: the module `pyarrow`.
+        schema: the Arrow schema of the file.
+        fields: the union of the fields from all schema versions.
     """
 
     def __init__(self, arrow: Any, schema: Any, fields: Sequence[Field]) -> None:
@@ -36,7 +36,7 @@ class BatchBuilder:
         self._labels = LabelColumnBuilder(arrow, fields, type_)
 
     def build(self, rows: Sequence[Row]) -> Any:
-        """Return the record batch for tag sets."""
+        """Convert tag sets to a record batch with one row for each tag set."""
         columns = self._build_texts(rows, _TEXT_COLUMNS)
         revisions = [row.get("revision") for row in rows]
         columns["revision"] = self._arrow.array(revisions, type=self._arrow.int32())
@@ -64,39 +64,43 @@ class BatchBuilder:
 
     def _build_artifacts(self, artifacts: Sequence[Mapping[str, Any] | None]) -> Any:
         arrow = self._arrow
-        non_null = [artifact or _EMPTY for artifact in artifacts]
-        columns = self._build_texts(non_null, _ARTIFACT_TEXT_COLUMNS)
-        metadata = [dump_json(a["metadata"]) if a.get("metadata") else None for a in non_null]
+        non_null_artifacts = [artifact or _EMPTY for artifact in artifacts]
+        columns = self._build_texts(non_null_artifacts, _ARTIFACT_TEXT_COLUMNS)
+        metadata = [
+            dump_json(a["metadata"]) if a.get("metadata") else None for a in non_null_artifacts
+        ]
         columns["metadata"] = self._build_text(metadata)
-        pages = [a.get("page_count") for a in non_null]
+        pages = [a.get("page_count") for a in non_null_artifacts]
         columns["page_count"] = arrow.array(pages, type=arrow.int32())
         for name in ("gold", "archived"):
-            columns[name] = arrow.array([a.get(name) for a in non_null], type=arrow.bool_())
+            columns[name] = arrow.array(
+                [a.get(name) for a in non_null_artifacts], type=arrow.bool_()
+            )
         return self._build_structure("artifact", columns, [a is None for a in artifacts])
 
     def _build_schemas(self, schemas: Sequence[Mapping[str, Any] | None]) -> Any:
         arrow = self._arrow
-        non_null = [schema or _EMPTY for schema in schemas]
-        columns = self._build_texts(non_null, _SCHEMA_TEXT_COLUMNS)
-        versions = [s.get("version") for s in non_null]
+        non_null_schemas = [schema or _EMPTY for schema in schemas]
+        columns = self._build_texts(non_null_schemas, _SCHEMA_TEXT_COLUMNS)
+        versions = [s.get("version") for s in non_null_schemas]
         columns["version"] = arrow.array(versions, type=arrow.int32())
         return self._build_structure("schema", columns, [s is None for s in schemas])
 
-    def _build_structure(self, name: str, columns: Mapping[str, Any], nulls: list[bool]) -> Any:
+    def _build_structure(self, name: str, columns: Mapping[str, Any], null_mask: list[bool]) -> Any:
         fields = list(self._schema.field(name).type)
         arrays = [columns[field.name] for field in fields]
-        mask = self._arrow.array(nulls)
+        mask = self._arrow.array(null_mask)
         return self._arrow.StructArray.from_arrays(arrays, fields=fields, mask=mask)
 
 
 class _TagBuilder:
-    """Builds the column of tags and their evidence from one list for each property."""
+    """Builds the column `tags`, with the evidence of each tag."""
 
     def __init__(self, arrow: Any) -> None:
         self._arrow = arrow
 
     def build(self, tag_lists: Sequence[list[Mapping[str, Any]] | None]) -> Any:
-        """Return the column; None instead of a list becomes null."""
+        """Return the column for the tag lists of all tag sets; None becomes null."""
         offsets: list[int | None] = []
         count = 0
         for tags in tag_lists:
@@ -112,13 +116,13 @@ class _TagBuilder:
                 arrow.array(row, type=arrow.int32()),
                 arrow.array(confidence, type=arrow.float64()),
                 arrow.array(source, type=arrow.string()),
-                self._build_list(evidence, self._build_pieces),
+                self._build_list(evidence, self._build_evidence),
             ],
             names=_TAG_PROPERTIES,
         )
         return self._wrap_in_lists([*offsets, count], structure)
 
-    def _build_pieces(self, pieces: list[Mapping[str, Any]]) -> Any:
+    def _build_evidence(self, pieces: list[Mapping[str, Any]]) -> Any:
         arrow = self._arrow
         page, box, start, end, text = _transpose(pieces, _EVIDENCE_PROPERTIES)
         return arrow.StructArray.from_arrays(
@@ -135,7 +139,7 @@ class _TagBuilder:
     def _build_list(
         self, lists: Sequence[list[Any] | None], build: Callable[[list[Any]], Any]
     ) -> Any:
-        """Return a column of lists; `build` returns the column of the list items."""
+        """Return a column of lists; `build` converts the concatenated list items to a column."""
         offsets: list[int | None] = []
         items: list[Any] = []
         for list_items in lists:
@@ -151,7 +155,10 @@ class _TagBuilder:
 def _transpose(
     items: Sequence[Mapping[str, Any]], names: tuple[str, ...]
 ) -> Sequence[Sequence[Any]]:
-    """Return the values of each property, in the order of `names`; missing values are None."""
+    """Return one list for each property in `names`, with the values of all items.
+
+    Missing values are None.
+    """
     try:
         return [list(map(itemgetter(name), items)) for name in names]
     except KeyError:

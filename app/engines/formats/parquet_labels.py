@@ -1,7 +1,7 @@
-"""Convert the labels of a batch of tag sets to one Arrow column for each field.
+"""Convert the labels in a batch of tag sets to one Arrow column for each field.
 
-A column of plain values is checked and built as a whole, which is several times faster than value
-by value. If any value in the batch does not fit, each value is converted separately.
+A column of plain values is converted as a whole, which is several times faster than converting each
+value. If a value in the batch does not fit the column, each value is converted separately.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -13,21 +13,21 @@ from app.engines.formats.parquet_values import AMOUNT, build_converter, is_text
 from app.engines.formats.parsing import dump_json
 
 _Labels: TypeAlias = Sequence[Mapping[str, Any]]
-_Build: TypeAlias = Callable[[Any, Sequence[Any], Any], Any]
+_ColumnBuilder: TypeAlias = Callable[[Any, Sequence[Any], Any], Any]
 _NONE_TYPE = type(None)
 
 
 class UnfitColumnError(ValueError):
-    """A column that cannot be built as a whole."""
+    """A column that cannot be converted as a whole, because a value does not fit it."""
 
 
 class LabelColumnBuilder:
-    """Builds the column `labels`.
+    """Builds the column `labels`, which has one child column for each field.
 
     Args:
-        arrow: the module pyarrow.
-        fields: the union of the fields of all versions.
-        type_: the Arrow type of the labels, with one child for each field.
+        arrow: the module `pyarrow`.
+        fields: the union of the fields from all schema versions.
+        type_: the Arrow type of the column.
     """
 
     def __init__(self, arrow: Any, fields: Sequence[Field], type_: Any) -> None:
@@ -35,35 +35,39 @@ class LabelColumnBuilder:
         self._types = list(type_)
         self._converters = {field["key"]: build_converter(field) for field in fields}
         self._builders = {
-            field["key"]: _build_texts if is_text(field) else _BUILDERS[field["type"]]
+            field["key"]: _build_texts if is_text(field) else _COLUMN_BUILDERS[field["type"]]
             for field in fields
-            if is_text(field) or (field["type"] in _BUILDERS and not field.get("multiple"))
+            if is_text(field) or (field["type"] in _COLUMN_BUILDERS and not field.get("multiple"))
         }
 
     def build(self, rows: _Labels) -> tuple[Any, list[str | None]]:
-        """Return the column and, for each row, the labels that do not fit their columns as JSON."""
-        unfit: dict[int, set[str]] = {}
+        """Convert the labels of all rows, and return the column and the labels that do not fit.
+
+        The second value has, for each row, a JSON object with these labels, or None.
+        """
+        unfit_keys: dict[int, set[str]] = {}
         known_keys = self._converters.keys()
         for number, labels in enumerate(rows):
             if not labels.keys() <= known_keys:
-                unfit[number] = set(labels.keys() - known_keys)
-        arrays = [self._build_column(child, rows, unfit) for child in self._types]
+                unfit_keys[number] = set(labels.keys() - known_keys)
+        arrays = [self._build_column(child, rows, unfit_keys) for child in self._types]
         other_labels: list[str | None] = [None] * len(rows)
-        for number, keys in unfit.items():
+        for number, keys in unfit_keys.items():
             other_labels[number] = dump_json({k: v for k, v in rows[number].items() if k in keys})
         return self._arrow.StructArray.from_arrays(arrays, fields=self._types), other_labels
 
-    def _build_column(self, child: Any, rows: _Labels, unfit: dict[int, set[str]]) -> Any:
-        """Return the column of one field.
+    def _build_column(self, child: Any, rows: _Labels, unfit_keys: dict[int, set[str]]) -> Any:
+        """Return the child column for one field.
 
-        A value that does not fit becomes null, and its key is added to `unfit`.
+        A value that does not fit the column becomes null, and the field's key is added to
+        `unfit_keys`, which has the keys by row number.
         """
         key = child.name
         values = [labels.get(key) for labels in rows]
         try:
             if key in self._builders:
                 return self._builders[key](self._arrow, values, child.type)
-        except (ValueError, OverflowError):  # Arrow raises ValueErrors for values
+        except (ValueError, OverflowError):  # Arrow raises them for values that do not fit
             pass
         convert = self._converters[key]
         converted: list[Any] = [None] * len(values)
@@ -72,7 +76,7 @@ class LabelColumnBuilder:
                 try:
                     converted[number] = convert(value)
                 except (ValueError, OverflowError):
-                    unfit.setdefault(number, set()).add(key)
+                    unfit_keys.setdefault(number, set()).add(key)
         return self._arrow.array(converted, type=child.type)
 
 
@@ -105,11 +109,11 @@ def _build_booleans(arrow: Any, values: Sequence[Any], type_: Any) -> Any:
 
 def _build_money(arrow: Any, values: Sequence[Any], type_: Any) -> Any:
     _require_types(values, dict)
-    non_null = [value or {"amount": None, "currency": None} for value in values]
-    if any(value.keys() != {"amount", "currency"} for value in non_null):
+    non_null_values = [value or {"amount": None, "currency": None} for value in values]
+    if any(value.keys() != {"amount", "currency"} for value in non_null_values):
         raise UnfitColumnError
-    amounts = [value["amount"] for value in non_null]
-    currencies = [value["currency"] for value in non_null]
+    amounts = [value["amount"] for value in non_null_values]
+    currencies = [value["currency"] for value in non_null_values]
     _require_types(amounts, str)
     _require_types(currencies, str)
     fits = [amount is not None and AMOUNT.fullmatch(amount) is not None for amount in amounts]
@@ -117,11 +121,11 @@ def _build_money(arrow: Any, values: Sequence[Any], type_: Any) -> Any:
         raise UnfitColumnError
     texts = arrow.array(amounts, type=arrow.string())
     arrays = [texts.cast(type_[0].type), arrow.array(currencies, type=type_[1].type)]
-    nulls = arrow.array([value is None for value in values])
-    return arrow.StructArray.from_arrays(arrays, fields=list(type_), mask=nulls)
+    null_mask = arrow.array([value is None for value in values])
+    return arrow.StructArray.from_arrays(arrays, fields=list(type_), mask=null_mask)
 
 
-_BUILDERS: Mapping[str, _Build] = {
+_COLUMN_BUILDERS: Mapping[str, _ColumnBuilder] = {
     "number": _build_numbers,
     "integer": _build_integers,
     "boolean": _build_booleans,

@@ -1,7 +1,7 @@
-"""Convert labels to the typed values of Parquet columns, without pyarrow.
+"""Convert labels to typed values for Parquet columns, without pyarrow.
 
-A value that its column cannot hold, for example from a version in which the field had another type,
-is null in its column and is kept in `other_labels`.
+If a column cannot hold a value, for example because the field had another type in an older schema
+version, the value is null in the column and is kept in `other_labels`.
 """
 
 import re
@@ -17,42 +17,45 @@ from app.engines.formats.parsing import dump_json
 Convert: TypeAlias = Callable[[Any], Any]
 
 DECIMAL_DIGITS, DECIMAL_SCALE = 38, 9
-"""The precision and scale of amounts, the same as for NUMERIC in BigQuery."""
+"""The precision and scale of amounts, as in BigQuery's NUMERIC type."""
 AMOUNT = re.compile(
     rf"-?[0-9]{{1,{DECIMAL_DIGITS - DECIMAL_SCALE}}}(?:\.[0-9]{{1,{DECIMAL_SCALE}}})?"
 )
-"""The pattern of an amount that fits the amount column."""
+"""The pattern of amounts that fit the amount column."""
 _MIN_INT64, _MAX_INT64 = -(2**63), 2**63 - 1
 
 
 class UnfitValueError(ValueError):
-    """A value that its column cannot hold."""
+    """A value that the column of its field cannot hold."""
 
 
 def is_text(field: Field) -> bool:
-    """Return whether a label of the field is a single text, which needs no conversion."""
+    """Return whether the field has a single text as its label, which needs no conversion."""
     return not field.get("multiple") and field["type"] not in ("table", *_CONVERTERS)
 
 
 def build_converter(field: Field) -> Convert:
-    """Return a function that converts a label of the field.
+    """Return a function that converts a field's label to a typed value.
 
-    The function raises ValueError or OverflowError for a label that does not fit.
+    The function raises ValueError or OverflowError if the label does not fit the column.
     """
     if field["type"] == "table":
         columns = {column["key"]: build_converter(column) for column in field["columns"]}
         return _build_list_converter(lambda row: _convert_table_row(columns, row))
     convert = _CONVERTERS.get(field["type"], _convert_text)
-    return _build_list_converter(convert) if field.get("multiple") else _skip_null(convert)
+    return _build_list_converter(convert) if field.get("multiple") else _allow_null(convert)
 
 
-def _skip_null(convert: Convert) -> Convert:
+def _allow_null(convert: Convert) -> Convert:
     return lambda value: None if value is None else convert(value)
 
 
 def _build_list_converter(convert: Convert) -> Convert:
-    """Return a converter of lists; a single value from another version becomes a list."""
-    convert_item = _skip_null(convert)
+    """Return a function that converts each item of a list.
+
+    A single value, for example from another schema version, becomes a list.
+    """
+    convert_item = _allow_null(convert)
 
     def convert_list(value: Any) -> list[Any]:
         return [convert_item(item) for item in (value if isinstance(value, list) else [value])]

@@ -1,4 +1,4 @@
-"""Provide the base class of writers that parse tag sets, for formats that are not JSON."""
+"""Base class for writers that parse each tag set, and helpers for JSON."""
 
 import json
 from abc import ABC, abstractmethod
@@ -10,11 +10,11 @@ from app.engines.formats.model import Row
 
 
 class ParsingWriter(ABC):
-    """A writer that parses each tag set; a subclass writes the row."""
+    """A writer that parses the JSON of each tag set; subclasses implement `write`."""
 
     def __init__(self) -> None:
         self.rows = 0
-        self._pieces: list[bytes] = []
+        self._chunks: list[bytes] = []
 
     @abstractmethod
     def write(self, row: Row) -> None:
@@ -24,16 +24,19 @@ class ParsingWriter(ABC):
         """Add one tag set as JSON. Raises ValueError if it is not a JSON object."""
         self.write(parse_row(line))
 
-    def write_piece(self, piece: bytes, *, is_last: bool) -> None:
-        """Add a piece of a tag set as JSON; the tag set is parsed when its last piece arrives."""
-        self._pieces.append(piece)
+    def write_chunk(self, chunk: bytes, *, is_last: bool) -> None:
+        """Add a chunk of a tag set's JSON; the last chunk causes the tag set to be parsed."""
+        self._chunks.append(chunk)
         if is_last:
-            line, self._pieces = b"".join(self._pieces), []
+            line, self._chunks = b"".join(self._chunks), []
             self.write_json(line)
 
 
 def parse_row(line: bytes) -> dict[str, Any]:
-    """Parse a tag set; an unpaired surrogate becomes a question mark. Raises ValueError."""
+    """Parse a tag set from JSON; an unpaired surrogate becomes a question mark.
+
+    Raises ValueError if the JSON is invalid or is not an object.
+    """
     try:
         row = orjson.loads(line)
     except orjson.JSONDecodeError:  # it rejects lone surrogates, which JSON allows
@@ -44,7 +47,7 @@ def parse_row(line: bytes) -> dict[str, Any]:
 
 
 def replace_surrogates(value: Any) -> Any:
-    """Return a JSON value whose strings can be encoded as UTF-8."""
+    """Replace unpaired surrogates in a JSON value, so that it can be encoded as UTF-8."""
     if isinstance(value, str):
         return value.encode("utf-8", "replace").decode()
     if isinstance(value, list):
@@ -55,7 +58,7 @@ def replace_surrogates(value: Any) -> Any:
 
 
 def dump_json(value: object) -> str:
-    """Return a value as compact JSON text that can be encoded as UTF-8."""
+    """Serialize a value to compact JSON text that can be encoded as UTF-8."""
     try:
         return orjson.dumps(value).decode()
     except TypeError:  # an integer beyond 64 bits, or a lone surrogate

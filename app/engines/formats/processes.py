@@ -1,7 +1,7 @@
 """Write a file in a separate process, for formats that need much memory or CPU time.
 
 One pipe carries the rows to `formats.child`, and another carries the file back, while the caller
-prepares the next rows. The process ends when its caller ends, even if the caller is killed.
+prepares the next rows. The process exits when its caller exits, even if the caller is killed.
 """
 
 import json
@@ -22,8 +22,8 @@ import orjson
 from app.engines import interpreter
 from app.engines.formats.model import Field, Row
 
-INVALID_ROW = 65
-"""The exit status of the process for an invalid tag set; see EX_DATAERR in sysexits.h."""
+INVALID_ROW_STATUS = 65
+"""The exit status of the process if a tag set is invalid; see EX_DATAERR in sysexits.h."""
 _SEND_BYTES = 256 << 10
 _PIPE_BYTES = 1 << 20
 _WAIT_SECONDS = 0.25
@@ -31,17 +31,18 @@ _ERROR_CHARACTERS = 2_000
 
 
 class ProcessWriter:
-    """A writer that passes tag sets to a separate process.
+    """A writer that sends tag sets to a separate process, which writes the file.
 
-    A later call raises the error of the process, including ValueError for an invalid tag set.
+    If the process fails, a later call raises an error: ValueError for an invalid tag set, and
+    RuntimeError otherwise.
 
     Args:
         out: the output file; only calls to this writer write to it.
         format_id: a key of FORMATS.
-        fields: the union of the fields of all versions.
-        options: the checked options of the format.
+        fields: the union of the fields from all schema versions.
+        options: the options as returned by `check_options`.
         on_wait: called several times per second while a call waits for the process. It may raise
-            an exception to stop waiting; deleting the writer then kills the process.
+            an exception to stop waiting. The process is killed when the writer is deleted.
     """
 
     def __init__(
@@ -56,7 +57,7 @@ class ProcessWriter:
         self._out = out
         self._on_wait = on_wait
         self._folder = tempfile.TemporaryDirectory(prefix="export-")
-        # A file instead of a pipe, because it is read only after the process has ended.
+        # A file instead of a pipe, because it is read only after the process has exited.
         self._errors = Path(self._folder.name, "errors")
         with self._errors.open("wb") as errors:
             self._process = subprocess.Popen(  # noqa: S603 - our own interpreter and module
@@ -86,11 +87,11 @@ class ProcessWriter:
 
     def write_json(self, line: bytes) -> None:
         """Add one tag set as JSON."""
-        self.write_piece(line, is_last=True)
+        self.write_chunk(line, is_last=True)
 
-    def write_piece(self, piece: bytes, *, is_last: bool) -> None:
-        """Add a piece of a tag set as JSON."""
-        self._buffer += piece.replace(b"\n", b" ")  # JSON has line feeds only between its tokens
+    def write_chunk(self, chunk: bytes, *, is_last: bool) -> None:
+        """Add a chunk of a tag set's JSON."""
+        self._buffer += chunk.replace(b"\n", b" ")  # JSON has line feeds only between its tokens
         if is_last:
             self._buffer += b"\n"
             self.rows += 1
@@ -98,7 +99,7 @@ class ProcessWriter:
             self._send()
 
     def close(self) -> None:
-        """Write the remaining data, and wait until the process has ended."""
+        """Send the remaining data, and wait until the process has written the file and exited."""
         if not self._stop.alive:
             return
         self._buffer += self._end
@@ -112,7 +113,7 @@ class ProcessWriter:
         self._finish()
 
     def _send(self) -> None:
-        """Send the buffer; meanwhile, write the output of the process to the file."""
+        """Send the buffer to the process, while writing the process's output to the file."""
         remaining = memoryview(bytes(self._buffer))
         self._buffer.clear()
         with selectors.DefaultSelector() as selector:
@@ -128,21 +129,24 @@ class ProcessWriter:
                 self._on_wait()
 
     def _receive(self) -> bool:
-        """Write available output of the process to the file; return False at the end."""
+        """Write the available output of the process to the file, and return False at its end."""
         data = os.read(self._output, _PIPE_BYTES)
         if data:
             self._out.write(data)
         return bool(data)
 
     def _finish(self) -> None:
-        """Wait for the process after the end of its output. Raises if the file is incomplete."""
+        """Wait for the process to exit after its output has ended.
+
+        Raises ValueError or RuntimeError if the process failed, so that the file is incomplete.
+        """
         status = self._process.wait()
         message = self._errors.read_text("utf-8", "replace")[-_ERROR_CHARACTERS:].strip()
         self._stop()
-        if status == INVALID_ROW:
+        if status == INVALID_ROW_STATUS:
             raise ValueError(message)
         if status != 0:
-            raise RuntimeError(f"the process that writes the file ended with {status}: {message}")
+            raise RuntimeError(f"the process exited with status {status}: {message}")
 
 
 def _stop(process: subprocess.Popen[bytes], folder: tempfile.TemporaryDirectory[str]) -> None:

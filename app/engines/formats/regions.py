@@ -1,4 +1,4 @@
-"""Find the boxes that the tags of a tag set mark on pages."""
+"""Find the boxes on pages that a tag set's evidence marks."""
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -14,7 +14,7 @@ Box: TypeAlias = tuple[float, float, float, float]
 class Region(NamedTuple):
     """A box that a piece of evidence marks on a page, in fractions of the page from 0 to 1.
 
-    `tag` is the position of its tag, and `text` the marked text, or None.
+    `tag` is the index of the tag in the tag set, and `text` is the marked text, or None.
     """
 
     tag: int
@@ -24,15 +24,15 @@ class Region(NamedTuple):
 
 
 def needs_words(row: Row) -> bool:
-    """Return whether any evidence has offsets but no box, so that words must locate it."""
+    """Return whether any evidence has offsets but no box, so that word boxes are needed."""
     return any(_lacks_box(piece) for _, piece in _list_evidence(row))
 
 
 def locate_tags(row: Row, pages: Iterable[Page]) -> Iterator[tuple[Page, list[Region]]]:
-    """Yield each page with its regions, in the order of the tags.
+    """Yield each page with its regions, which are in the order of the tags.
 
-    Evidence without a box gets one region on each page: the smallest box around the words that its
-    offsets overlap.
+    Evidence without a box gets one region per page: the smallest box around the words that overlap
+    its offsets.
     """
     evidence = list(_list_evidence(row))
     boxed_regions: dict[int, list[Region]] = {}
@@ -58,7 +58,7 @@ def _lacks_box(piece: Mapping[str, Any]) -> bool:
 def _locate_words(
     page: Page, evidence: Sequence[tuple[int, Mapping[str, Any]]]
 ) -> Iterator[Region]:
-    """Yield a region around the words of the page that each piece of evidence overlaps."""
+    """Yield, for each piece of evidence, a region around the page's words that overlap it."""
     words = sorted(page.words, key=lambda word: word.start) if evidence else []
     starts, ends = [word.start for word in words], [word.end for word in words]
     for number, piece in evidence:

@@ -1,4 +1,4 @@
-"""Provide an example tag set for the samples of the formats."""
+"""The example tag set in the samples of all formats."""
 
 import io
 from collections.abc import Mapping
@@ -61,7 +61,10 @@ SAMPLE_ROW: dict[str, Any] = {
 def render_sample(
     create_writer: WriterFactory, options: Mapping[str, Any], row: Row = SAMPLE_ROW
 ) -> str:
-    """Return the file that a text format writes for the example tag set, or for `row`."""
+    """Write a sample file in a text format, and return its text.
+
+    `row` is the only tag set in the file.
+    """
     out = io.BytesIO()
     sample_writer = create_writer(out, SAMPLE_FIELDS, options)
     sample_writer.write(row)

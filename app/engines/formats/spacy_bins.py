@@ -1,6 +1,6 @@
-"""Write a ZIP of spaCy's DocBin files, which `spacy train` and `DocBin.from_disk` read.
+"""Write a ZIP with DocBin files, which `spacy train` and `DocBin.from_disk` read.
 
-A DocBin can only be written as a whole, so the tag sets are split into parts with one DocBin each.
+A DocBin can be written only as a whole, so the tag sets are divided among several DocBin files.
 spaCy is imported when the first writer is created, because it needs much memory.
 """
 
@@ -44,7 +44,7 @@ _OPTIONS: dict[str, Any] = {
 
 
 class SpacyWriter(ParsingWriter):
-    """A writer of numbered DocBin files with bounded size."""
+    """A writer that adds tag sets to numbered DocBin files of limited size."""
 
     def __init__(
         self,
@@ -88,7 +88,7 @@ class SpacyWriter(ParsingWriter):
             self._start_part()
 
     def close(self) -> None:
-        """Write the last part; without tag sets, it is an empty DocBin."""
+        """Write the last DocBin file and complete the ZIP; without tag sets, the file is empty."""
         if not self._is_open:
             return
         self._is_open = False
@@ -109,10 +109,10 @@ class SpacyWriter(ParsingWriter):
 
 
 def _build_span(doc: Any, text: str, text_span: TextSpan) -> Any:
-    """Return a span of all tokens that the text span touches, or None if it marks no text.
+    """Return a spaCy span of all tokens that a text span overlaps, or None if it marks no text.
 
-    Leading and trailing white space is removed, because spaCy does not train on entities that have
-    it. The id of the span is the position of its tag.
+    Leading and trailing white space is removed, because spaCy does not train on entities with it.
+    The id of the span is the index of the tag in the tag set.
     """
     marked = text[text_span.start : text_span.end]
     start = text_span.start + len(marked) - len(marked.lstrip())
@@ -141,7 +141,7 @@ def _build_user_data(row: Row) -> dict[str, str | int | None]:
 
 
 def _render_sample() -> str:
-    """Return the document of the example as text, because the file is binary."""
+    """Return an example document as JSON text, because DocBin files are binary."""
     doc = {
         "text": "Invoice RE-1042",
         "ents": [{"start": 8, "end": 15, "label": "invoice_number"}],

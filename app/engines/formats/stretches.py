@@ -1,4 +1,4 @@
-"""Find the text spans that the tags of a tag set mark."""
+"""Find the text spans that a tag set's evidence marks, and tag words with them."""
 
 from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence
@@ -8,7 +8,10 @@ from app.engines.formats.model import Row, Word
 
 
 class TextSpan(NamedTuple):
-    """A span of text that a piece of evidence marks; `tag` is the position of its tag."""
+    """A span of text that a piece of evidence marks.
+
+    `start` and `end` are code point offsets, and `tag` is the index of the tag in the tag set.
+    """
 
     start: int
     end: int
@@ -17,7 +20,10 @@ class TextSpan(NamedTuple):
 
 
 def list_text_spans(row: Row) -> list[TextSpan]:
-    """Return the text spans of all tags, in tag order, without duplicates for one tag."""
+    """Return the text spans of all tags, in the order of the tags.
+
+    A tag that marks a span twice gets that span only once.
+    """
     text_spans = [
         TextSpan(piece["start"], piece["end"], tag["field"], number)
         for number, tag in enumerate(row.get("tags") or ())
@@ -28,16 +34,16 @@ def list_text_spans(row: Row) -> list[TextSpan]:
 
 
 def has_offsets(piece: Mapping[str, Any]) -> bool:
-    """Return whether a piece of evidence marks a text span."""
+    """Return whether a piece of evidence has valid offsets, so that it marks a text span."""
     start, end = piece.get("start"), piece.get("end")
     return start is not None and end is not None and 0 <= start < end
 
 
 def select_disjoint(text_spans: Iterable[TextSpan]) -> list[TextSpan]:
-    """Return text spans that do not overlap, in text order.
+    """Select text spans that do not overlap, and return them in text order.
 
-    If spans overlap, the longest is kept; of equally long spans, the span that starts first, and
-    then the span of the first tag.
+    Of overlapping spans, the longest is kept. Of equally long spans, the span that starts first is
+    kept; if they start together, the span of the first tag.
     """
     chosen: list[TextSpan] = []
     starts: list[int] = []
@@ -56,9 +62,8 @@ def select_disjoint(text_spans: Iterable[TextSpan]) -> list[TextSpan]:
 def tag_words(words: Sequence[Word], text_spans: Sequence[TextSpan]) -> list[tuple[Word, str]]:
     """Return the words in text order, each with its IOB2 tag.
 
-    `text_spans` do not overlap and are in text order. A word belongs to the first span that
-    overlaps it. The first word of a span in `words` gets a B tag, even if the span begins before
-    that word.
+    `text_spans` must be in text order and must not overlap. A word belongs to the first span that
+    overlaps it. The first word in a span gets a B tag, even if the span begins before that word.
     """
     tagged: list[tuple[Word, str]] = []
     index, current_index = 0, -1

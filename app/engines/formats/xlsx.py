@@ -1,6 +1,7 @@
-"""Write an Excel workbook: a sheet of tag sets, and a sheet for each table.
+"""Write an Excel workbook with a sheet for the tag sets and a sheet for each table.
 
-XlsxWriter keeps the rows in temporary files until the workbook is closed, so memory is constant.
+Memory is constant, because XlsxWriter keeps the rows in temporary files until the workbook is
+closed.
 """
 
 import importlib
@@ -22,7 +23,7 @@ from app.engines.formats.parsing import ParsingWriter
 from app.engines.formats.sample import SAMPLE_FIELDS, SAMPLE_ROW
 
 MAX_ROWS = 1_048_576
-"""The maximum number of rows in a sheet; more rows go to another sheet with equal columns."""
+"""The maximum number of rows in a sheet; further rows are written to another sheet."""
 _MAX_NAME_LENGTH = 31
 _MAIN_SHEET_NAME = "Tag sets"
 _RESERVED_NAMES = ("history",)
@@ -54,7 +55,7 @@ _OPTIONS: dict[str, Any] = {
 
 
 class XlsxWriter(ParsingWriter):
-    """A writer of a workbook; nothing is written to the output before `close`."""
+    """A writer of a workbook that writes nothing to the output before `close`."""
 
     def __init__(self, out: BinaryIO, fields: Sequence[Field], options: Mapping[str, Any]) -> None:
         super().__init__()
@@ -87,7 +88,7 @@ class XlsxWriter(ParsingWriter):
         }
 
     def write(self, row: Row) -> None:
-        """Add one tag set, and the rows of its tables to their sheets."""
+        """Add one tag set to the main sheet, and its table rows to the sheets of the tables."""
         labels = row.get("labels") or {}
         cells = [
             values.build_common_cell(value, self._separator, self._escape)
@@ -105,7 +106,7 @@ class XlsxWriter(ParsingWriter):
         self.rows += 1
 
     def close(self) -> None:
-        """Write the workbook."""
+        """Write the workbook to the output."""
         if not self._is_open:
             return
         self._is_open = False
@@ -127,7 +128,7 @@ class XlsxWriter(ParsingWriter):
 
 
 class _Sheet:
-    """Rows with the same columns, on as many sheets as they need."""
+    """A sheet of rows with the same columns, continued on further sheets if it is full."""
 
     def __init__(self, book: Any, name: str, headers: Sequence[str], names: set[str]) -> None:
         self._book = book
@@ -139,7 +140,7 @@ class _Sheet:
         self._start()
 
     def write(self, cells: Iterable[Any]) -> None:
-        """Add a row."""
+        """Add a row of cells, on a new sheet if the current one is full."""
         if self._next_row >= MAX_ROWS:
             self._start()
         for column, value in enumerate(cells):
@@ -170,9 +171,9 @@ class _Sheet:
 
 
 class _OutputFile:
-    """The file object that the archive is written to; it cannot seek, even if the output can.
+    """The file object for the workbook, which is not seekable even if the output is.
 
-    After an error it writes nothing, because the archive still tries to write its end.
+    After an error it writes nothing, although XlsxWriter still tries to write the end of the file.
     """
 
     def __init__(self, out: BinaryIO) -> None:
@@ -197,9 +198,9 @@ def _get_format(book: Any, pattern: str) -> Any:
 
 
 def _choose_name(name: str, names: set[str]) -> str:
-    """Return a sheet name that is not in `names`, and add it to them.
+    """Return a unique sheet name for `name`, and add it to `names`.
 
-    Excel allows 31 characters, ignores case, and reserves some names.
+    Excel allows at most 31 characters, ignores case, and reserves some names.
     """
     number = 1
     while True:
@@ -212,7 +213,7 @@ def _choose_name(name: str, names: set[str]) -> str:
 
 
 def _render_sample() -> str:
-    """Return the sheets of the example as text, because the file is binary."""
+    """Return the example tag set's sheets as text, because workbooks are binary."""
     labels = SAMPLE_ROW["labels"]
     fields = [field for field in SAMPLE_FIELDS if field["type"] != "table"]
     cells = [
@@ -242,7 +243,8 @@ FORMAT = Format(
     extension="xlsx",
     description=(
         "A workbook with one row per tag set, one column per field from all schema versions, and "
-        "one sheet per table. Cells are numbers, dates or texts, cut to 32,767 characters."
+        "one sheet per table. Cells are numbers, dates or texts. Texts are truncated to 32,767 "
+        "characters."
     ),
     options_schema=_OPTIONS,
     keeps=("values", "tables"),

@@ -1,4 +1,4 @@
-"""Convert label values to the cells of a workbook: numbers, booleans, dates or text."""
+"""Convert label values to workbook cells: numbers, booleans, dates or text."""
 
 import re
 from collections.abc import Callable, Mapping
@@ -14,17 +14,21 @@ CellsConverter: TypeAlias = Callable[[Any], list[Any]]
 MAX_TEXT_LENGTH = 32_767
 """The maximum length of a text in a cell, in UTF-16 units."""
 _MAX_DIGITS = 15
-"""The maximum number of digits that Excel shows."""
+"""The maximum number of significant digits that Excel shows."""
 _FIRST_DATE = date(1900, 3, 1)
-"""The first date with the same number in all programs: Excel counts a 29 February 1900."""
+"""The first date that all programs store as the same number.
+
+Excel counts 29 February 1900, which did not exist; other programs do not.
+"""
 _LINE_BREAK = re.compile("\r\n?")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def build_converter(field: Field, separator: str, escape: EscapeText) -> CellsConverter:
-    """Return a function that converts a field's label to cells, one for each header.
+    """Return a function that converts a field's label to cells, one for each header of the field.
 
-    A list becomes one text. A value with another type, or that Excel cannot store, becomes text.
+    The function joins a list to one text. It converts values that have another type, or that Excel
+    cannot store, to text.
     """
     to_texts = build_cell_converter(field, separator, escape)
     convert = _CONVERTERS.get(field["type"])
@@ -39,20 +43,20 @@ def build_converter(field: Field, separator: str, escape: EscapeText) -> CellsCo
 
 
 def build_common_cell(value: Any, separator: str, escape: EscapeText) -> Cell:
-    """Return the cell for a property of the tag set or its document."""
+    """Convert a value of one of the COMMON_HEADERS columns to a cell."""
     if isinstance(value, bool | int) and abs(value) < 10**_MAX_DIGITS:
         return value
     return format_cell(value, separator, escape)
 
 
 def encode_text(text: str) -> str:
-    """Return a text that XlsxWriter can write, cut to the maximum length of a cell.
+    """Convert a text so that XlsxWriter can write it, truncated to the maximum length of a cell.
 
-    XlsxWriter writes control characters as `_xHHHH_` (ISO 29500, ST_Xstring).
+    XlsxWriter itself encodes control characters as `_xHHHH_` (ISO 29500, ST_Xstring).
     """
     text = _SURROGATE.sub("?", _LINE_BREAK.sub("\n", text))
     if text.startswith("<r>") and text.endswith("</r>"):
-        text += " "  # XlsxWriter would treat it as its own markup and not escape it
+        text += " "  # XlsxWriter would treat the text as markup and not escape it
     if len(text) * 2 > MAX_TEXT_LENGTH:
         units = text.encode("utf-16-le")
         if len(units) > 2 * MAX_TEXT_LENGTH:
@@ -61,7 +65,7 @@ def encode_text(text: str) -> str:
 
 
 def _convert_number(value: Any) -> list[Cell] | None:
-    """Return a number, or None if Excel would not show all its digits."""
+    """Return a number as a cell, or None if Excel would not show all its digits."""
     if type(value) not in (int, float) or abs(value) >= 10**_MAX_DIGITS:
         return None
     return [value] if float(f"{value:.{_MAX_DIGITS}G}") == value else None

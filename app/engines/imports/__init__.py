@@ -1,6 +1,6 @@
 """Read the documents of import files one by one. Memory use does not depend on the file size.
 
-A reader continues at any `Position` that an earlier record returned. A record that cannot be read
+A reader can continue at the `Position` after any earlier record. A record that cannot be read
 has an error instead of content, and the rest of the file is read.
 """
 
@@ -27,7 +27,7 @@ READERS: dict[str, Reader] = {
     "jsonl": JsonLinesReader(),
     "label_studio": JsonArrayReader(convert_task),
 }
-"""The reader of each format whose records are texts."""
+"""The readers by format, for the formats whose records are texts."""
 FORMATS = (*READERS, "zip")
 """The ids of all formats."""
 

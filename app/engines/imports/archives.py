@@ -19,12 +19,13 @@ MAX_DIRECTORY_BYTES = 16 * 1024 * 1024
 """The maximum size of an archive's directory, in which a file takes about 100 bytes."""
 MAX_RATIO = 50
 MIN_UNPACKED_BYTES = 1024 * 1024 * 1024
-"""The unpacked files may have this total size, or `MAX_RATIO` times the archive's if it is more."""
+"""The limit on the total size of the unpacked files. If `MAX_RATIO` times the size of the archive
+is larger, that size is the limit."""
 MAX_PATH = 1000
 """Longer paths are truncated for display."""
 _CHUNK_BYTES = 256 * 1024
 _ENCRYPTED_FLAG = 0x1
-# For other methods, the archive determines how much memory they need.
+# With other compression methods, the archive determines the memory needed to unpack it.
 _METHODS = (ZIP_STORED, ZIP_DEFLATED)
 _IGNORED_FOLDERS = frozenset({"__MACOSX"})
 _IGNORED_NAMES = frozenset({".DS_Store", "Thumbs.db", "desktop.ini"})
@@ -36,7 +37,7 @@ class DamagedError(Exception):
 
 
 class Entry(NamedTuple):
-    """A file of an archive.
+    """A file in an archive.
 
     `path` is for display. `error` has the code and the message if the file cannot be imported.
     `is_ignored` is True for files that operating systems add, which are not documents.
@@ -50,7 +51,7 @@ class Entry(NamedTuple):
 
 
 class _LimitedFile:
-    """A file that refuses to read a directory of more than `MAX_DIRECTORY_BYTES`."""
+    """A file wrapper that refuses to read a directory of more than `MAX_DIRECTORY_BYTES`."""
 
     def __init__(self, file: BinaryIO) -> None:
         self._file = file
@@ -71,7 +72,7 @@ class _LimitedFile:
 
 
 class Archive:
-    """A ZIP archive. Raises ImportFileError if it is damaged."""
+    """A ZIP archive and its `entries`. Raises ImportFileError if the archive is damaged."""
 
     def __init__(self, file: BinaryIO, size: int) -> None:
         try:
@@ -108,7 +109,7 @@ def _build_entries(infos: list[ZipInfo], limit: int) -> Iterator[Entry]:
         if error is None and unpacked_size > limit:
             error = (
                 "too_large_unpacked",
-                f"The files of the archive have more than {limit} bytes when unpacked.",
+                f"The files in the archive have more than {limit} bytes when unpacked.",
             )
         display_path = info.filename.replace("\x00", "\ufffd").encode("utf-8", "replace").decode()
         is_ignored = path.name in _IGNORED_NAMES or not _IGNORED_FOLDERS.isdisjoint(path.parts)
@@ -118,7 +119,7 @@ def _build_entries(infos: list[ZipInfo], limit: int) -> Iterator[Entry]:
 def _find_error(info: ZipInfo, path: PurePosixPath) -> tuple[str, str] | None:
     if info.flag_bits & _ENCRYPTED_FLAG:
         return "password_protected", "The file is encrypted."
-    # zipfile cuts names at NUL.
+    # zipfile truncates names at NUL.
     is_drive = path.parts[:1] != () and path.parts[0].endswith(":")
     is_unsafe = path.is_absolute() or ".." in path.parts or "\\" in info.filename or is_drive
     if is_unsafe or "\x00" in info.orig_filename:

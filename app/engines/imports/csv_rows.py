@@ -19,8 +19,8 @@ from app.engines.imports.records import (
     Record,
 )
 
-TEXT = "text"
-PROPERTIES = (TEXT, "name", "external_id")
+TEXT_COLUMN = "text"
+PROPERTY_COLUMNS = (TEXT_COLUMN, "name", "external_id")
 """The columns that become properties of the document; the other columns become metadata."""
 DELIMITERS = ",;\t|"
 _MAX_HEADER_BYTES = 64 * 1024
@@ -35,7 +35,7 @@ class _Header(NamedTuple):
 
 
 class _Lines(Iterator[str]):
-    """The lines that the CSV parser reads, with the offset after the last line that it read."""
+    """Iterates over the lines for the CSV parser; `offset` is the end of the last line."""
 
     def __init__(self, file: BinaryIO, offset: int) -> None:
         self._lines = read_lines(file, offset)
@@ -53,7 +53,7 @@ class _Lines(Iterator[str]):
 
 
 class CsvReader:
-    """The reader of `csv`."""
+    """Reads CSV files, in which each row after the header is a record."""
 
     def read(self, file: BinaryIO, start: Position) -> Iterator[Record]:
         """Yield the records of a file from `start`. Raises ImportFileError for a bad header."""
@@ -73,7 +73,7 @@ class CsvReader:
 def _read_rows(
     file: BinaryIO, offset: int, delimiter: str
 ) -> Iterator[tuple[list[str], tuple[str, str] | None, int]]:
-    """Yield each row that is not blank, its error, and the offset after it."""
+    """Yield each row that is not blank, with its error or None, and the offset after the row."""
     lines = _Lines(file, offset)
     rows = csv.reader(lines, delimiter=delimiter, strict=True)
     while True:
@@ -94,7 +94,7 @@ def _read_rows(
 def _read_header(file: BinaryIO) -> _Header:
     line = next(read_lines(file, START.offset), None)
     if line is None or line.data is None or len(line.data) > _MAX_HEADER_BYTES:
-        raise ImportFileError("The first line must have the names of the columns.")
+        raise ImportFileError("The first line must contain the names of the columns.")
     try:
         text = line.data.decode("utf-8-sig")
         delimiter = max(DELIMITERS, key=text.count)
@@ -103,7 +103,7 @@ def _read_header(file: BinaryIO) -> _Header:
         raise ImportFileError("The first line is not valid UTF-8 text.") from None
     except csv.Error as failure:
         raise ImportFileError(f"The first line is malformed: {failure}.") from None
-    if TEXT not in columns:
+    if TEXT_COLUMN not in columns:
         raise ImportFileError("The first line must name the columns; the column `text` is missing.")
     if "" in columns or len(set(columns)) != len(columns):
         raise ImportFileError("Each column must have a unique name that is not empty.")
@@ -118,10 +118,10 @@ def _parse_row(columns: list[str], row: list[str]) -> tuple[Content | None, tupl
     if any(_has_surrogate(value) for value in row):
         return None, (UNREADABLE, "The row is not valid UTF-8 text.")
     properties: dict[str, Any] = {
-        name: values[name] for name in PROPERTIES if values.get(name) or name == TEXT
+        name: values[name] for name in PROPERTY_COLUMNS if values.get(name) or name == TEXT_COLUMN
     }
     properties["metadata"] = {
-        name: value for name, value in values.items() if name not in PROPERTIES and value
+        name: value for name, value in values.items() if name not in PROPERTY_COLUMNS and value
     }
     return Content(properties), None
 

@@ -2,7 +2,7 @@
 
 import orjson
 
-from app.engines.imports.csv_rows import DELIMITERS, TEXT
+from app.engines.imports.csv_rows import DELIMITERS, TEXT_COLUMN
 from app.engines.imports.doccano import LABELS
 
 _CSV_EXTENSIONS = (".csv", ".tsv")
@@ -14,8 +14,8 @@ _DOCUMENT_EXTENSIONS = (".docx", ".xlsx", ".pptx", ".odt", ".ods", ".odp", ".epu
 def detect_format(head: bytes, name: str) -> str | None:
     """Return the id of the format, or None if it is not recognized.
 
-    `head` has the first kilobytes of the file. The content decides; the name only distinguishes CSV
-    from other text, and archives from documents whose files are archives.
+    `head` has the first kilobytes of the file. The format depends on the content. The name
+    only distinguishes CSV from other text, and archives from documents that are ZIP files.
     """
     if head.startswith(_ZIP_SIGNATURES):
         return None if name.lower().endswith(_DOCUMENT_EXTENSIONS) else "zip"
@@ -29,7 +29,7 @@ def detect_format(head: bytes, name: str) -> str | None:
     columns = {header}
     for delimiter in DELIMITERS:
         columns |= {column.strip(' "') for column in header.split(delimiter)}
-    if TEXT in columns or name.lower().endswith(_CSV_EXTENSIONS):
+    if TEXT_COLUMN in columns or name.lower().endswith(_CSV_EXTENSIONS):
         return "csv"
     return None
 

@@ -1,7 +1,7 @@
 """Read the JSON Lines that doccano exports: a text and its labels in each line.
 
 A label is a span of the text, written as `[start, end, label]` or as an object with `start_offset`,
-`end_offset` and `label`; or it is a text: a category or an answer. Source: the export of
+`end_offset` and `label`; or it is a string: a category or an answer. Source: the export of
 https://doccano.github.io/doccano/.
 """
 
@@ -18,10 +18,10 @@ _SPAN_LENGTH = 3
 
 
 def convert_line(line: dict[str, Any]) -> Content:
-    """Return the content of a line. Raises ContentError.
+    """Convert a line of a doccano export to content. Raises ContentError.
 
-    The `id` becomes the external id; other properties become metadata if they are plain values. A
-    document without labels counts as not labeled.
+    The `id` becomes the external id. Other properties become metadata if they are plain values. A
+    document without labels is imported as not labeled.
     """
     text = line.get("text")
     if not isinstance(text, str):
@@ -53,4 +53,4 @@ def _read_mark(name: str, label: object) -> Mark:
         start, end, label_name = label
         if type(start) is int and type(end) is int and isinstance(label_name, str):
             return SpanMark(label_name, start, end)
-    raise ContentError(f"`{name}`: Each label must be a text, or [start, end, label].")
+    raise ContentError(f"`{name}`: Each label must be a string, or [start, end, label].")

@@ -17,7 +17,10 @@ def build_properties(
 
 
 def read_id(value: object) -> str | None:
-    """Return the id of a record as a text, or None if `value` is not an id."""
+    """Return the id of a record as a string.
+
+    Returns None if `value` is neither an integer nor a non-empty string.
+    """
     if isinstance(value, str) and value:
         return value
     return str(value) if type(value) is int else None

@@ -1,4 +1,4 @@
-"""Read the objects of a JSON array one by one, with memory for the largest object."""
+"""Read the objects in a JSON array one by one, without loading the whole file."""
 
 import codecs
 import json
@@ -31,7 +31,7 @@ class _Element(NamedTuple):
 
 
 class JsonArrayReader:
-    """The reader of formats whose file is an array of objects."""
+    """Reads formats whose files are JSON arrays of objects."""
 
     def __init__(self, convert: Converter) -> None:
         self._convert = convert
@@ -56,7 +56,7 @@ class JsonArrayReader:
 
 
 class _Scanner:
-    """Finds the elements of the array in a file. Keeps only a part of the file in memory."""
+    """Finds the elements of the array in a file, keeping only a part of the file in memory."""
 
     def __init__(self, file: BinaryIO, offset: int) -> None:
         file.seek(offset)
@@ -87,21 +87,21 @@ class _Scanner:
     def _find_end(self) -> int:
         """Return the index after the element that begins at the current index."""
         while True:
-            begin = self._index
+            start = self._index
             try:
-                _, end = self._parser.raw_decode(self._text, begin)
+                _, end = self._parser.raw_decode(self._text, start)
             except json.JSONDecodeError as failure:
                 # The element may be incomplete.
-                if self._is_too_long() or not self._fill():
-                    position = self._offset + failure.pos - begin
+                if self._is_too_long() or not self._read_chunk():
+                    position = self._offset + failure.pos - start
                     message = f"Malformed JSON near byte {position}: {failure.msg}."
                     raise ImportFileError(message) from None
             except RecursionError:
                 raise ImportFileError("The JSON is nested too deeply.") from None
             else:
                 # The rest of a number may follow.
-                if end < len(self._text) or not self._fill():
-                    return self._index + end - begin
+                if end < len(self._text) or not self._read_chunk():
+                    return self._index + end - start
 
     def _is_too_long(self) -> bool:
         return len(self._text) - self._index > 2 * MAX_LINE_BYTES
@@ -111,7 +111,7 @@ class _Scanner:
             gap = _GAP.match(self._text, self._index)
             assert gap is not None
             self._advance(gap.end())
-            if self._peek() or not self._fill():
+            if self._peek() or not self._read_chunk():
                 return
 
     def _peek(self) -> str:
@@ -123,7 +123,7 @@ class _Scanner:
         self._index = index
         return data
 
-    def _fill(self) -> bool:
+    def _read_chunk(self) -> bool:
         """Read a chunk at least as long as the unread text. Return False at the end of the file."""
         unread_text = self._text[self._index :]
         # Each retry of a long element doubles the text, so the total time is linear.

@@ -18,7 +18,7 @@ _BOM = b"\xef\xbb\xbf"
 
 
 class JsonLinesReader:
-    """The reader of `jsonl`, and of other formats with one object in each line."""
+    """Reads `jsonl` files, and files of other formats with one object in each line."""
 
     def __init__(self, convert: Converter = Content) -> None:
         self._convert = convert

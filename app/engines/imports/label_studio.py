@@ -12,16 +12,16 @@ from app.engines.imports.marks import Mark, SpanMark, ValueMark
 from app.engines.imports.records import Content, ContentError
 
 _SEPARATOR = " / "
-"""Joins the levels of a taxonomy, as in the schema that an import of the configuration creates."""
+"""Joins the levels of a taxonomy path, as in the option values that a schema import creates."""
 _MAX_SHOWN_CHARS = 64
 _IGNORED_TYPES = ("relation",)
 
 
 def convert_task(task: dict[str, Any]) -> Content:
-    """Return the content of a task. Raises ContentError.
+    """Convert a task from Label Studio to content. Raises ContentError.
 
     The `id` of the task becomes the external id, and plain values of its `data` become metadata.
-    Each annotation that was not cancelled becomes a list of marks; ground truths come first.
+    Each annotation that was not canceled becomes a list of marks; ground truths come first.
     """
     data = task.get("data")
     if not isinstance(data, dict):
@@ -75,7 +75,7 @@ def _read_marks(annotation: Mapping[str, Any]) -> list[Mark]:
         try:
             marks += read_result(control, value)
         except (KeyError, TypeError, ValueError):
-            message = f"A result of the type `{result_type}` has a wrong value."
+            message = f"A result of the type `{result_type}` has an invalid value."
             raise ContentError(f"`annotations`: {message}") from None
     return marks
 
@@ -95,7 +95,7 @@ def _read_choices(control: str, value: Mapping[str, Any]) -> list[Mark]:
     return [ValueMark(choice, control) for choice in _read_texts(value["choices"])]
 
 
-def _read_paths(control: str, value: Mapping[str, Any]) -> list[Mark]:
+def _read_taxonomy_paths(control: str, value: Mapping[str, Any]) -> list[Mark]:
     return [ValueMark(_SEPARATOR.join(_read_texts(path)), control) for path in value["taxonomy"]]
 
 
@@ -118,7 +118,7 @@ def _build_property_reader(name: str) -> Callable[[str, Mapping[str, Any]], list
 _RESULT_READERS: Mapping[str, Callable[[str, Mapping[str, Any]], list[Mark]]] = {
     "labels": _read_spans,
     "choices": _read_choices,
-    "taxonomy": _read_paths,
+    "taxonomy": _read_taxonomy_paths,
     "textarea": _read_answers,
     **{name: _build_property_reader(name) for name in ("number", "rating", "datetime")},
 }

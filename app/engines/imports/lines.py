@@ -12,14 +12,18 @@ _BUFFER_BYTES = 1024 * 1024
 
 
 class Line(NamedTuple):
-    """A line with its line break, and the offset after it. `data` is None if it is too long."""
+    """A line of a file.
+
+    `data` includes the line break; it is None if the line is longer than `MAX_LINE_BYTES`. `end` is
+    the offset after the line.
+    """
 
     data: bytes | None
     end: int
 
 
 def read_lines(file: BinaryIO, offset: int) -> Iterator[Line]:
-    """Yield the lines of a seekable file from `offset`. Nothing else may use `file` meanwhile."""
+    """Yield the lines of a seekable file from `offset`. Nothing else may use the file meanwhile."""
     file.seek(offset)
     # Files of object stores have no fast `readline`.
     buffered = io.BufferedReader(cast("io.RawIOBase", file), _BUFFER_BYTES)

@@ -1,4 +1,4 @@
-"""Convert the labels of other tools to tags of a schema's fields.
+"""Convert labels from other tools to tags for the fields of a schema.
 
 Other tools have other names for fields. A name refers to the field whose key or label is the same
 in snake_case, so it matches the field that an import of the tool's labeling configuration created
@@ -31,7 +31,7 @@ class SpanMark(NamedTuple):
 
 
 class ValueMark(NamedTuple):
-    """A value of the whole document; without a control, the value itself determines the field."""
+    """A value of the whole document. If `control` is None, the value itself selects the field."""
 
     value: Any
     control: str | None = None
@@ -102,7 +102,7 @@ def _index_by_name(fields: Sequence[Field]) -> dict[str, Field]:
 
 
 def _index_by_option(fields: Sequence[Field]) -> dict[str, dict[str, Any]]:
-    """Return the tag of each option, by its value and its label; the first field has precedence."""
+    """Map the values and labels of options to tags; the first field has precedence."""
     tags: dict[str, dict[str, Any]] = {}
     for field in fields:
         for name in ("value", "label"):

@@ -1,4 +1,4 @@
-"""The records of import files, and the interface of readers."""
+"""Define the records of import files, and the interface of readers."""
 
 from collections.abc import Callable, Iterator
 from typing import Any, BinaryIO, NamedTuple, Protocol
@@ -29,13 +29,13 @@ START = Position(0, 1)
 
 
 class Content(NamedTuple):
-    """The content of a record: the properties of a document, and the labels of another tool.
+    """The content of a record: the properties of a document, and labels from another tool.
 
-    `label_sets` has a list of marks for each person who labeled the document.
+    `mark_lists` has a list of marks for each person who labeled the document.
     """
 
-    members: dict[str, Any]
-    label_sets: tuple[list[Mark], ...] = ()
+    properties: dict[str, Any]
+    mark_lists: tuple[list[Mark], ...] = ()
 
 
 class ContentError(ValueError):
@@ -47,7 +47,7 @@ Converter = Callable[[dict[str, Any]], Content]
 
 
 class Record(NamedTuple):
-    """A record, with its content or else the code and the message of its error.
+    """A record with either its content, or the code and the message of its error.
 
     `size` is the size of the record in bytes; `next` is the position after it.
     """
@@ -60,7 +60,7 @@ class Record(NamedTuple):
 
 
 def parse_object(data: bytes, convert: Converter) -> tuple[Content | None, tuple[str, str] | None]:
-    """Return the content of a JSON object, or else the code and the message of the error."""
+    """Parse a JSON object, and return its content, or else an error code and message."""
     try:
         value = orjson.loads(data)
     except orjson.JSONDecodeError as failure:
@@ -74,7 +74,7 @@ def parse_object(data: bytes, convert: Converter) -> tuple[Content | None, tuple
 
 
 class Reader(Protocol):
-    """A reader of one format."""
+    """Reads the import files of one format."""
 
     def read(self, file: BinaryIO, start: Position) -> Iterator[Record]:
         """Yield the records of a file from `start`. Raises ImportFileError."""

@@ -1,7 +1,7 @@
 """Compute invoices and credit notes, and render them as EN 16931 XML and as PDF/A-3.
 
 This library contains no database access, plans or tax rates. Amounts are `Decimal`, rounded half up
-to the minor unit of the currency, once per line and once per tax. Texts from users are shown
+to the currency's minor unit, once for each line and once for each tax. Texts from users are shown
 literally; markup in them has no effect. See docs/decisions/0070-invoices-as-files.md.
 """
 
@@ -12,12 +12,12 @@ from app.engines.invoices.charges import (
     compute_price_line,
 )
 from app.engines.invoices.checks import check_document
-from app.engines.invoices.currencies import get_minor_digits, has_xml, round_amount
+from app.engines.invoices.currencies import can_have_xml, get_minor_digits, round_amount
 from app.engines.invoices.model import (
     MAX_LINES,
     Document,
+    DocumentKind,
     InvoiceError,
-    Kind,
     Language,
     Line,
     Party,
@@ -34,24 +34,29 @@ from app.engines.invoices.tax_numbers import (
     TaxNumberProblem,
     normalize_tax_number,
 )
-from app.engines.invoices.taxes import TaxRule, choose_tax, compute_totals, list_union_rules
+from app.engines.invoices.taxes import (
+    TaxRule,
+    build_union_tax_rules,
+    choose_tax_rule,
+    compute_totals,
+)
 from app.engines.invoices.texts import (
     LANGUAGES,
     describe_meter,
     describe_plan,
     describe_unused_plan,
 )
-from app.engines.invoices.units import MONTH, ONE, get_unit_code
+from app.engines.invoices.units import MONTH_CODE, PIECE_CODE, get_unit_code
 
 __all__ = [
     "LANGUAGES",
     "MAX_LINES",
-    "MONTH",
-    "ONE",
+    "MONTH_CODE",
+    "PIECE_CODE",
     "UNION_COUNTRIES",
     "Document",
+    "DocumentKind",
     "InvoiceError",
-    "Kind",
     "Language",
     "Line",
     "Party",
@@ -63,8 +68,10 @@ __all__ = [
     "TaxRule",
     "TierLike",
     "Totals",
+    "build_union_tax_rules",
+    "can_have_xml",
     "check_document",
-    "choose_tax",
+    "choose_tax_rule",
     "compute_charge",
     "compute_line",
     "compute_price_line",
@@ -74,8 +81,6 @@ __all__ = [
     "describe_unused_plan",
     "get_minor_digits",
     "get_unit_code",
-    "has_xml",
-    "list_union_rules",
     "normalize_tax_number",
     "prorate",
     "render_pdf",

@@ -1,4 +1,4 @@
-"""Compute lines from prices and from quantities with graduated tiers."""
+"""Compute document lines from prices, and from quantities with graduated price tiers."""
 
 from collections.abc import Iterable, Sequence
 from decimal import Decimal
@@ -9,22 +9,22 @@ from typing import Protocol
 from app.engines.invoices.currencies import get_minor_digits, round_amount, round_half_up
 from app.engines.invoices.model import InvoiceError, Language, Line
 from app.engines.invoices.texts import describe_tier
-from app.engines.invoices.units import ONE
+from app.engines.invoices.units import PIECE_CODE
 
 QUANTITY_DIGITS = 6
-"""The decimal places of charged quantities, which are rounded half up to compute amounts."""
+"""The decimal places to which charged quantities are rounded before amounts are computed."""
 
 
 class TierLike(Protocol):
-    """A price for each unit up to `up_to` units; None means without an upper limit."""
+    """A tier of a graduated price: the price of each unit up to the tier's upper limit."""
 
     @property
     def up_to(self) -> Decimal | None:
-        """Return the last unit of the tier, counted from the end of the included quantity."""
+        """Return the tier's upper limit in units above the included quantity, or None."""
 
     @property
     def unit_price(self) -> Decimal:
-        """Return the price of one unit."""
+        """Return the price of one unit in this tier."""
 
 
 def compute_charge(
@@ -35,14 +35,15 @@ def compute_charge(
     included: int | Decimal,
     unit: int,
     currency: str,
-    unit_code: str = ONE,
+    unit_code: str = PIECE_CODE,
     language: Language = "en",
 ) -> list[Line]:
-    """Return one line for each tier that the quantity above the included quantity reaches.
+    """Return the lines that charge the quantity above the included quantity, one for each tier.
 
-    `quantity` and `included` are in the measure of the meter; each priced unit contains `unit` of
-    this measure. With two or more tiers, each description ends with the range of its tier. Raises
-    `InvoiceError` if the tiers are not in order, or if the quantity exceeds the last tier.
+    `quantity` and `included` are counted as the meter counts them, for example in bytes. A price
+    is for `unit` of these, for example for 10**9 bytes. If there are two or more tiers, each
+    description ends with the range of its tier. Raises `InvoiceError` if the tiers are not in
+    ascending order, or if the quantity exceeds the last tier.
     """
     if quantity < 0 or included < 0 or unit < 1:
         raise InvoiceError("quantity", "must not be negative")
@@ -64,11 +65,11 @@ def compute_charge(
 
 
 def compute_price_line(
-    *, description: str, price: Fraction | Decimal, currency: str, unit_code: str = ONE
+    *, description: str, price: Fraction | Decimal, currency: str, unit_code: str = PIECE_CODE
 ) -> Line:
-    """Return a line with quantity 1, or with quantity -1 for a negative price (a credit).
+    """Return a line with quantity 1, or with quantity -1 if the price is negative (a credit).
 
-    EN 16931 forbids negative unit prices (BR-27), so the quantity carries the sign.
+    EN 16931 forbids negative unit prices (BR-27), so the quantity is negative instead.
     """
     amount = round_amount(price, currency)
     sign = -1 if amount < 0 else 1
@@ -81,21 +82,21 @@ def compute_line(
     quantity: Decimal,
     unit_price: Decimal,
     currency: str,
-    unit_code: str = ONE,
+    unit_code: str = PIECE_CODE,
 ) -> Line:
-    """Return a line with its amount, rounded half up to the minor unit of the currency."""
+    """Return a line whose amount is quantity times price, rounded half up to the minor unit."""
     amount = round_amount(Fraction(quantity) * Fraction(unit_price), currency)
     return Line(description, quantity, unit_code, unit_price, amount)
 
 
 def sum_amounts(amounts: Iterable[Decimal], currency: str) -> Decimal:
-    """Return the exact sum of rounded amounts, with all decimal places of the currency."""
+    """Return the exact sum of rounded amounts, with all decimal places of the minor unit."""
     total = sum((Fraction(amount) for amount in amounts), Fraction(0))
     return round_half_up(total, get_minor_digits(currency))
 
 
 def strip_trailing_zeros(number: Decimal) -> Decimal:
-    """Return a number without trailing zeros in its decimals, never in scientific notation."""
+    """Remove trailing zeros from a number's decimal places, without scientific notation."""
     text = f"{number:f}"
     return Decimal(text.rstrip("0").rstrip(".") if "." in text else text)
 

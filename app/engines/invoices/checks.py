@@ -1,4 +1,4 @@
-"""Check that a document is complete, consistent and within the limits of rendering."""
+"""Check that a document is complete, consistent, and within the limits for rendering."""
 
 import re
 from collections.abc import Iterator
@@ -119,21 +119,21 @@ def _check_payment(payment: Payment) -> None:
 def _check_line(line: Line, field: str, document: Document) -> None:
     _check_text(line.description, f"{field}.description", MAX_DESCRIPTION_LENGTH)
     if not _UNIT_CODE.fullmatch(line.unit):
-        raise InvoiceError(f"{field}.unit", "must be a unit code of UN/ECE Recommendation 20")
+        raise InvoiceError(f"{field}.unit", "must be a unit code from UN/ECE Recommendation 20")
     for name in ("quantity", "unit_price", "amount"):
         _check_number(getattr(line, name), f"{field}.{name}")
     if line.unit_price < 0:
         raise InvoiceError(f"{field}.unit_price", "must not be negative")
     if not 0 <= line.tax < len(document.taxes):
-        raise InvoiceError(f"{field}.tax", "must be the position of a tax in the document")
+        raise InvoiceError(f"{field}.tax", "must be the index of a tax in the document's taxes")
     exact_amount = Fraction(line.quantity) * Fraction(line.unit_price)
     if round_amount(exact_amount, document.currency) != line.amount:
-        raise InvoiceError(f"{field}.amount", "must be the rounded product of quantity and price")
+        raise InvoiceError(f"{field}.amount", "must be quantity times unit price, rounded")
 
 
 def _check_number(number: Decimal, field: str) -> None:
     if not number.is_finite() or abs(number) >= MAX_AMOUNT:
-        raise InvoiceError(field, f"must be less than {MAX_AMOUNT:,}")
+        raise InvoiceError(field, f"must have an absolute value below {MAX_AMOUNT:,}")
     exponent = number.as_tuple().exponent
     if isinstance(exponent, int) and exponent < -MAX_DECIMALS:
         raise InvoiceError(field, f"must have at most {MAX_DECIMALS} decimal places")
@@ -166,11 +166,11 @@ def _check_tax(tax: Tax, position: int, document: Document) -> None:
     _check_sum(tax.base, f"{field}.base", amounts, document.currency)
     exact_amount = Fraction(tax.base) * Fraction(tax.rate) / _PERCENT
     if round_amount(exact_amount, document.currency) != tax.amount:
-        raise InvoiceError(f"{field}.amount", "must be the rate of the base, rounded")
+        raise InvoiceError(f"{field}.amount", "must be the base times the rate, rounded")
 
 
 def _list_summands(document: Document) -> Iterator[Decimal]:
-    """Check the subtotal, and yield the amounts whose sum is the total."""
+    """Check the subtotal, and yield the amounts that add up to the total."""
     amounts = (line.amount for line in document.lines)
     _check_sum(document.subtotal, "subtotal", list(amounts), document.currency)
     yield document.subtotal
@@ -183,5 +183,5 @@ def _check_sum(
     _check_number(total, field)
     if sum_amounts(amounts, currency) != total:
         raise InvoiceError(
-            field, f"must be the sum of the amounts, {sum_amounts(amounts, currency)}"
+            field, f"must be the sum of the amounts, which is {sum_amounts(amounts, currency)}"
         )

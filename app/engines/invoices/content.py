@@ -1,11 +1,11 @@
-"""Build the texts for a document's PDF in the structure that `layout.typ` expects."""
+"""Build the texts in a document's PDF, in the structure that `layout.typ` expects."""
 
 import re
 from collections.abc import Iterator
 from decimal import Decimal
 from typing import Any
 
-from app.engines.invoices.fonts import FAMILIES, replace_missing
+from app.engines.invoices.fonts import FAMILIES, replace_missing_glyphs
 from app.engines.invoices.model import Document, Party, Tax
 from app.engines.invoices.plain import clean_text
 from app.engines.invoices.sentences import describe_payment, describe_reason
@@ -21,7 +21,7 @@ _HAN_SCRIPTS = {
     "JP": ("ja", "JP"),
     "KR": ("ko", "KR"),
 }
-"""The language and region whose shapes of Han characters a country's names and addresses use."""
+"""The language and region that select the shapes of Han characters for parties in a country."""
 _ZERO_WIDTH_SPACE = "\u200b"
 _LONG_WORD = re.compile(r"[^\s/\u2010-\u2015\u2e80-\u9fff\uac00-\ud7af-]{29,}")
 _CONSONANTS = re.compile(r"[^aeiouyäöüáéíóúàèùâêîôûëïœ]{9,}", re.IGNORECASE)
@@ -30,7 +30,7 @@ _HEADINGS = ("position", "description", "quantity", "unit", "unit_price")
 
 
 def build_content(document: Document) -> dict[str, Any]:
-    """Return all formatted texts of a checked document in its language."""
+    """Return all texts of a valid document, formatted in its language, for `layout.typ`."""
     texts = load_texts(document.language)
     labels = texts.labels
     title = labels[document.kind]
@@ -51,13 +51,13 @@ def build_content(document: Document) -> dict[str, Any]:
             "rows": _list_address(document.buyer, texts),
             "script": _HAN_SCRIPTS.get(document.buyer.country),
         },
-        "facts": list(_list_facts(document, texts, number)),
+        "details": list(_list_details(document, texts, number)),
         "headings": [
             *(labels[name] for name in _HEADINGS),
             f"{labels['amount']} ({document.currency})",
         ],
         "rows": list(_list_rows(document, texts)),
-        "sums": list(_list_sums(document, texts)),
+        "totals": list(_list_totals(document, texts)),
         "total": _describe_total(document, texts),
         "remarks": _list_remarks(document, texts),
         "footer": [column for column in _list_footer(document, texts) if column],
@@ -65,11 +65,11 @@ def build_content(document: Document) -> dict[str, Any]:
 
 
 def _prepare_text(text: str) -> str:
-    return _break_words(replace_missing(clean_text(text)))
+    return _break_words(replace_missing_glyphs(clean_text(text)))
 
 
 def _break_words(text: str) -> str:
-    """Allow line breaks anywhere in long strings that hyphenation cannot divide."""
+    """Allow line breaks anywhere in long words that hyphenation cannot divide."""
     return _LONG_WORD.sub(lambda match: _divide_word(match[0]), text)
 
 
@@ -84,7 +84,7 @@ def _list_address(party: Party, texts: Texts) -> list[str]:
     return [*rows, _prepare_text(texts.get_country_name(party.country))]
 
 
-def _list_facts(document: Document, texts: Texts, number: str) -> Iterator[tuple[str, str]]:
+def _list_details(document: Document, texts: Texts, number: str) -> Iterator[tuple[str, str]]:
     labels, zone = texts.labels, document.time_zone
     yield labels["number"], number
     yield labels["issued"], texts.format_day(document.issued_at, zone)
@@ -100,9 +100,9 @@ def _list_facts(document: Document, texts: Texts, number: str) -> Iterator[tuple
 
 
 def _list_rows(document: Document, texts: Texts) -> Iterator[dict[str, str]]:
-    running = Decimal(0)
+    running_total = Decimal(0)
     for position, line in enumerate(document.lines, start=1):
-        running += line.amount
+        running_total += line.amount
         yield {
             "position": str(position),
             "description": _prepare_text(line.description),
@@ -110,11 +110,11 @@ def _list_rows(document: Document, texts: Texts) -> Iterator[dict[str, str]]:
             "unit": texts.units.get(line.unit, line.unit),
             "price": texts.format_price(line.unit_price, document.currency),
             "amount": texts.format_amount(line.amount, document.currency),
-            "running": texts.format_amount(running, document.currency),
+            "running_total": texts.format_amount(running_total, document.currency),
         }
 
 
-def _list_sums(document: Document, texts: Texts) -> Iterator[tuple[str, str]]:
+def _list_totals(document: Document, texts: Texts) -> Iterator[tuple[str, str]]:
     currency = document.currency
     yield texts.labels["subtotal"], texts.format_amount(document.subtotal, currency)
     for tax in document.taxes:
@@ -140,14 +140,18 @@ def _describe_total(document: Document, texts: Texts) -> tuple[str, str]:
 def _list_remarks(document: Document, texts: Texts) -> list[str]:
     reasons = (describe_reason(tax, texts) for tax in document.taxes)
     return [
-        *(_break_words(replace_missing(reason)) for reason in reasons if reason),
-        *([_break_words(replace_missing(describe_payment(document)))] if document.number else []),
+        *(_break_words(replace_missing_glyphs(reason)) for reason in reasons if reason),
+        *(
+            [_break_words(replace_missing_glyphs(describe_payment(document)))]
+            if document.number
+            else []
+        ),
         *map(_prepare_text, document.notes),
     ]
 
 
 def _list_footer(document: Document, texts: Texts) -> Iterator[list[str]]:
-    """Return the columns of the footer: the seller, its registrations, and its bank account."""
+    """Yield the footer's columns: the seller's address, its registrations, and its bank account."""
     seller, labels, payment = document.seller, texts.labels, document.payment
     yield [_prepare_text(seller.name), *_list_address(seller, texts)]
     is_vat = is_vat_number(seller.tax_number, seller.country)

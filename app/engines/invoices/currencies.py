@@ -1,7 +1,7 @@
 """Round amounts to the minor unit of their currency.
 
-ISO 4217 defines the number of decimal places. CLDR, the source of number formats, has fewer decimal
-places for some currencies, because it describes everyday use; this module does not use them.
+ISO 4217 defines the number of decimal places. CLDR, the source of the number formats, has fewer
+decimal places for some currencies, because it describes everyday use. This module ignores CLDR.
 
 Rounding is half up, away from zero: 0.005 becomes 0.01 and -0.005 becomes -0.01, so a credit note
 always equals the amount that it corrects. This is commercial rounding (DIN 1333). European Union
@@ -22,7 +22,7 @@ _MAX_XML_DIGITS = 2
 
 @cache
 def get_minor_digits(currency: str) -> int:
-    """Return the number of decimal places of a currency: 2 for EUR, 0 for JPY, 3 for KWD.
+    """Return the number of decimal places in a currency: 2 for EUR, 0 for JPY, 3 for KWD.
 
     Raises `InvoiceError` if the code is unknown or has no minor unit, such as XAU (gold).
     """
@@ -35,18 +35,18 @@ def get_minor_digits(currency: str) -> int:
     return digits
 
 
-def has_xml(currency: str) -> bool:
-    """Return whether invoices in this currency have XML; EN 16931 allows two decimal places."""
+def can_have_xml(currency: str) -> bool:
+    """Return whether the currency has at most two decimal places, as EN 16931 XML requires."""
     return get_minor_digits(currency) <= _MAX_XML_DIGITS
 
 
 def round_amount(value: Fraction | Decimal, currency: str) -> Decimal:
-    """Return an amount rounded half up to the minor unit of its currency."""
+    """Round an amount half up to the minor unit of its currency."""
     return round_half_up(value, get_minor_digits(currency))
 
 
 def round_half_up(value: Fraction | Decimal, digits: int) -> Decimal:
-    """Return a number with exactly `digits` decimal places, rounded half up, away from zero."""
+    """Round a number half up, away from zero, to exactly `digits` decimal places."""
     scaled = abs(Fraction(value)) * 10**digits
     units = (2 * scaled.numerator + scaled.denominator) // (2 * scaled.denominator)
     sign = 1 if value < 0 and units else 0

@@ -1,6 +1,6 @@
-"""Write the XML of documents: Cross Industry Invoice by EN 16931, for Factur-X and ZUGFeRD.
+"""Write documents as EN 16931 XML (Cross Industry Invoice), for Factur-X and ZUGFeRD.
 
-The library factur-x builds the elements from a mapping whose keys are the terms of EN 16931.
+The library factur-x builds the XML elements from a mapping with the terms of EN 16931 as keys.
 """
 
 import functools
@@ -36,9 +36,9 @@ _LOCK = threading.Lock()  # a schema object has one error log
 
 
 def build_xml(document: Document) -> bytes:
-    """Return the XML of a checked document with a number."""
+    """Return a valid document as XML. Raises `InvoiceError` if the document is a draft."""
     if document.number is None:
-        raise InvoiceError("number", "is required, because a draft has no XML")
+        raise InvoiceError("number", "is required for a document with XML")
     is_outside = any(tax.category is TaxCategory.OUTSIDE for tax in document.taxes)
     xml: bytes = generate_cii_xml(
         {
@@ -68,7 +68,7 @@ def build_xml(document: Document) -> bytes:
 
 
 def list_schema_errors(xml: bytes) -> list[str]:
-    """Return the violations of the Factur-X EN 16931 schema, or an empty list."""
+    """Validate XML against the Factur-X EN 16931 schema, and return the error messages."""
     try:
         root = etree.fromstring(xml, etree.XMLParser(resolve_entities=False, no_network=True))
     except etree.XMLSyntaxError as error:
@@ -122,7 +122,7 @@ def _describe_account(document: Document) -> dict[str, str]:
 
 
 def _describe_party(party: Party, *, is_seller: bool, is_outside: bool) -> dict[str, Any]:
-    """Return the terms of EN 16931 for a party.
+    """Return the values for a party, in the structure that factur-x expects.
 
     Only VAT numbers have a country prefix (BR-CO-09), and category O allows no VAT numbers
     (BR-O-02). Other tax numbers are written as identifiers of the party.
@@ -166,7 +166,7 @@ def _describe_tax(tax: Tax, document: Document) -> dict[str, Any]:
 
 
 def _describe_rate(tax: Tax, term: str) -> dict[str, str]:
-    """Return the rate of a tax; category O has no rate (BR-O-05)."""
+    """Return a tax rate under the key `term`, or nothing for category O (BR-O-05)."""
     if tax.category is TaxCategory.OUTSIDE:
         return {}
     return {term: f"{strip_trailing_zeros(tax.rate):f}"}

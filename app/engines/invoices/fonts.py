@@ -1,8 +1,9 @@
 """Load the fonts for documents, and replace characters that no font contains.
 
-FiraGO, which page images also use, has Latin, Greek, Cyrillic, Arabic, Hebrew, Thai, Georgian and
-Devanagari. Noto Sans CJK has Chinese, Japanese and Korean, each in the shapes of its country. Noto
-fonts for other scripts and symbols come last. Fonts of the operating system are not used.
+FiraGO has Latin, Greek, Cyrillic, Arabic, Hebrew, Thai, Georgian and Devanagari; the page images of
+the service use it too. Noto Sans CJK has the Chinese, Japanese and Korean characters in the shapes
+of each country. Other Noto fonts, for the remaining scripts and symbols, are tried last. Fonts from
+the operating system are not used.
 """
 
 import functools
@@ -17,7 +18,7 @@ from fontTools.ttLib import TTFont
 from pymupdf_fonts import FiraGO_Bold, FiraGO_Regular  # type: ignore[import-untyped]
 
 FAMILIES = ["FiraGO", "Noto Sans CJK JP", "Noto Sans"]
-"""The fonts to try first; for all other scripts, typst finds a font that contains them."""
+"""The fonts to try first. For characters in none of them, typst searches the remaining fonts."""
 _JOINERS = "\u200c\u200d"
 _MODULE_FONTS = {"FiraGO-Regular.ttf": FiraGO_Regular, "FiraGO-Bold.ttf": FiraGO_Bold}
 _PACKAGES = ("noto_cjk_sans_jp_regular", "manimgx_fonts")
@@ -30,9 +31,9 @@ def _list_files(package: str) -> list[Path]:
 
 
 def create_compiler() -> typst.Compiler:
-    """Return a compiler that uses only the fonts of this module.
+    """Create a typst compiler that uses only the fonts listed in this module.
 
-    Fonts that are packed in a Python module are written to a temporary folder, which is deleted
+    Fonts that are data in a Python module are written to a temporary folder. The folder is deleted
     after the compiler has loaded them.
     """
     with tempfile.TemporaryDirectory() as folder:
@@ -49,20 +50,21 @@ def create_compiler() -> typst.Compiler:
     return compiler
 
 
-def replace_missing(text: str) -> str:
-    """Replace characters that no font contains by their code points, such as [U+20000].
+def replace_missing_glyphs(text: str) -> str:
+    """Write each character that no font contains as its code point, such as [U+20000].
 
-    A letter and its marks need one font that contains them all; otherwise the marks are replaced.
+    If no font contains both a letter and its combining marks, the marks are written as code points.
     """
     if text.isascii():
         return text
     return "".join(_replace_in_cluster(cluster) for cluster in _split_clusters(text))
 
 
-def replace_uncommon(text: str) -> str:
-    """Replace all but common characters, which can be shown alone, by their code points.
+def replace_uncommon_characters(text: str) -> str:
+    """Write all characters except common ones as their code points.
 
-    Use this function if typst finds no font for a cluster of characters after `replace_missing`.
+    A common character can be shown alone and is in one of the main fonts. Use this function if
+    typst still finds no font for some characters after `replace_missing_glyphs`.
     """
     return "".join(
         letter if letter.isascii() or _is_common(letter) else _format_code_point(letter)
@@ -71,7 +73,7 @@ def replace_uncommon(text: str) -> str:
 
 
 def _split_clusters(text: str) -> list[str]:
-    """Return the letters of a text, each with the marks and joiners after it."""
+    """Split a text into letters, each with the combining marks and joiners that follow it."""
     clusters: list[str] = []
     for letter in text:
         if clusters and (letter in _JOINERS or unicodedata.category(letter).startswith("M")):
@@ -101,14 +103,14 @@ def _is_common(letter: str) -> bool:
 
 @functools.lru_cache(maxsize=65_536)
 def _has_font(cluster: str) -> bool:
-    """Return whether one font contains all characters of a cluster."""
+    """Return whether a single font contains all characters of a cluster."""
     codes = {ord(letter) for letter in cluster if letter not in _JOINERS}
     return any(codes <= font for font in _load_coverage())
 
 
 @functools.cache
 def _load_coverage() -> list[frozenset[int]]:
-    """Return the characters of each font: FiraGO, Noto Sans CJK, and the other Noto fonts."""
+    """Return the code points in each font: FiraGO, Noto Sans CJK, and then the other Noto fonts."""
     paths = [path for package in _PACKAGES for path in _list_files(package)]
     return [_read_characters(io.BytesIO(FiraGO_Regular.fontbuffer)), *map(_read_characters, paths)]
 

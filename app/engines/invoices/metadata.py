@@ -1,7 +1,7 @@
-"""Add the metadata that identifies Factur-X and ZUGFeRD to a PDF/A-3.
+"""Add metadata to a PDF/A-3 that identifies it as a Factur-X and ZUGFeRD invoice.
 
-typst writes PDF/A metadata (XMP), but cannot add properties. This module inserts the elements that
-the library factur-x builds into the existing metadata.
+typst writes PDF/A metadata (XMP), but cannot add properties. The library factur-x builds the XML
+elements for these properties, and this module inserts them into the existing metadata.
 """
 
 import copy
@@ -23,11 +23,11 @@ _NAMESPACES = {"rdf": _RDF, "ext": _EXTENSION, "fx": _FX}
 
 
 def add_metadata(pdf: bytes) -> bytes:
-    """Return a PDF/A-3 with the Factur-X properties in its metadata.
+    """Add the Factur-X properties to the metadata of a PDF/A-3, and return the new file.
 
-    The new metadata is appended as an incremental update, which PDF/A permits; the bytes that typst
-    wrote do not change. Writing with pypdf would rewrite every object, which takes ten times as
-    long as the rest of the rendering.
+    The new metadata is appended as an incremental update, which PDF/A permits, so the bytes that
+    typst wrote do not change. Writing the file with pypdf would rewrite every object, which takes
+    ten times as long as rendering the document.
     """
     reader = PdfReader(io.BytesIO(pdf))
     reference = reader.root_object.raw_get("/Metadata")
@@ -61,7 +61,7 @@ def _insert_properties(packet: bytes) -> bytes:
 
 @functools.cache
 def _build_elements() -> tuple[etree._Element, etree._Element]:
-    """Return the XMP elements that describe the Factur-X properties and that contain them."""
+    """Build two XMP elements: the schema of the Factur-X properties, and their values."""
     names = ("title", "author", "subject", "producer", "creator_tool", "timestamp")
     xmp = generate_xmp_object(
         {

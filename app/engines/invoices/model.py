@@ -1,4 +1,4 @@
-"""Define the content of invoices and credit notes, and the errors of this package."""
+"""The data model for invoices and credit notes, its limits, and the error for invalid values."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -7,10 +7,10 @@ from enum import StrEnum
 from typing import Literal
 
 Language = Literal["en", "de", "es", "fr"]
-Kind = Literal["invoice", "credit_note"]
+DocumentKind = Literal["invoice", "credit_note"]
 
 MAX_LINES = 2_000
-"""The maximum number of lines in a document; it bounds the time for rendering."""
+"""The maximum number of lines in a document, which limits the rendering time."""
 MAX_TAXES = 10
 MAX_DESCRIPTION_LENGTH = 500
 """The maximum number of characters in a line's description."""
@@ -23,13 +23,13 @@ MAX_NOTE_LENGTH = 2_000
 MAX_NUMBER_LENGTH = 60
 """The maximum number of characters in a document number."""
 MAX_AMOUNT = Decimal(10) ** 18
-"""The exclusive upper limit of the absolute value of quantities, prices and amounts."""
+"""The absolute value of each quantity, price and amount must be less than this."""
 MAX_DECIMALS = 12
 """The maximum number of decimal places in a quantity or a price."""
 
 
 class InvoiceError(ValueError):
-    """A document or a part of it is invalid. `field` is the path of the invalid value."""
+    """A value in a document is missing or invalid; `field` is the path of that value."""
 
     def __init__(self, field: str, message: str) -> None:
         super().__init__(f"{field}: {message}")
@@ -38,7 +38,7 @@ class InvoiceError(ValueError):
 
 
 class TaxCategory(StrEnum):
-    """A tax category with its code in UNTDID 5305, as EN 16931 uses it.
+    """The tax categories of EN 16931, with their codes from UNTDID 5305.
 
     The categories for goods (K) and for the Canary Islands, Ceuta and Melilla (L, M) are left out.
     """
@@ -55,8 +55,8 @@ class TaxCategory(StrEnum):
 class Line:
     """A line of a document. `amount` is `quantity` times `unit_price`, rounded to the minor unit.
 
-    `unit` is a code of UN/ECE Recommendation 20, such as C62 (one) or MON (month). A discount has
-    a negative quantity. `tax` is the position of the line's tax in the taxes of the document.
+    `unit` is a code from UN/ECE Recommendation 20, such as C62 (one) or MON (month). A discount has
+    a negative quantity. `tax` is the index of the line's tax in the document's `taxes`.
     """
 
     description: str
@@ -69,9 +69,9 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Party:
-    """The seller or the buyer. `country` is a code of ISO 3166-1 alpha-2.
+    """The seller or the buyer. `country` is an ISO 3166-1 alpha-2 code.
 
-    `registration` is the entry in a company register.
+    `registration` identifies the party's entry in a company register.
     """
 
     name: str
@@ -86,9 +86,10 @@ class Party:
 
 @dataclass(frozen=True, slots=True)
 class Tax:
-    """A tax on the sum of the lines that refer to it. `rate` is in percent.
+    """A tax on the lines that refer to it.
 
-    `reason` says why no tax is charged. Its default is a text in the language of the document.
+    `rate` is in percent, and `base` is the sum of these lines. `reason` says why no tax is charged;
+    it defaults to a text in the document's language.
     """
 
     name: str
@@ -101,7 +102,7 @@ class Tax:
 
 @dataclass(frozen=True, slots=True)
 class Totals:
-    """The subtotal, taxes and total of a document."""
+    """The sum of a document's lines, its taxes, and the total of both."""
 
     subtotal: Decimal
     taxes: tuple[Tax, ...]
@@ -121,13 +122,13 @@ class Payment:
 class Document:
     """An invoice or a credit note. The amounts of a credit note are positive.
 
-    Timestamps are shown as dates in `time_zone`. The period ends before `period_to`. `refers_to`
-    is the number of the invoice that a credit note corrects. A document without a number is a
-    draft: it has a PDF, but no XML.
+    Timestamps are shown as dates in `time_zone`. The period starts at `period_from` and ends before
+    `period_to`. `refers_to` is the number of the invoice that a credit note corrects. A document
+    without a number is a draft: it has a PDF, but no XML.
     """
 
     number: str | None
-    kind: Kind
+    kind: DocumentKind
     issued_at: datetime
     due_at: datetime | None
     period_from: datetime

@@ -1,4 +1,4 @@
-"""Write documents as PDF with typst."""
+"""Render documents as PDF/A with typst."""
 
 import functools
 import threading
@@ -10,7 +10,7 @@ import orjson
 import typst
 
 from app.engines.invoices.content import build_content
-from app.engines.invoices.fonts import create_compiler, replace_uncommon
+from app.engines.invoices.fonts import create_compiler, replace_uncommon_characters
 from app.engines.invoices.metadata import add_metadata
 from app.engines.invoices.model import Document
 
@@ -21,14 +21,14 @@ _RUNS_TO_CLEAR_CACHE = 11
 
 
 def build_pdf(document: Document, xml: bytes | None) -> bytes:
-    """Return the PDF/A-3b of a checked document, with its XML if it has one."""
+    """Render a valid document as PDF/A-3b, with `xml` attached unless it is None."""
     content = build_content(document)
     with _LOCK:
         try:
             pdf = _compile(content, document, xml)
         except typst.TypstError:
             # PDF/A forbids placeholder boxes, so typst fails if a character has no glyph.
-            pdf = _compile(_map_texts(content, replace_uncommon), document, xml)
+            pdf = _compile(_map_texts(content, replace_uncommon_characters), document, xml)
         if len(document.lines) > _MANY_LINES:
             _release_memory()
     return add_metadata(pdf) if xml else pdf
@@ -47,7 +47,7 @@ def _compile(content: dict[str, Any], document: Document, xml: bytes | None) -> 
 
 
 def _map_texts(value: Any, change: Callable[[str], str]) -> Any:
-    """Return a JSON structure with `change` applied to each text."""
+    """Return a copy of a JSON structure, with `change` applied to each text."""
     if isinstance(value, str):
         return change(value)
     if isinstance(value, dict):
@@ -63,6 +63,6 @@ def _load_compiler() -> typst.Compiler:
 
 
 def _release_memory() -> None:
-    """Remove a large document from the cache of typst, which keeps its last ten results."""
+    """Remove a large document from the typst cache, which keeps the last ten results."""
     for _ in range(_RUNS_TO_CLEAR_CACHE):
         _load_compiler().compile(input=b"", format="pdf")

@@ -10,9 +10,9 @@ _NONCHARACTER_RANGE = range(0xFDD0, 0xFDF0)
 
 
 def clean_text(text: str) -> str:
-    """Return a text on one line without control, formatting and private characters.
+    """Put a text on one line, and remove control, formatting and private-use characters.
 
-    Such characters have no glyph, could reverse the surrounding text, or are forbidden in XML.
+    These characters have no glyph, could reverse the surrounding text, or are forbidden in XML.
     Characters that this Python version does not know are kept. If nothing remains, return "-".
     """
     letters = (" " if letter.isspace() else letter for letter in unicodedata.normalize("NFC", text))

@@ -19,10 +19,10 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 def prorate(
     price: Decimal, start: datetime, end: datetime, period_start: datetime, period_end: datetime
 ) -> Fraction:
-    """Return the exact share of a period's price for the part from `start` up to `end`.
+    """Return the exact share of a period's price for the time from `start` up to `end`.
 
-    If parts cover a period, their shares add up to the price. Raises `InvoiceError` if the part is
-    not within the period, or if the period is shorter than a second.
+    If consecutive parts cover the whole period, their shares add up to the price. Raises
+    `InvoiceError` if the time is not within the period, or if the period is shorter than a second.
     """
     period_start_seconds, period_end_seconds = (
         _count_seconds(period_start),
@@ -39,18 +39,18 @@ def prorate(
 
 
 def split_price(price: Decimal, timestamps: Sequence[datetime], currency: str) -> list[Decimal]:
-    """Return the rounded share of a price for each part between two consecutive timestamps.
+    """Return the rounded share of a period's price for the time between consecutive timestamps.
 
-    The shares add up to the rounded price: each share is the difference of two rounded sums, so no
-    cent is lost or added. The first and the last timestamp are the start and end of the period.
+    The first timestamp is the start of the period, and the last one its end. The shares add up to
+    the rounded price, because each share is the difference of two rounded running totals.
     """
-    sums = [
+    rounded_sums = [
         round_amount(
             prorate(price, timestamps[0], timestamp, timestamps[0], timestamps[-1]), currency
         )
         for timestamp in timestamps
     ]
-    return [after - before for before, after in pairwise(sums)]
+    return [after - before for before, after in pairwise(rounded_sums)]
 
 
 def _count_seconds(timestamp: datetime) -> int:

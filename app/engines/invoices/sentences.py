@@ -1,4 +1,4 @@
-"""Build the sentences that the XML and the PDF of a document share."""
+"""Build the sentences that occur in both the XML and the PDF of a document."""
 
 from app.engines.invoices.model import Document, Tax
 from app.engines.invoices.plain import clean_text
@@ -6,7 +6,7 @@ from app.engines.invoices.texts import Texts, load_texts
 
 
 def describe_payment(document: Document) -> str:
-    """Return the sentence that states the amount to pay and the due date."""
+    """Return a sentence with the amount to pay and the due date, or with the amount credited."""
     texts = load_texts(document.language)
     sentence = texts.sentences[_choose_sentence(document)]
     due = texts.format_day(document.due_at, document.time_zone) if document.due_at else ""

@@ -1,38 +1,39 @@
-"""Check and render documents; large libraries (30 MB) are imported on first use."""
+"""Validate and render documents. The large libraries for this (30 MB) are imported on first use."""
 
 import importlib
 from typing import Any
 
 from app.engines.invoices.checks import check_document
-from app.engines.invoices.currencies import has_xml
+from app.engines.invoices.currencies import can_have_xml
 from app.engines.invoices.model import Document, InvoiceError
 
 
 def render_xml(document: Document) -> bytes | None:
-    """Return the EN 16931 XML of a document, in the Factur-X profile EN 16931.
+    """Return a document as EN 16931 XML, in the Factur-X profile of the same name.
 
-    Returns None for a currency with more than two decimal places, such as KWD, which EN 16931
-    cannot express; its documents have only a PDF. Raises `InvoiceError` if the document is invalid
-    or a draft.
+    Returns None if the currency has more than two decimal places, such as KWD. EN 16931 cannot
+    express these amounts, so the document has only a PDF. Raises `InvoiceError` if the document is
+    invalid or a draft.
     """
     check_document(document)
-    if not has_xml(document.currency):
+    if not can_have_xml(document.currency):
         return None
     xml: bytes = _load("einvoice").build_xml(document)
     return xml
 
 
 def validate_xml(xml: bytes) -> list[str]:
-    """Return the violations of the Factur-X EN 16931 schema, or an empty list.
+    """Validate XML against the Factur-X EN 16931 schema, and return the error messages.
 
-    The business rules of EN 16931 need an XSLT 3.0 processor; only the tests check them.
+    The business rules of EN 16931 are not checked, because that needs an XSLT 3.0 processor. Only
+    the tests check them.
     """
     errors: list[str] = _load("einvoice").list_schema_errors(xml)
     return errors
 
 
 def render_pdf(document: Document, xml: bytes | None) -> bytes:
-    """Return a PDF/A-3b of a document, with `xml` attached as `factur-x.xml`.
+    """Return a document as PDF/A-3b, with `xml` attached as `factur-x.xml` unless it is None.
 
     The same input gives the same bytes. The first call in a process loads fonts and takes about a
     second. Call this function only in processes that do not fork afterwards. Raises `InvoiceError`
@@ -40,7 +41,7 @@ def render_pdf(document: Document, xml: bytes | None) -> bytes:
     """
     check_document(document)
     if xml is not None and document.number is None:
-        raise InvoiceError("number", "is required, because a draft has no XML")
+        raise InvoiceError("number", "is required for a document with XML")
     pdf: bytes = _load("pdf").build_pdf(document, xml)
     return pdf
 

@@ -1,4 +1,4 @@
-"""Check tax numbers with python-stdnum: their format, check digits and country."""
+"""Check the format, check digits and country of tax numbers with python-stdnum."""
 
 import re
 from collections.abc import Collection
@@ -24,7 +24,7 @@ _VAT_PREFIX = re.compile(r"[A-Z]{2}(?=[A-Z0-9+*]*[0-9])")
 
 
 class TaxNumberError(InvoiceError):
-    """A tax number has the wrong format, or belongs to another country."""
+    """A tax number is malformed, or belongs to another country; `problem` says which."""
 
     def __init__(self, problem: TaxNumberProblem, message: str) -> None:
         super().__init__("tax_number", message)
@@ -32,11 +32,12 @@ class TaxNumberError(InvoiceError):
 
 
 def normalize_tax_number(number: str, country: str) -> str:
-    """Return the compact form of a country's tax number, or raise `TaxNumberError`.
+    """Validate a country's tax number, and return its compact form.
 
-    A VAT number of the European Union gets its prefix: `DE 136.695.976` becomes `DE136695976`,
-    as does `136695976` with the country DE. A number of Northern Ireland (XI) belongs to GB. For
-    countries whose number format is unknown, only the length and the characters are checked.
+    A European Union VAT number gets its country prefix: for the country DE, both `DE 136.695.976`
+    and `136695976` become `DE136695976`. A number from Northern Ireland (XI) belongs to GB. If the
+    number format of a country is unknown, only the length and the characters are checked. Raises
+    `TaxNumberError` for any other number.
     """
     text = " ".join(number.upper().split())
     if country in UNION_COUNTRIES or text.startswith("XI"):
@@ -60,7 +61,7 @@ def is_vat_number(number: str | None, country: str) -> bool:
 
 
 def is_valid_tax_number(number: str | None, country: str) -> bool:
-    """Return whether a tax number is valid in the country."""
+    """Return whether `normalize_tax_number` accepts a tax number for the country."""
     try:
         return bool(number) and bool(normalize_tax_number(str(number), country))
     except TaxNumberError:

@@ -1,4 +1,4 @@
-"""Choose the tax of a customer by rules, and compute the totals of a document.
+"""Choose the tax rule for a buyer, and compute the totals of a document.
 
 The caller passes the rules in order; the first rule that applies to the buyer is used. The engine
 contains no tax rates.
@@ -20,11 +20,10 @@ _RATE_DIGITS = 4
 
 @dataclass(frozen=True, slots=True)
 class TaxRule:
-    """A tax and the buyers to whom it applies.
+    """A tax, and the conditions for the buyers to whom it applies.
 
-    `countries` are the possible countries of the buyer; None means all countries. With
-    `needs_tax_number`, the buyer must have a valid tax number of this country, which excludes
-    consumers.
+    The buyer's country must be in `countries`; None means all countries. If `needs_tax_number` is
+    true, the buyer must have a valid tax number of that country, which excludes consumers.
     """
 
     name: str
@@ -39,16 +38,16 @@ class TaxRule:
         check_rate(self.category, self.rate, "rate")
 
     def applies_to(self, buyer: Party) -> bool:
-        """Return whether the rule applies to the buyer."""
+        """Return whether the buyer's country and tax number satisfy the rule's conditions."""
         if self.countries is not None and buyer.country not in self.countries:
             return False
         return not self.needs_tax_number or is_valid_tax_number(buyer.tax_number, buyer.country)
 
 
 def check_rate(category: TaxCategory, rate: Decimal, field: str) -> None:
-    """Raise `InvoiceError` unless the rate fits the category.
+    """Raise `InvoiceError` if the tax category does not allow the rate.
 
-    Only the standard category has a rate above 0. It also covers reduced rates.
+    Only the standard category has a rate above 0. That category also covers reduced rates.
     """
     if not rate.is_finite() or not 0 <= rate <= _PERCENT:
         raise InvoiceError(field, "must be between 0 and 100")
@@ -58,31 +57,31 @@ def check_rate(category: TaxCategory, rate: Decimal, field: str) -> None:
         raise InvoiceError(field, "must be above 0 in category S, and 0 in all other categories")
 
 
-def choose_tax(rules: Sequence[TaxRule], buyer: Party) -> TaxRule:
-    """Return the first rule that applies to the buyer. Raises `InvoiceError` if no rule does."""
+def choose_tax_rule(rules: Sequence[TaxRule], buyer: Party) -> TaxRule:
+    """Return the first rule that applies to the buyer. Raises `InvoiceError` if none applies."""
     for rule in rules:
         if rule.applies_to(buyer):
             return rule
-    raise InvoiceError("buyer.country", f"has no tax rule: {buyer.country}")
+    raise InvoiceError("buyer.country", f"is {buyer.country}, for which there is no tax rule")
 
 
-def list_union_rules(
+def build_union_tax_rules(
     seller_country: str, rates: Mapping[str, Decimal], *, name: str = "VAT"
 ) -> list[TaxRule]:
-    """Return the usual tax rules for a seller of services in the European Union.
+    """Build the usual tax rules for a seller of services in the European Union.
 
     `rates` has the standard rate of the seller's country, and the rates of other member states in
     which the seller pays tax for consumers (one-stop shop). Domestic buyers pay the seller's rate.
-    Buyers in other member states get reverse charge if they have a valid VAT number. Otherwise they
-    pay the rate of their country, or the seller's rate if their country is not in `rates`. Outside
-    the Union, no tax is due (category O).
+    In other member states, reverse charge applies to buyers with a valid VAT number. All other
+    buyers there pay the rate of their country, or the seller's rate if `rates` does not have their
+    country. Outside the European Union, no tax is due (category O).
     """
     other_countries = frozenset(UNION_COUNTRIES) - {seller_country}
     standard, listed_countries = TaxCategory.STANDARD, rates.keys() - {seller_country}
     if seller_country not in UNION_COUNTRIES or seller_country not in rates:
         raise InvoiceError(
             "rates",
-            "must have the rate of the seller's country, which must be in the European Union",
+            "must include the seller's country, which must be in the European Union",
         )
     seller_rate = rates[seller_country]
     return [
@@ -98,9 +97,10 @@ def list_union_rules(
 
 
 def compute_totals(lines: Sequence[Line], currency: str, rules: Sequence[TaxRule]) -> Totals:
-    """Return the totals of lines, with one tax for each rule on the sum of its lines.
+    """Compute the subtotal, one tax for each rule, and the total.
 
-    A line refers to its rule by position. Each tax is rounded half up once, on its sum.
+    The `tax` of a line is the index of its rule in `rules`. Each tax is computed on the sum of its
+    lines, and then rounded half up once.
     """
     taxes = []
     for position, rule in enumerate(rules):

@@ -1,6 +1,7 @@
-"""Translate the texts of documents, and format numbers and dates in a language.
+"""Read the translated texts for documents, and format numbers and dates in each language.
 
-Each language has one TOML file with texts in `languages`; babel formats numbers and dates.
+Each language has one TOML file with texts in the folder `languages`. Babel formats numbers and
+dates.
 """
 
 import tomllib
@@ -28,7 +29,7 @@ _PERCENT = 100
 
 @dataclass(frozen=True, slots=True)
 class Texts:
-    """The texts of a language by the names in its file."""
+    """The texts in one language; each mapping is a section in the language's TOML file."""
 
     locale: Locale
     labels: Mapping[str, str]
@@ -39,7 +40,7 @@ class Texts:
     taxes: Mapping[str, str]
 
     def format_money(self, amount: Decimal, currency: str) -> str:
-        """Return an amount with its currency code and all decimal places of its minor unit."""
+        """Format an amount with its currency code and all decimal places of the minor unit."""
         standard_pattern = self.locale.currency_formats["standard"].pattern
         is_code_first = standard_pattern.startswith("¤")
         number = _build_pattern(get_minor_digits(currency))
@@ -50,33 +51,33 @@ class Texts:
         return _widen_spaces(text)
 
     def format_amount(self, amount: Decimal, currency: str) -> str:
-        """Return an amount with all decimal places of its minor unit, without currency code."""
+        """Format an amount with all decimal places of the minor unit, without a currency code."""
         return _widen_spaces(
             format_decimal(amount, _build_pattern(get_minor_digits(currency)), self.locale)
         )
 
     def format_price(self, price: Decimal, currency: str) -> str:
-        """Return a unit price with at least the decimal places of its minor unit."""
+        """Format a unit price with at least the decimal places of the currency's minor unit."""
         digits = get_minor_digits(currency)
         return _widen_spaces(
             format_decimal(price, _build_pattern(digits, MAX_DECIMALS), self.locale)
         )
 
     def format_quantity(self, quantity: Decimal) -> str:
-        """Return a quantity with all its decimal places."""
+        """Format a quantity with all its decimal places, but without trailing zeros."""
         return _widen_spaces(format_decimal(quantity, _build_pattern(0, MAX_DECIMALS), self.locale))
 
     def format_rate(self, rate: Decimal) -> str:
-        """Return a rate in percent in the format of the language."""
+        """Format a rate in percent, with a percent sign."""
         pattern = self.locale.percent_formats[None].pattern.replace("0", "0.####")
         return _widen_spaces(format_decimal(rate / _PERCENT, pattern, self.locale))
 
     def format_day(self, timestamp: datetime, time_zone: str) -> str:
-        """Return the date of a timestamp with the name of the month."""
+        """Format a timestamp as a date in a time zone, with the name of the month."""
         return format_date(timestamp.astimezone(ZoneInfo(time_zone)), "long", self.locale)
 
     def format_period(self, start: datetime, end: datetime, time_zone: str) -> str:
-        """Return the first and the last day of a period that ends before `end`."""
+        """Format a period as its first and last day; `end` is exclusive."""
         zone = ZoneInfo(time_zone)
         last = max(start, end - timedelta(microseconds=1))
         days = (format_date(day.astimezone(zone), "medium", self.locale) for day in (start, last))
@@ -86,13 +87,13 @@ class Texts:
         return self.sentences["period"].format(start=first_day, end=last_day)
 
     def get_country_name(self, code: str) -> str:
-        """Return the name of a country, or its code if the language has no name for it."""
+        """Return a country's name in this language, or its code if there is no name."""
         return str(self.locale.territories.get(code, code))
 
 
 @cache
 def load_texts(language: Language) -> Texts:
-    """Return the texts of a language. Raises `InvoiceError` if the language is unknown."""
+    """Read the texts in a language from its file. Raises `InvoiceError` for unknown languages."""
     if language not in LANGUAGES:
         raise InvoiceError("language", f"must be one of {', '.join(LANGUAGES)}")
     content = tomllib.loads((_FOLDER / f"{language}.toml").read_text(encoding="utf-8"))
@@ -102,7 +103,7 @@ def load_texts(language: Language) -> Texts:
 def describe_plan(
     plan: str, start: datetime, end: datetime, *, time_zone: str = "UTC", language: Language = "en"
 ) -> str:
-    """Return the description of a line that charges the price of a plan for a period."""
+    """Return the description for a line that charges a plan's price for a period."""
     texts = load_texts(language)
     period = texts.format_period(start, end, time_zone)
     return texts.sentences["plan"].format(plan=plan, period=period)
@@ -111,7 +112,7 @@ def describe_plan(
 def describe_unused_plan(
     plan: str, start: datetime, end: datetime, *, time_zone: str = "UTC", language: Language = "en"
 ) -> str:
-    """Return the description of a line that credits the unused time of a plan."""
+    """Return the description for a line that credits the unused time of a plan."""
     texts = load_texts(language)
     period = texts.format_period(start, end, time_zone)
     return texts.sentences["plan_unused"].format(plan=plan, period=period)
@@ -120,7 +121,7 @@ def describe_unused_plan(
 def describe_meter(
     meter: str, *, unit: int = 1, is_bytes: bool = False, language: Language = "en"
 ) -> str:
-    """Return the name of a meter, with the size of its unit if no unit code expresses it."""
+    """Return a meter's name, and the size of its unit if there is no unit code for that size."""
     texts = load_texts(language)
     name = texts.meters.get(meter, meter)
     if find_unit_code(unit, is_bytes=is_bytes):
@@ -132,7 +133,7 @@ def describe_meter(
 def describe_tier(
     description: str, start: Decimal, end: Decimal | None, language: Language = "en"
 ) -> str:
-    """Return a description with the range of a tier: the units after `start`, up to `end`."""
+    """Add a tier's range to a description; the tier has the units after `start`, up to `end`."""
     texts = load_texts(language)
     if end is None:
         values = {"start": texts.format_quantity(start)}
@@ -152,5 +153,5 @@ def _build_pattern(min_decimals: int, max_decimals: int = 0) -> str:
 
 
 def _widen_spaces(number: str) -> str:
-    """Replace narrow spaces between digits, which are hard to see in print, by wider spaces."""
+    """Replace narrow spaces between digits, which are hard to see in print, with wider ones."""
     return number.replace("\N{NARROW NO-BREAK SPACE}", "\N{NO-BREAK SPACE}")

@@ -1,7 +1,7 @@
 """Train and evaluate extraction models in a child process with limits.
 
-The child has one thread and limited memory, processor time and wall-clock time. It is killed when
-its parent ends. Examples are sent one by one, so the parent never holds all of them in memory.
+The child has one thread, and limited memory, processor time and wall-clock time. It is killed when
+its parent exits. Examples are sent one by one, so the parent never holds all of them in memory.
 """
 
 from app.engines.learning.parent import (
@@ -9,7 +9,7 @@ from app.engines.learning.parent import (
     LearningFailed,
     LearningInterrupted,
     LearningLimits,
-    Trained,
+    TrainingResult,
     evaluate_in_child,
     train_in_child,
 )
@@ -19,7 +19,7 @@ __all__ = [
     "LearningFailed",
     "LearningInterrupted",
     "LearningLimits",
-    "Trained",
+    "TrainingResult",
     "evaluate_in_child",
     "train_in_child",
 ]

@@ -1,4 +1,7 @@
-"""The process that trains or evaluates. It reads a task and examples, and writes one result."""
+"""The child process that trains or evaluates a model.
+
+It reads a task and examples from stdin, and writes one result to stdout.
+"""
 
 import os
 import resource
@@ -11,13 +14,13 @@ import orjson
 from app.engines import extraction
 from app.engines.extraction import Example, NotEnoughExamples
 from app.engines.learning.messages import decode_example, read_frame, write_frame
-from app.engines.sandbox.confinement import end_with_parent
+from app.engines.sandbox.confinement import exit_with_parent
 
 
 def main() -> None:
-    """Read the task, work under its limits, and write the result."""
+    """Read the task, apply its limits, train or evaluate, and write the result."""
     stdin, stdout = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)  # Output of libraries must not mix with the result.
+    os.dup2(2, 1)  # Output from libraries must not mix with the result.
     task: dict[str, Any] = orjson.loads(read_frame(stdin) or b"{}")
     _apply_limits(task)
     previous = read_frame(stdin) or b""
@@ -25,16 +28,16 @@ def main() -> None:
     try:
         header, content = _run_task(task, previous, list(_read_examples(stdin)))
     except NotEnoughExamples as problem:
-        header = {"error": "not_enough_examples", "message": f"There are only {problem}."}
+        header = {"error": "not_enough_examples", "message": str(problem)}
     except MemoryError:
-        header = {"error": "out_of_memory", "message": "The training needed too much memory."}
+        header = {"error": "out_of_memory", "message": "Training needed too much memory."}
     write_frame(stdout, orjson.dumps(header, option=orjson.OPT_SERIALIZE_NUMPY))
     write_frame(stdout, content)
     stdout.close()
 
 
 def _apply_limits(task: dict[str, Any]) -> None:
-    end_with_parent(task["parent"])
+    exit_with_parent(task["parent"])
     limits = task["limits"]
     os.nice(10)
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))

@@ -1,4 +1,4 @@
-"""Encode the examples and results that the parent and the child exchange through pipes."""
+"""Encode the examples and frames that the parent and the child exchange through pipes."""
 
 import struct
 from typing import Any, BinaryIO
@@ -11,23 +11,23 @@ _LENGTH = struct.Struct(">Q")
 
 
 def write_frame(stream: BinaryIO, payload: bytes) -> None:
-    """Write a payload after its length."""
+    """Write a frame: the length of the payload, then the payload."""
     stream.write(_LENGTH.pack(len(payload)))
     stream.write(payload)
 
 
 def read_frame(stream: BinaryIO) -> bytes | None:
-    """Return the next payload, or None at the end of the stream."""
-    head = stream.read(_LENGTH.size)
-    if len(head) < _LENGTH.size:
+    """Return the payload of the next frame, or None at the end of the stream."""
+    length_bytes = stream.read(_LENGTH.size)
+    if len(length_bytes) < _LENGTH.size:
         return None
-    (length,) = _LENGTH.unpack(head)
+    (length,) = _LENGTH.unpack(length_bytes)
     payload = stream.read(length)
     return payload if len(payload) == length else None
 
 
 def encode_example(example: Example) -> bytes:
-    """Return an example as JSON."""
+    """Encode an example as JSON; `decode_example` reverses this."""
     document = example.document
     return orjson.dumps(
         {

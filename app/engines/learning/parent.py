@@ -1,4 +1,4 @@
-"""Start the child, send it the examples, and read its result."""
+"""Start the child process, send it a task and examples, and read its result."""
 
 import os
 import signal
@@ -21,7 +21,7 @@ _MIB = 2**20
 
 @dataclass(frozen=True, slots=True)
 class LearningLimits:
-    """The limits of a child: bytes of data in memory, and seconds of processor and wall time."""
+    """The limits of a child process: bytes of data, processor seconds, and wall-clock seconds."""
 
     memory_bytes: int = 1024 * _MIB
     cpu_seconds: int = 300
@@ -32,7 +32,7 @@ TRAINING_LIMITS = LearningLimits()
 
 
 class LearningFailed(Exception):  # noqa: N818 - named after the outcome
-    """The child process returned no result.
+    """The child process returned an error or no result.
 
     `code` is `not_enough_examples`, `out_of_memory`, `timed_out` or `crashed`.
     """
@@ -43,11 +43,14 @@ class LearningFailed(Exception):  # noqa: N818 - named after the outcome
 
 
 class LearningInterrupted(Exception):  # noqa: N818 - named after the outcome
-    """The child process was killed from outside, so another attempt may succeed."""
+    """Another process killed the child process, so a second attempt may succeed."""
 
 
-class Trained(NamedTuple):
-    """A trained model. `is_better` is also true if there is no previous model to compare with."""
+class TrainingResult(NamedTuple):
+    """A trained model as bytes, with its report.
+
+    `is_better` is also true if there is no previous model to compare with.
+    """
 
     version: str
     content: bytes
@@ -62,14 +65,14 @@ def train_in_child(
     schema_version: str,
     previous: bytes | None = None,
     limits: LearningLimits = TRAINING_LIMITS,
-) -> Trained:
-    """Train a model and compare it with `previous`, whose MAC the caller has verified.
+) -> TrainingResult:
+    """Train a model and compare it with `previous`, a serialized model.
 
-    Raises LearningFailed.
+    The caller must have verified the MAC of `previous`. Raises LearningFailed.
     """
     task = {"task": "train", "fields": list(fields), "schema_version": schema_version}
     header, content = _run_child(task, previous, examples, limits)
-    return Trained(header["version"], content, header["report"], header["is_better"])
+    return TrainingResult(header["version"], content, header["report"], header["is_better"])
 
 
 def evaluate_in_child(
@@ -79,7 +82,7 @@ def evaluate_in_child(
     folds: int,
     limits: LearningLimits = TRAINING_LIMITS,
 ) -> dict[str, Any]:
-    """Return the report of a cross-validation. Raises LearningFailed."""
+    """Cross-validate a model with `folds` folds, and return the report. Raises LearningFailed."""
     task = {"task": "evaluate", "fields": list(fields), "folds": folds}
     header, _ = _run_child(task, None, examples, limits)
     report: dict[str, Any] = header["report"]
@@ -108,7 +111,7 @@ def _run_child(
         finally:
             timer.cancel()
         if is_timed_out:
-            raise LearningFailed("timed_out", "The training took too long.")
+            raise LearningFailed("timed_out", "Training took too long.")
         if header is None:
             raise _explain_exit(child.wait())
     if "error" in header:
@@ -123,7 +126,7 @@ def _exchange(
     examples: Iterable[Example],
 ) -> tuple[dict[str, Any] | None, bytes]:
     stdin, stdout = cast("IO[bytes]", child.stdin), cast("IO[bytes]", child.stdout)
-    with suppress(BrokenPipeError):  # The child ended early; its result says why.
+    with suppress(BrokenPipeError):  # The child has exited early; its result says why.
         write_frame(stdin, task_payload)  # type: ignore[arg-type]
         write_frame(stdin, previous or b"")  # type: ignore[arg-type]
         for example in examples:
@@ -160,5 +163,5 @@ def _explain_exit(status: int) -> LearningFailed | LearningInterrupted:
     if -status in (signal.SIGKILL, signal.SIGTERM, signal.SIGINT):
         return LearningInterrupted()
     if status == -24:  # noqa: PLR2004 - SIGXCPU
-        return LearningFailed("timed_out", "The training took too much processor time.")
-    return LearningFailed("crashed", f"The training process ended with the status {status}.")
+        return LearningFailed("timed_out", "Training took too much processor time.")
+    return LearningFailed("crashed", f"The training process exited with status {status}.")

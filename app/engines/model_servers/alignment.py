@@ -15,14 +15,14 @@ from app.engines.fields import Field, Tag, ValueProblem
 from app.engines.fields.model import Normalizer
 from app.engines.fields.values import get_normalizer
 from app.engines.model_servers.clues import CLUES
-from app.engines.model_servers.places import Budget, Places, SearchedValue
+from app.engines.model_servers.places import Budget, DocumentSearch, SearchedValue
 from app.engines.model_servers.protocol import is_requested
 
 MAX_VALUES = 1_000
-"""The maximum number of values that are read from one answer."""
+"""The maximum number of values read from one answer."""
 
 _MAX_VALUE_CHARS = 1_000
-_CONCLUSIONS = frozenset({"choice", "boolean"})
+_TYPES_WITHOUT_EVIDENCE = frozenset({"choice", "boolean"})
 
 
 class _AnswerValue(NamedTuple):
@@ -35,40 +35,40 @@ class _AnswerValue(NamedTuple):
 def align_values(values: dict[str, Any], document: Document, fields: Sequence[Field]) -> list[Tag]:
     """Return tags for the values that are valid for their fields and occur in the document.
 
-    Values after the first MAX_VALUES are dropped. So are the values that are not reached within the
-    budget, because a malicious answer can make every search slow.
+    Values after the first MAX_VALUES are dropped. Values that are not reached within the time
+    budget are also dropped, because a malicious answer can make every search slow.
     """
     return _Alignment(document).build_tags(islice(_list_answer_values(values, fields), MAX_VALUES))
 
 
 class _Alignment:
-    """The search for the values of one answer."""
+    """Searches one document for the values of one answer."""
 
     def __init__(self, document: Document) -> None:
         self._budget = Budget()
-        self._places = Places(document, self._budget)
+        self._search = DocumentSearch(document, self._budget)
         self._normalizers: dict[str, Normalizer] = {}
 
     def build_tags(self, answer_values: Iterator[_AnswerValue]) -> list[Tag]:
         """Return the tags in the order of the values, without duplicates."""
         tags_by_number: dict[int, Tag | None] = {}
-        unplaced_values: dict[int, _AnswerValue] = {}
+        values_to_search: dict[int, _AnswerValue] = {}
         searched_values: dict[int, SearchedValue] = {}
         for number, answer_value in enumerate(answer_values):
             if self._budget.is_spent():
                 break
             tags_by_number[number], searched_value = self._build_tag(answer_value)
             if searched_value is not None:
-                unplaced_values[number], searched_values[number] = answer_value, searched_value
-        for number, place in self._places.find_values(searched_values).items():
-            evidence = [self._places.build_evidence(place)]
-            tags_by_number[number] = _make_tag(
-                unplaced_values[number], searched_values[number].value, evidence
+                values_to_search[number], searched_values[number] = answer_value, searched_value
+        for number, text_range in self._search.find_values(searched_values).items():
+            evidence = [self._search.build_evidence(text_range)]
+            tags_by_number[number] = _create_tag(
+                values_to_search[number], searched_values[number].value, evidence
             )
         return _deduplicate([tags_by_number[number] for number in sorted(tags_by_number)])
 
     def _build_tag(self, answer_value: _AnswerValue) -> tuple[Tag | None, SearchedValue | None]:
-        """Return the tag for a value, or the value to search for in other spellings, or neither."""
+        """Return a tag, or a value to search for in other spellings, or neither."""
         raw, kind = answer_value.raw, answer_value.field["type"]
         if raw is None or raw == "" or isinstance(raw, dict | list):
             return None, None
@@ -81,17 +81,17 @@ class _Alignment:
                 value = normalize(raw)
             except ValueProblem:
                 return None, None
-        if kind in _CONCLUSIONS:
-            return _make_tag(answer_value, value, []), None
-        place = self._places.find_text(str(raw))
-        if place is None:
-            is_typed = kind in CLUES
+        if kind in _TYPES_WITHOUT_EVIDENCE:
+            return _create_tag(answer_value, value, []), None
+        text_range = self._search.find_text(str(raw))
+        if text_range is None:
+            has_clues = kind in CLUES
             return None, SearchedValue(
                 kind, value, self._get_normalizer(answer_value)
-            ) if is_typed else None
+            ) if has_clues else None
         if kind == "span":
-            value = {"start": place.start, "end": place.end}
-        return _make_tag(answer_value, value, [self._places.build_evidence(place)]), None
+            value = {"start": text_range.start, "end": text_range.end}
+        return _create_tag(answer_value, value, [self._search.build_evidence(text_range)]), None
 
     def _get_normalizer(self, answer_value: _AnswerValue) -> Normalizer:
         if answer_value.name not in self._normalizers:
@@ -117,7 +117,7 @@ def _list_answer_values(values: dict[str, Any], fields: Sequence[Field]) -> Iter
             yield _AnswerValue(field, field["key"], None, value)
 
 
-def _make_tag(answer_value: _AnswerValue, value: Any, evidence: list[dict[str, Any]]) -> Tag:
+def _create_tag(answer_value: _AnswerValue, value: Any, evidence: list[dict[str, Any]]) -> Tag:
     return {
         "field": answer_value.name,
         "value": value,

@@ -1,7 +1,7 @@
-"""Find the texts that may denote a value, so that other texts need no parsing.
+"""Find the texts that may denote a value, so that other texts need not be parsed.
 
-A text that denotes a value contains a clue to the value, such as the year of a date. A text with a
-clue does not always denote the value.
+A text that denotes a value contains a clue to the value, such as the year of a date. A text that
+contains the clue does not always denote the value.
 """
 
 import re
@@ -17,7 +17,10 @@ _LAST_DIGITS = 4
 
 
 class Clue(NamedTuple):
-    """How to recognize values of a type; `max_words` limits the number of words in such a value."""
+    """The functions that list the clues in a value and in a text, for one field type.
+
+    `max_words` is the maximum number of words in a text that denotes a value.
+    """
 
     list_value_clues: Callable[[Any], Iterable[str]]
     list_text_clues: Callable[[str], Iterable[str]]
@@ -44,7 +47,7 @@ def _find_amount_in_text(text: str) -> list[str]:
 
 
 def _find_years(value: str) -> set[str]:
-    """Return the year of a date, or all years that a UTC time has in any time zone."""
+    """Return the years that a date or UTC time may have in any time zone."""
     day = date.fromisoformat(value[:10])
     offsets = (
         (timedelta(days=-1), timedelta(), timedelta(days=1)) if "T" in value else (timedelta(),)
@@ -104,4 +107,4 @@ CLUES = {
     "email": Clue(_find_mailbox, _find_mailbox, 1),
     "url": Clue(_find_host, _find_host, 1),
 }
-"""The clues of the field types whose values may have different spellings."""
+"""The clues by field type, for types whose values may have different spellings."""

@@ -1,4 +1,4 @@
-"""Find the places of values in a document, and describe them as evidence."""
+"""Find where a document states values, and build the evidence for these text ranges."""
 
 from bisect import bisect_left
 from collections import defaultdict
@@ -28,7 +28,7 @@ class Budget:
         self._ends_at = thread_time() + _BUDGET_SECONDS
 
     def is_spent(self) -> bool:
-        """Return whether the search must end."""
+        """Return whether the time is used up and the search must end."""
         return thread_time() > self._ends_at
 
 
@@ -40,8 +40,8 @@ class SearchedValue(NamedTuple):
     normalize: Normalizer
 
 
-class Places:
-    """The part of a document that was sent to the model, indexed for searches."""
+class DocumentSearch:
+    """Searches the part of a document that was sent to the model."""
 
     def __init__(self, document: Document, budget: Budget) -> None:
         self._text = document.text[:MAX_TEXT_CHARS]
@@ -54,11 +54,14 @@ class Places:
         self._budget = budget
 
     def find_text(self, text: str) -> Range | None:
-        """Return the first place of a text, ignoring case and white space."""
+        """Return the first occurrence of a text, ignoring case and white space."""
         return self._index.find(text)
 
     def find_values(self, searched_values: Mapping[int, SearchedValue]) -> dict[int, Range]:
-        """Return for each value the first of the shortest word runs that denote it."""
+        """Return the text range that denotes each value, for the values that were found.
+
+        The range is the first of the shortest word runs that denote the value.
+        """
         normalizers: dict[tuple[str, str], list[Normalizer]] = defaultdict(list)
         pending_numbers: dict[tuple[Normalizer, bytes], list[int]] = defaultdict(list)
         for number, searched_value in searched_values.items():
@@ -66,21 +69,21 @@ class Places:
             for clue in CLUES[searched_value.kind].list_value_clues(searched_value.value):
                 if searched_value.normalize not in normalizers[searched_value.kind, clue]:
                     normalizers[searched_value.kind, clue].append(searched_value.normalize)
-        places: dict[int, Range] = {}
+        text_ranges: dict[int, Range] = {}
         seen_texts: set[tuple[str, str]] = set()
-        for kind, place in self._list_runs(
+        for kind, text_range in self._list_runs(
             sorted({searched_value.kind for searched_value in searched_values.values()})
         ):
             if not pending_numbers or self._budget.is_spent():
                 break
-            text = self._text[place.start : place.end]
+            text = self._text[text_range.start : text_range.end]
             if (kind, text) in seen_texts:
                 continue
             seen_texts.add((kind, text))
             for clue in CLUES[kind].list_text_clues(text):
                 for value in self._normalize(text, normalizers.get((kind, clue), [])):
-                    places |= dict.fromkeys(pending_numbers.pop(value, ()), place)
-        return places
+                    text_ranges |= dict.fromkeys(pending_numbers.pop(value, ()), text_range)
+        return text_ranges
 
     def _normalize(
         self, text: str, normalizers: Sequence[Normalizer]
@@ -94,23 +97,26 @@ class Places:
                 continue
 
     def _list_runs(self, kinds: list[str]) -> Iterator[tuple[str, Range]]:
-        """Yield the word runs that may denote a value of each type, shortest runs first."""
+        """Yield (type, word run) pairs for runs that may denote a value of the type.
+
+        The shortest runs come first.
+        """
         has_digit = [any(map(str.isdigit, word.text)) for word in self._words]
         for length in range(1, _MAX_WORDS + 1):
             candidate_kinds = [kind for kind in kinds if CLUES[kind].max_words >= length]
             limit = _MAX_WORD_CHARS if length == 1 else _MAX_RUN_CHARS
             for first in range(len(self._words) - length + 1 if candidate_kinds else 0):
-                place = Range(self._words[first].start, self._words[first + length - 1].end)
-                if place.end - place.start > limit:
+                text_range = Range(self._words[first].start, self._words[first + length - 1].end)
+                if text_range.end - text_range.start > limit:
                     continue
                 contains_digit = any(has_digit[first : first + length])
                 for kind in candidate_kinds:
-                    if contains_digit or kind in _KINDS_WITHOUT_DIGITS:
-                        yield kind, place
+                    if contains_digit or kind in _TYPES_WITHOUT_DIGITS:
+                        yield kind, text_range
 
-    def build_evidence(self, place: Range) -> dict[str, Any]:
-        """Return the evidence for a range of the text: its page, its box and its text."""
-        overlapping_words = self._list_overlapping_words(place)
+    def build_evidence(self, text_range: Range) -> dict[str, Any]:
+        """Return the evidence for a text range: page, box, offsets and text."""
+        overlapping_words = self._list_overlapping_words(text_range)
         page = overlapping_words[0].page if overlapping_words else 1
         boxes = [
             word.box for word in overlapping_words if word.page == page and word.box is not None
@@ -118,19 +124,19 @@ class Places:
         return {
             "page": page,
             "box": _unite_boxes(boxes) if boxes else None,
-            "start": place.start,
-            "end": place.end,
-            "text": self._text[place.start : place.end],
+            "start": text_range.start,
+            "end": text_range.end,
+            "text": self._text[text_range.start : text_range.end],
         }
 
-    def _list_overlapping_words(self, place: Range) -> list[SourceWord]:
-        end = first = bisect_left(self._starts, place.end)
-        while first and self._words[first - 1].end > place.start:
+    def _list_overlapping_words(self, text_range: Range) -> list[SourceWord]:
+        end = first = bisect_left(self._starts, text_range.end)
+        while first and self._words[first - 1].end > text_range.start:
             first -= 1
         return self._words[first:end]
 
 
-_KINDS_WITHOUT_DIGITS = frozenset({"email", "url"})
+_TYPES_WITHOUT_DIGITS = frozenset({"email", "url"})
 
 
 def _encode(value: Any) -> bytes:

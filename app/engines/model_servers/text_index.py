@@ -1,8 +1,8 @@
-"""Find texts in a document, in a time that does not depend on the texts.
+"""Find texts in a document, with a run time that does not depend on the searched texts.
 
 A malicious answer could make a plain search slow, and the thread shares its process with other
-threads. So the words of the document are indexed once, and a search compares a text only at the
-places of its rarest word.
+threads. The words of the document are therefore indexed once, and a search compares a text only at
+the positions of its rarest word.
 """
 
 import re
@@ -10,11 +10,11 @@ from bisect import bisect_right
 from collections import defaultdict
 from typing import NamedTuple
 
-_MAX_PLACES = 1_000
-"""The maximum number of places that one search compares."""
+_MAX_POSITIONS = 1_000
+"""The maximum number of positions that one search compares."""
 
 _MAX_SYMBOL_CHARS = 10
-"""The maximum length of a searched text without letters and digits."""
+"""The maximum number of characters in a searched text without letters and digits."""
 
 # Both patterns match any text in linear time.
 _TOKEN = re.compile(r"\S+")
@@ -22,14 +22,14 @@ _WORD = re.compile(r"\w+")
 
 
 class Range(NamedTuple):
-    """Offsets in the text of the document."""
+    """The start and end offsets of a range in the text of the document."""
 
     start: int
     end: int
 
 
 class TextIndex:
-    """The indexed words of a text, ignoring case and white space."""
+    """An index of the words in a text, ignoring case and white space."""
 
     def __init__(self, text: str) -> None:
         tokens = list(_TOKEN.finditer(text))
@@ -41,13 +41,13 @@ class TextIndex:
         for lowered_token in lowered_tokens:
             self._folded_starts.append(start)
             start += len(lowered_token) + 1
-        self._places: dict[str, list[int]] = defaultdict(list)
+        self._word_positions: dict[str, list[int]] = defaultdict(list)
         for word in _WORD.finditer(self._folded):
-            self._places[word.group()].append(word.start())
+            self._word_positions[word.group()].append(word.start())
         self._ranges: dict[str, Range | None] = {}
 
     def find(self, text: str) -> Range | None:
-        """Return the first place of a text that does not begin or end within a word."""
+        """Return the first occurrence of a text that does not begin or end within a word."""
         folded = " ".join(_lower_text(word) for word in text.split())
         if folded not in self._ranges:
             self._ranges[folded] = self._find_folded(folded) if folded else None
@@ -57,9 +57,9 @@ class TextIndex:
         words = list(_WORD.finditer(folded))
         if not words:
             return self._find_symbols(folded)
-        rarest = min(words, key=lambda word: len(self._places.get(word.group(), ())))
-        for place in self._places.get(rarest.group(), ())[:_MAX_PLACES]:
-            start = place - rarest.start()
+        rarest = min(words, key=lambda word: len(self._word_positions.get(word.group(), ())))
+        for position in self._word_positions.get(rarest.group(), ())[:_MAX_POSITIONS]:
+            start = position - rarest.start()
             if start >= 0 and self._folded.startswith(folded, start):
                 text_range = self._check_edges(start, start + len(folded))
                 if text_range is not None:
@@ -68,7 +68,7 @@ class TextIndex:
 
     def _find_symbols(self, folded: str) -> Range | None:
         start = -1
-        for _ in range(_MAX_PLACES if len(folded) <= _MAX_SYMBOL_CHARS else 0):
+        for _ in range(_MAX_POSITIONS if len(folded) <= _MAX_SYMBOL_CHARS else 0):
             start = self._folded.find(folded, start + 1)
             if start < 0:
                 break
@@ -84,9 +84,9 @@ class TextIndex:
             return None
         return Range(self._to_offset(start), self._to_offset(end - 1) + 1)
 
-    def _to_offset(self, place: int) -> int:
-        number = bisect_right(self._folded_starts, place) - 1
-        return self._starts[number] + place - self._folded_starts[number]
+    def _to_offset(self, position: int) -> int:
+        token_index = bisect_right(self._folded_starts, position) - 1
+        return self._starts[token_index] + position - self._folded_starts[token_index]
 
 
 def _lower_text(text: str) -> str:

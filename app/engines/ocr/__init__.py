@@ -1,7 +1,8 @@
 """Recognize the text of page images in sandboxed processes.
 
-The models of PP-OCR are part of the `rapidocr` wheel: nothing is downloaded. Each page is drawn and
-recognized in a separate process, with one thread, no network and the limits of `LIMITS`.
+The models of PP-OCR are part of the `rapidocr` wheel, so nothing is downloaded. Each page is
+rendered and recognized in a separate process, with one thread, no network access, and the limits in
+`LIMITS`.
 """
 
 from app.engines.ocr.model import LIMITS, RecognizedPage, RecognizedWord

@@ -1,7 +1,7 @@
 """Recognize pages; runs only in sandboxed processes.
 
-The fork server imports this module once, so that the models are loaded and the libraries have read
-their files before a process is confined. The application itself must not import it.
+The fork server imports this module once. The models are then loaded, and the libraries have read
+their files, before a process is confined. The application itself must not import this module.
 """
 
 from typing import Any, BinaryIO
@@ -19,7 +19,7 @@ from app.engines.sandbox import Send
 
 
 def _preload() -> None:
-    """Load the models by recognizing a first image with text."""
+    """Load the models by recognizing a small image with text."""
     image = Image.new("RGB", (320, 80), "white")
     ImageDraw.Draw(image).text((20, 20), "Total 42", "black", ImageFont.load_default(32))
     recognize(detect(image))
@@ -32,11 +32,11 @@ _preload()
 def recognize_page(
     document: BinaryIO, arguments: dict[str, Any], limits: Limits, send: Send
 ) -> None:
-    """Send a page's text and words as a frame `PAGE`, with the `confidences` of the words.
+    """Send a page's text and words as a `PAGE` frame, with the `confidences` of the words.
 
-    The arguments are those of `readers.draw_page`.
+    The arguments are those of `readers.render_page`.
     """
-    image = readers.draw_page(document, arguments, limits)
+    image = readers.render_page(document, arguments, limits)
     width, height = (side / arguments["scale"] for side in image.size)
     composed, confidences = pages.recognize_page(image, width, height)
     page = build_page(width, height, 0, composed.text, composed.words)

@@ -27,22 +27,23 @@ _RECOGNIZER = RapidOCR(
     }
 )
 _MIN_TALL_RATIO = 1.5
-"""From this ratio of height to width on, the recognizer rotates a line by 90 degrees to read it."""
+"""The ratio of height to width from which the recognizer rotates a line by 90 degrees."""
 _MIN_CONFIDENCE = 0.5
 _MAX_COMPARED_LINES = 5
-"""The maximum number of lines read in both directions to detect a page that is upside down.
+"""The maximum number of lines read in both directions to detect an upside-down page.
 
-The classifier for this purpose, which comes with the models, is often wrong.
+The classifier for this purpose that comes with the models is often wrong.
 """
 
 
 class Line(NamedTuple):
     """A recognized line of text.
 
-    `corners` is a 4 x 2 array with the corners of its quadrilateral in pixels, clockwise from the
-    top left. `is_tall` is True if the text runs down, and `is_upside_down` if the text runs in the
-    opposite direction. `columns` has the position of each character that is not white space, from 0
-    to 1 along the line, and `confidences` has the confidence of each of these characters.
+    `corners` is a 4 x 2 array with the corners of the line's quadrilateral in pixels, clockwise
+    from the top left. `is_tall` is True if the text runs down the page, and `is_upside_down` if it
+    runs in the opposite direction. `columns` has the position of each character that is not white
+    space, from 0 to 1 along the line, and `confidences` has the confidence of each of these
+    characters.
     """
 
     text: str
@@ -54,7 +55,7 @@ class Line(NamedTuple):
 
 
 class LineWord(NamedTuple):
-    """A word of a line; `box` is in pixels, and `is_spaced` True if white space precedes it."""
+    """A word of a line; `box` is in pixels, and `is_spaced` is True if white space precedes it."""
 
     text: str
     box: tuple[float, float, float, float]
@@ -63,9 +64,10 @@ class LineWord(NamedTuple):
 
 
 class Detection(NamedTuple):
-    """The lines found in an image: their corners in pixels, an array of n x 4 x 2, and pictures.
+    """The lines that were detected in an image, before recognition.
 
-    A picture is an array of height x width x 3. Pictures of tall lines are rotated by 90 degrees.
+    `quads` has the corners of each line in pixels, as an array of n x 4 x 2. `pictures` has an
+    array of height x width x 3 for each line; pictures of tall lines are rotated by 90 degrees.
     """
 
     quads: Any
@@ -73,7 +75,7 @@ class Detection(NamedTuple):
 
 
 def detect(image: Image.Image) -> Detection:
-    """Find the lines of an image."""
+    """Detect the lines of text in an image, and cut them out."""
     pixels = np.asarray(image.convert("RGB"))[:, :, ::-1]
     resized, record = _RECOGNIZER.preprocess_img(pixels)
     try:
@@ -86,7 +88,7 @@ def detect(image: Image.Image) -> Detection:
 
 
 def find_rotation(detection: Detection) -> int:
-    """Return the number of clockwise quarter turns by which most text is rotated."""
+    """Return the number of clockwise quarter turns by which most of the text is rotated."""
     if not detection.pictures:
         return 0
     lengths = [max(_measure_quad(quad)) for quad in detection.quads]
@@ -95,11 +97,9 @@ def find_rotation(detection: Detection) -> int:
         length for length, is_tall in zip(lengths, tall_flags, strict=True) if is_tall
     )
     is_mostly_tall = 2 * tall_length > sum(lengths)
-    main_numbers = [
-        number for number, is_tall in enumerate(tall_flags) if is_tall == is_mostly_tall
-    ]
-    longest = sorted(main_numbers, key=lambda number: -lengths[number])[:_MAX_COMPARED_LINES]
-    pictures = [detection.pictures[number] for number in longest]
+    main_indexes = [index for index, is_tall in enumerate(tall_flags) if is_tall == is_mostly_tall]
+    longest_indexes = sorted(main_indexes, key=lambda index: -lengths[index])[:_MAX_COMPARED_LINES]
+    pictures = [detection.pictures[index] for index in longest_indexes]
     upright_readings, rotated_readings = (
         _read_pictures(pictures),
         _read_pictures([_rotate_by_180(picture) for picture in pictures]),
@@ -111,7 +111,10 @@ def find_rotation(detection: Detection) -> int:
 
 
 def recognize(detection: Detection) -> list[Line]:
-    """Read the lines of an image with mostly upright lines. Tall lines may run up or down."""
+    """Recognize the text of detected lines that are mostly upright.
+
+    Tall lines may run up or down the page.
+    """
     tall_flags = [_is_tall(quad) for quad in detection.quads]
     pictures = detection.pictures
     upright_readings = _read_pictures(pictures)
@@ -127,15 +130,24 @@ def recognize(detection: Detection) -> list[Line]:
     lines = []
     for quad, is_tall, reading in zip(detection.quads, tall_flags, upright_readings, strict=True):
         rotated_reading = next(rotated_readings) if is_tall else reading
-        best = max(reading, rotated_reading, key=lambda item: item.score)
-        if best.text.strip() and best.score >= _MIN_CONFIDENCE:
-            columns, confidences = _locate_characters(best)
-            lines.append(Line(best.text, quad, is_tall, best is not reading, columns, confidences))
+        best_reading = max(reading, rotated_reading, key=lambda item: item.score)
+        if best_reading.text.strip() and best_reading.score >= _MIN_CONFIDENCE:
+            columns, confidences = _locate_characters(best_reading)
+            lines.append(
+                Line(
+                    best_reading.text,
+                    quad,
+                    is_tall,
+                    best_reading is not reading,
+                    columns,
+                    confidences,
+                )
+            )
     return lines
 
 
 class _Reading(NamedTuple):
-    """The text of a line, its mean confidence, and the recognizer's columns and confidences."""
+    """The text of a line, its mean confidence, and the details from the recognizer."""
 
     text: str
     score: float
@@ -183,7 +195,7 @@ def _measure_quad(quad: Any) -> tuple[float, float]:
 
 
 def split_line(line: Line) -> Iterator[LineWord]:
-    """Yield the words of a line, split in the same way as by the document readers."""
+    """Yield the words of a line, split in the same way as in the document readers."""
     half = _measure_character_distance(line) / 2
     last_end, first_column = 0, 0
     for match in WORD.finditer(line.text):
@@ -198,13 +210,13 @@ def split_line(line: Line) -> Iterator[LineWord]:
 
 
 def _measure_character_distance(line: Line) -> float:
-    """Return the usual distance between two characters, from 0 to 1 along the line."""
+    """Return the median distance between two characters, from 0 to 1 along the line."""
     distances = np.diff(line.columns)
     return float(np.median(distances)) if len(distances) else 1.0
 
 
 def _compute_box(line: Line, start: float, end: float) -> tuple[float, float, float, float]:
-    """Return the box in pixels around the part of a line between two positions."""
+    """Return the box, in pixels, of the part of a line from `start` to `end` (0 to 1)."""
     if line.is_upside_down:
         start, end = 1 - end, 1 - start
     upper_left, upper_right, lower_right, lower_left = line.corners

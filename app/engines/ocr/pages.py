@@ -15,17 +15,17 @@ _ROTATIONS = {
 
 
 def recognize_page(image: Image.Image, width: float, height: float) -> tuple[PageText, list[float]]:
-    """Return the text and words of the image of a page, and the confidence of each word.
+    """Return the text and words of a page image, and the confidence of each word.
 
     `width` and `height` are the size of the page in points. A page that is rotated by quarter turns
-    is turned upright first, because its words would otherwise be in the wrong order.
+    is first rotated upright, because its words would otherwise be in the wrong order.
     """
     detection = detect(image)
-    quarters = find_rotation(detection)
-    if quarters:
-        detection = detect(image.transpose(_ROTATIONS[quarters]))
+    quarter_turns = find_rotation(detection)
+    if quarter_turns:
+        detection = detect(image.transpose(_ROTATIONS[quarter_turns]))
     scale = width / image.width
-    size = (height, width) if quarters % 2 else (width, height)
+    size = (height, width) if quarter_turns % 2 else (width, height)
     confidences: list[float] = []
     groups: dict[int, list[Token]] = {}
     for line in recognize(detection):
@@ -33,14 +33,14 @@ def recognize_page(image: Image.Image, width: float, height: float) -> tuple[Pag
         is_oblique = line.is_tall or line.is_upside_down
         for token in _build_tokens(line, scale, confidences):
             if is_oblique:
-                token.x0, token.y0, token.x1, token.y1 = rotate_box(token.box, quarters, *size)
-            groups.setdefault(OBLIQUE if is_oblique else quarters, []).append(token)
+                token.x0, token.y0, token.x1, token.y1 = rotate_box(token.box, quarter_turns, *size)
+            groups.setdefault(OBLIQUE if is_oblique else quarter_turns, []).append(token)
     composed = compose_text(groups, width, height)
     return composed, [confidences[token] for token in composed.words.tokens]
 
 
 def _build_tokens(line: Line, scale: float, confidences: list[float]) -> list[Token]:
-    """Return the words of a line in points, and append their confidences."""
+    """Return the words of a line with boxes in points, and append their confidences."""
     tokens: list[Token] = []
     for word in split_line(line):
         x0, y0, x1, y1 = (side * scale for side in word.box)

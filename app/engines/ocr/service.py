@@ -12,14 +12,14 @@ from app.engines.ocr.model import LIMITS, RecognizedPage, RecognizedWord
 from app.engines.sandbox import ForkServer
 
 _ENTRIES = "app.engines.ocr.entries"
-_SIDE_PX = 2_000
-"""The length in pixels of the longer side of the drawn page; larger images are not read."""
+_MAX_SIDE_PX = 2_000
+"""The maximum length of a page side in pixels; the recognizer would shrink larger images."""
 _MAX_SCALE = 300 / 72
-"""The pixels per point of a small page: 300 dpi."""
+"""The maximum number of pixels per point (300 dpi), which applies to small pages."""
 _MAX_PROCESSES = 64
 _MAX_TOTAL_PROCESSES = 200
 _IDLE_SECONDS = 60.0
-# The server loads the models, about 350 MB in all, with the first page, and ends when it is idle.
+# The server loads the models, about 350 MB, for the first page, and exits when it is idle.
 _SERVER = ForkServer(
     (_ENTRIES,),
     max_processes=_MAX_PROCESSES,
@@ -33,13 +33,13 @@ def recognize_page(
 ) -> RecognizedPage:
     """Return the text shown on page `number` (from 1) of a file.
 
-    `media_type` is the result of `detect_media_type`; `width` and `height` are the size of the
+    `media_type` is a result of `detect_media_type`. `width` and `height` are the size of the
     displayed page in points. Text that is rotated by quarter turns or slightly skewed is also
-    recognized. Raises `ParseFailed` if the page cannot be drawn or exceeds `LIMITS`, and
+    recognized. Raises `ParseFailed` if the page cannot be rendered or exceeds `LIMITS`, and
     `SandboxUnavailable`.
     """
     check_media_type(media_type)
-    scale = min(_MAX_SCALE, _SIDE_PX / max(width, height, 1.0))
+    scale = min(_MAX_SCALE, _MAX_SIDE_PX / max(width, height, 1.0))
     arguments = {"media_type": media_type, "page": number, "width_px": None, "scale": scale}
     with call_entry(
         f"{_ENTRIES}:recognize_page", path, arguments, LIMITS, server=_SERVER
@@ -51,12 +51,12 @@ def recognize_page(
 
 
 def stop_server() -> None:
-    """Disconnect from the fork server; it ends when no other process uses it."""
+    """Disconnect from the fork server. The server exits when no other process uses it."""
     _SERVER.stop()
 
 
 def _decode_result(payload: bytes, number: int) -> RecognizedPage:
-    """Validate the result of the process, which an untrusted file may control, and return it."""
+    """Validate and decode the result of the process, which an untrusted file may control."""
     page = decode_page(payload, number, 0, LIMITS)
     try:
         confidences = [float(value) for value in orjson.loads(payload)["confidences"]]

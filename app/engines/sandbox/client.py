@@ -1,4 +1,4 @@
-"""Start fork servers and send them requests over an inherited socket."""
+"""Start fork servers, and send requests to them over an inherited socket."""
 
 import os
 import select
@@ -35,10 +35,11 @@ _STOP_SECONDS = 3.0
 
 
 class ForkServer:
-    """A client of a fork server, which starts on first use or with `start`.
+    """A client for a fork server, which starts on first use or with `start`.
 
     Processes forked after the start share the server, because they inherit the socket to it. The
-    server ends when the last process that uses it ends or calls `stop`. This class is thread-safe.
+    server exits after the last process that uses it has exited or called `stop`. This class is
+    thread-safe.
     """
 
     def __init__(
@@ -56,7 +57,7 @@ class ForkServer:
         os.register_at_fork(after_in_child=self._reset_after_fork)
 
     def _reset_after_fork(self) -> None:
-        """Replace the lock, which another thread of the parent may have acquired."""
+        """Replace the lock in a forked process, because a thread of the parent may hold it."""
         self._lock = Lock()
         self._launcher = None  # belongs to the parent process
 
@@ -69,9 +70,10 @@ class ForkServer:
     ) -> None:
         """Start the server unless it is running, without waiting for it.
 
-        Call this in a long-lived process before it forks the processes that use the server. Calling
-        it again replaces a server that has ended. With `idle_seconds` only the launcher starts now,
-        and the server starts with the first request; see `ServerOptions` for the other arguments.
+        Call this in a long-lived process before it forks the processes that use the server. A
+        second call replaces a server that has exited. If `idle_seconds` is set, only the launcher
+        starts now, and the server starts with the first request. See `ServerOptions` for the other
+        arguments.
         """
         with self._lock:
             if self._control is not None and _is_disconnected(self._control):
@@ -83,7 +85,10 @@ class ForkServer:
                 self._launch(options, START_NOW if idle_seconds is None else START_ON_DEMAND)
 
     def stop(self) -> None:
-        """Disconnect from the server. It ends with its processes unless another process uses it."""
+        """Disconnect from the server.
+
+        The server and its processes exit unless another process uses the server.
+        """
         with self._lock:
             self._disconnect()
 
@@ -95,7 +100,7 @@ class ForkServer:
         arguments: Mapping[str, object],
         limits: ProcessLimits,
     ) -> SandboxedProcess:
-        """Call an entry function in a new process and return it, to be used as a context manager.
+        """Call an entry function in a new process, and return the process as a context manager.
 
         `entry` is `module:function` of a preloaded module. The function receives the open document,
         positioned at its beginning, and `arguments`, which must be serializable as JSON. Raises
@@ -107,12 +112,15 @@ class ForkServer:
         return SandboxedProcess(partial(self._open_channel, request, document), limits)
 
     def _open_channel(self, request: bytes, document: BinaryIO | None) -> Channel:
-        """Send the request and wait until the process starts. A server that ends is replaced."""
+        """Send the request, and wait until the process starts.
+
+        If the server exits in the meantime, the request is sent to a new server.
+        """
         deadline = time.monotonic() + _START_SECONDS
         while time.monotonic() < deadline:
             if document is not None:
-                document.seek(0)  # a process that was lost may have read from it
-            # no server is running, or its request queue is full
+                document.seek(0)  # a process that was lost may have read the document
+            # no server is running, or the request queue of the server is full
             with suppress(ConnectionError, BlockingIOError):
                 channel = self._request_process(request, document, deadline)
                 if channel is not None:
@@ -123,7 +131,7 @@ class ForkServer:
     def _request_process(
         self, request: bytes, document: BinaryIO | None, deadline: float
     ) -> Channel | None:
-        """Return the channel to a new process, or None if it did not start before the deadline."""
+        """Return the channel to a new process, or None if it does not start before the deadline."""
         with ExitStack() as caller_ends, ExitStack() as server_ends:
             results, server_results = os.pipe()
             caller_ends.callback(os.close, results)
@@ -135,7 +143,7 @@ class ForkServer:
             if document is not None:
                 descriptors.append(document.fileno())
             self._send_request(request, descriptors)
-            # Otherwise the caller would not notice that the process closes these ends.
+            # Otherwise the caller would not notice when the process closes these ends.
             server_ends.close()
             if _wait_for_start(reports, deadline):
                 caller_ends.pop_all()
@@ -154,7 +162,7 @@ class ForkServer:
                 raise
 
     def _disconnect(self) -> None:
-        """Close the socket to the server, which ends when its last user has closed it."""
+        """Close the socket to the server. The server exits after all its users have closed it."""
         if self._control is not None:
             self._control.close()
             self._control = None
@@ -187,7 +195,7 @@ class ForkServer:
 
 
 def _wait_for_start(reports: socket.socket, deadline: float) -> bool:
-    """Return whether the process starts before `deadline`, a time of the monotonic clock."""
+    """Return whether the process starts before `deadline`, a `time.monotonic()` value."""
     poll = select.poll()
     poll.register(reports, select.POLLIN)
     if not poll.poll(max(0.0, deadline - time.monotonic()) * 1000):

@@ -1,11 +1,12 @@
-"""Restrict what the server and its processes may do in the kernel (Linux).
+"""Restrict what the fork server and its processes may do in the kernel (Linux).
 
 The server applies the restrictions that all forked processes inherit: no network, no new
-privileges, no access to its memory. Each process adds the rest itself: resource limits, no files
-except the libraries, no signals to other processes, and an unprivileged user if the server is root.
+privileges, and no access to their memory by other processes. Each process adds the other
+restrictions itself: resource limits, no files except the libraries, no signals to other processes,
+and an unprivileged user if the server is root.
 
-Three restrictions always apply: limits, no new privileges, and termination with the parent. If
-the kernel lacks or refuses any other restriction, the process runs without it.
+Three restrictions always apply: resource limits, no new privileges, and termination with the
+parent. If the kernel lacks or refuses any other restriction, the process runs without it.
 """
 
 import ctypes
@@ -21,12 +22,12 @@ from app.engines.sandbox.model import ProcessLimits
 MAX_OPEN_FILES = 64
 MAX_SERVER_OPEN_FILES = 256
 MAX_THREADS = 4096
-"""The maximum number of threads of a user, including processes, if a process may start threads.
+"""The maximum number of threads and processes of the user, for a process that may start threads.
 
-It only prevents a hostile document from exhausting the threads of the machine.
+The limit only prevents a hostile document from using up the threads of the machine.
 """
 UNPRIVILEGED_ID = 65_533
-"""The user and group of a process whose server is root; no system assigns this id."""
+"""The user id and group id for a process whose server is root; no system assigns this id."""
 
 # Not /usr as a whole, because some installations keep the service and its documents below it.
 _LIBRARIES = {
@@ -41,28 +42,28 @@ _CLONE_NEWIPC, _CLONE_NEWUSER, _CLONE_NEWNET = 0x08000000, 0x10000000, 0x4000000
 _CAPABILITY_VERSION_3, _CAPABILITY_WORDS = 0x20080522, 6
 
 
-def end_with_parent(parent: int) -> None:
-    """Make the kernel kill this process when the process `parent` ends.
+def exit_with_parent(parent: int) -> None:
+    """Make the kernel kill this process when the process `parent` exits.
 
     A later change of the user id cancels this.
     """
     _LIBC.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
-    if os.getppid() != parent:  # the parent ended before the request reached the kernel
+    if os.getppid() != parent:  # the parent exited before the request reached the kernel
         os._exit(1)
 
 
 def confine_server() -> None:
-    """Drop the rights that no parser needs, for this process and all processes that it forks."""
+    """Drop the rights that no parser needs, in this process and all processes that it forks."""
     _LIBC.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     resource.setrlimit(resource.RLIMIT_NOFILE, (MAX_SERVER_OPEN_FILES, MAX_SERVER_OPEN_FILES))
     _isolate_network()
-    # Prevents other processes of this user from reading its memory or tracing it.
+    # Prevents other processes of this user from reading the memory or tracing this process.
     _LIBC.prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0)
 
 
 def _isolate_network() -> None:
-    """Move to a network namespace without interfaces if the kernel permits it."""
+    """Move to a network namespace without interfaces, if the kernel permits this."""
     if os.geteuid() == 0:
         _LIBC.unshare(_CLONE_NEWNET | _CLONE_NEWIPC)
     elif _LIBC.unshare(_CLONE_NEWUSER | _CLONE_NEWNET | _CLONE_NEWIPC) == 0:
@@ -72,9 +73,9 @@ def _isolate_network() -> None:
 
 
 def create_file_rules() -> int | None:
-    """Return the descriptor of rules that permit reading the libraries and no other file.
+    """Create rules that permit reading the libraries and no other files.
 
-    Returns None if the kernel does not support such rules.
+    Returns the descriptor of the rules, or None if the kernel does not support such rules.
     """
     paths = sysconfig.get_paths()
     packages = {paths[name] for name in ("stdlib", "platstdlib", "purelib", "platlib")}
@@ -84,12 +85,12 @@ def create_file_rules() -> int | None:
 def confine_process(
     limits: ProcessLimits, *, parent: int, kept_descriptors: Iterable[int], file_rules: int | None
 ) -> None:
-    """Confine this process, which was just forked from `parent`.
+    """Confine this process, which has just been forked from `parent`.
 
-    The `kept_descriptors` stay open. `file_rules` is the result of `create_file_rules`.
+    The `kept_descriptors` stay open. `file_rules` is a result of `create_file_rules`.
     """
     _drop_root()
-    end_with_parent(parent)
+    exit_with_parent(parent)
     if file_rules is not None:
         landlock.restrict_self(file_rules)
     _close_other_descriptors(kept_descriptors)
@@ -103,7 +104,7 @@ def confine_process(
         resource.setrlimit(limit, (soft, hard))
     threads = 0
     if limits.threads and seccomp.forbid_new_processes():
-        _, allowed = resource.getrlimit(resource.RLIMIT_NPROC)  # which cannot be raised
+        _, allowed = resource.getrlimit(resource.RLIMIT_NPROC)  # a process cannot raise this limit
         threads = MAX_THREADS if allowed == resource.RLIM_INFINITY else min(MAX_THREADS, allowed)
     resource.setrlimit(resource.RLIMIT_NPROC, (threads, threads))
 

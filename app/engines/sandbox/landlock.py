@@ -1,7 +1,6 @@
 """Restrict a process's access to files and other processes with Landlock (Linux 5.13 or later).
 
-The numbers are those of linux/landlock.h. The system call numbers are the same on all
-architectures.
+The constants come from linux/landlock.h. The system call numbers are the same on all architectures.
 """
 
 import ctypes
@@ -15,8 +14,8 @@ _CREATE_RULESET, _ADD_RULE, _RESTRICT_SELF = 444, 445, 446
 _CREATE_RULESET_VERSION = 1
 _RULE_PATH_BENEATH = 1
 _READ_FILE, _READ_DIR = 1 << 2, 1 << 3
-# The kernel versions that introduced each control: rights for files, TCP ports, and the scopes of
-# signals and sockets. The size of the structure depends on them.
+# The values of each control, by minimum Landlock version: rights for files and for TCP ports, and
+# scopes for signals and sockets. The size of the structure also depends on the version.
 _FILE_RIGHTS = ((5, (1 << 16) - 1), (3, (1 << 15) - 1), (2, (1 << 14) - 1), (1, (1 << 13) - 1))
 _TCP_RIGHTS = ((4, 0b11), (1, 0))
 _SCOPES = ((6, 0b11), (1, 0))
@@ -37,17 +36,17 @@ class _PathBeneath(ctypes.Structure):
 
 
 def get_version() -> int:
-    """Return the version of Landlock that the kernel offers, or 0 if it offers none."""
+    """Return the Landlock version of the kernel, or 0 if the kernel has no Landlock."""
     version: int = _LIBC.syscall(_CREATE_RULESET, None, 0, _CREATE_RULESET_VERSION)
     return max(0, version)
 
 
 def create_rules(readable_folders: Iterable[str]) -> int | None:
-    """Create rules that permit reading below these folders and nothing else.
+    """Create rules that permit reading files below these folders and nothing else.
 
     A process under these rules cannot open other files, or trace a process outside the rules. Since
-    Linux 6.7 it cannot make TCP connections; since 6.12 it cannot signal a process outside the
-    rules or connect to an abstract socket. Returns the descriptor of the rules, or None if the
+    Linux 6.7, it cannot make TCP connections. Since Linux 6.12, it cannot signal a process outside
+    the rules or connect to an abstract socket. Returns the descriptor of the rules, or None if the
     kernel has no Landlock.
     """
     version = get_version()

@@ -1,12 +1,13 @@
 """Keep a fork server running as long as a process holds the other end of the control socket.
 
-Runs as a script that only uses the standard library, so that it needs little memory and rarely
+Runs as a script that uses only the standard library, so that it needs little memory and rarely
 fails: `python -I -S launcher.py CONTROL_FD now|on-demand COMMAND…`. COMMAND starts a server; the
 launcher appends its own process id and the descriptor of a pipe for reports.
 
-A server that dies is replaced. A server that requests a successor (see `server.py`) keeps working
-until the successor is ready. A server that exits with status 0 was idle long enough; the next
-request starts a new server. Meanwhile requests wait in the control socket and are not lost.
+A server that crashes or is killed is replaced. A server that requests a successor (see `server.py`)
+keeps working until the successor is ready. A server that exits with status 0 was idle for too long;
+the next request starts a new server. Requests wait in the control socket until a server is ready,
+and are not lost.
 """
 
 import os
@@ -23,9 +24,9 @@ _MAX_DELAY_SECONDS = 5.0
 
 
 class Launcher:
-    """Starts and replaces servers. `_pids` maps a server's report descriptor to its process id.
+    """Starts and replaces servers. Only the newest server may be replaced.
 
-    Only the newest server may be replaced.
+    `_pids` maps the descriptor of each server's report pipe to the process id of the server.
     """
 
     def __init__(self, control: int, command: list[str], *, on_demand: bool) -> None:
@@ -53,7 +54,7 @@ class Launcher:
                     self._start_server()
 
     def stop(self) -> None:
-        """Kill the servers. The kernel kills their processes with them."""
+        """Kill the servers. The kernel then kills their processes."""
         for pid in self._pids.values():
             os.kill(pid, signal.SIGKILL)
         for pid in self._pids.values():
@@ -77,21 +78,21 @@ class Launcher:
         self._poll.register(read_end, select.POLLIN)
 
     def _read_reports(self, descriptor: int) -> None:
-        """Handle the reports of a server."""
+        """Read the reports from a server, and act on them."""
         reports = os.read(descriptor, 64)
         if not reports:
             self._reap_server(descriptor)
         if READY in reports:
             self._delay = 0.0
-            for other_descriptor, pid in self._pids.items():
-                if other_descriptor != descriptor:
-                    # makes it finish the running processes and then exit
+            for server_descriptor, pid in self._pids.items():
+                if server_descriptor != descriptor:
+                    # makes the server finish its running processes and exit
                     os.kill(pid, signal.SIGUSR1)
         if SUCCESSOR_REQUESTED in reports and descriptor == self._newest_descriptor:
             self._start_at = time.monotonic()
 
     def _reap_server(self, descriptor: int) -> None:
-        """Reap a server that has ended, and schedule the next one."""
+        """Reap a server that has exited, and schedule the next server."""
         self._poll.unregister(descriptor)
         os.close(descriptor)
         _, status = os.waitpid(self._pids.pop(descriptor), 0)
@@ -107,7 +108,7 @@ class Launcher:
 def main() -> None:
     """Run the launcher; see the module docstring for the command line."""
     for signal_number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        # The launcher must end only when its users end.
+        # The launcher must exit only when its users exit.
         signal.signal(signal_number, signal.SIG_IGN)
     control, start_mode, *command = sys.argv[1:]
     launcher = Launcher(int(control), command, on_demand=start_mode == START_ON_DEMAND)

@@ -1,7 +1,8 @@
 """Define the values, errors and messages of the sandbox.
 
-A process sends frames to its caller: one byte for the type, four bytes for the length of the
-payload, and the payload. The server sends reports about the process: `STARTED` and `ExitReport`.
+A process sends frames to its caller. A frame has one byte for the type, four bytes for the length
+of the payload, and the payload. The server sends reports about the process: `STARTED` and
+`ExitReport`.
 """
 
 import errno
@@ -14,16 +15,16 @@ from typing import Literal, NamedTuple
 FRAME_HEADER = struct.Struct(">cI")
 
 DONE = b"D"
-"""The frame type that ends every complete result; its payload is empty."""
+"""The type of the last frame of a complete result; its payload is empty."""
 
 STARTED = b"S"
-"""The first report about a process: it is running."""
+"""The first report about a process, which means that the process is running."""
 
 MAX_REQUEST_BYTES = 60_000
-"""The maximum size of a request: entry function, arguments and limits as JSON."""
+"""The maximum size of a request in bytes: entry function, arguments and limits as JSON."""
 
 Send = Callable[[bytes, bytes], None]
-"""The function with which an entry function sends a frame: type (one byte) and payload."""
+"""The function that an entry function calls to send a frame: type (one byte) and payload."""
 
 _EXIT_REPORT = struct.Struct(">idqq")
 
@@ -33,9 +34,9 @@ FailureReason = Literal["wall_time", "cpu_time", "memory", "crashed", "protocol"
 class ProcessFailed(Exception):  # noqa: N818 - named after the outcome
     """The sandboxed process did not complete its work.
 
-    `reason` is the cause: it exceeded a limit (`wall_time`, `cpu_time`, `memory`), it ended early
-    (`crashed`), or it sent an invalid frame (`protocol`). `detail` is the signal or exit status of
-    a process that crashed.
+    `reason` is the cause: the process exceeded a limit (`wall_time`, `cpu_time`, `memory`), exited
+    early (`crashed`), or sent an invalid frame (`protocol`). `detail` is the signal or exit status
+    of a process that crashed.
     """
 
     def __init__(self, reason: FailureReason, detail: str = "") -> None:
@@ -45,7 +46,7 @@ class ProcessFailed(Exception):  # noqa: N818 - named after the outcome
 
 
 class SandboxUnavailable(OSError):  # noqa: N818 - named after the outcome
-    """No process could be started, or the fork server ended during the call.
+    """No process could be started, or the fork server exited during the call.
 
     The document is not the cause, so the caller should try again later. `errno` is EAGAIN.
     """
@@ -56,13 +57,13 @@ class SandboxUnavailable(OSError):  # noqa: N818 - named after the outcome
 
 @dataclass(frozen=True, slots=True)
 class ProcessLimits:
-    """The resource limits of one sandboxed process.
+    """The resource limits for one sandboxed process.
 
-    `memory_bytes` limits the address space, which includes about 80 MB of libraries, and
-    `cpu_seconds` the processor time. `wall_seconds` limits how long the caller waits for the
-    process, excluding the time that the caller spends between two frames. `frame_bytes` limits the
-    size of each frame that the process sends. A process may start threads only if `threads` is set
-    and the kernel can still forbid new processes.
+    `memory_bytes` limits the address space, which includes about 80 MB of libraries. `cpu_seconds`
+    limits the processor time. `wall_seconds` limits how long the caller waits for the process,
+    excluding the time that the caller spends between two frames. `frame_bytes` limits the size of
+    each frame that the process sends. The process may start threads only if `threads` is true and
+    the kernel can still forbid new processes.
     """
 
     memory_bytes: int
@@ -76,11 +77,11 @@ class ProcessLimits:
 class ServerOptions:
     """The options of a fork server.
 
-    `preload` lists the modules that the server imports before it forks; only these can contain
-    entry functions. At most `max_processes` run at the same time; further requests wait. After
-    `max_total_processes` the server is replaced. After `idle_seconds` without work it exits, and
-    starts again with the next request; with None it keeps running. `nice` lowers the priority of
-    the server and its processes.
+    `preload` lists the modules that the server imports before it forks; only these modules can
+    contain entry functions. At most `max_processes` run at the same time; further requests wait.
+    After `max_total_processes` the server is replaced. After `idle_seconds` without work it exits,
+    and the next request starts it again; if `idle_seconds` is None, it keeps running. `nice` lowers
+    the priority of the server and its processes.
     """
 
     preload: tuple[str, ...]
@@ -91,17 +92,17 @@ class ServerOptions:
 
 
 class ExitReport(NamedTuple):
-    """The last report about a process: how it ended and which resources it used."""
+    """The last report about a process: how it exited and which resources it used."""
 
     code: int
-    """The exit status, or the negative number of the signal that ended the process."""
+    """The exit status, or the negative number of the signal that killed the process."""
     cpu_seconds: float
     peak_bytes: int
     inherited_bytes: int
-    """The part of the peak that may be memory inherited from the server."""
+    """The part of the peak memory that may be inherited from the server."""
 
     def encode(self) -> bytes:
-        """Return the report as bytes."""
+        """Return the report as bytes, which `decode_exit_report` decodes."""
         return _EXIT_REPORT.pack(*self)
 
 
@@ -111,10 +112,10 @@ def decode_exit_report(data: bytes) -> ExitReport:
 
 
 def write_frame(descriptor: int, frame_type: bytes, payload: bytes = b"") -> None:
-    """Write one frame to a pipe. Blocks while the pipe is full."""
+    """Write one frame to a pipe, and wait while the pipe is full."""
     unwritten = [memoryview(FRAME_HEADER.pack(frame_type, len(payload))), memoryview(payload)]
     while unwritten:
-        count = os.writev(descriptor, unwritten)  # one call, because each one wakes the caller
+        count = os.writev(descriptor, unwritten)  # one call, because each call wakes the caller
         while unwritten and count >= len(unwritten[0]):
             count -= len(unwritten.pop(0))
         if unwritten:

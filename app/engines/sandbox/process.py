@@ -1,4 +1,4 @@
-"""Communicate with a sandboxed process: read frames, enforce the time limit, explain its end."""
+"""Communicate with a sandboxed process: read frames, enforce the time limit, explain failures."""
 
 import os
 import select
@@ -27,30 +27,30 @@ _REPORT_BYTES = 64
 _EXIT_WAIT_SECONDS = 2.0
 # A server reaps a process immediately unless the machine is very busy.
 _REAP_WAIT_SECONDS = 15.0
-# A process killed by a signal above this share of its memory limit probably ran out of memory.
+# A process that is killed above this share of its memory limit probably ran out of memory.
 _MEMORY_FAILURE_SHARE = 0.5
 _MAX_ATTEMPTS = 3
 
 
 @dataclass(frozen=True, slots=True)
 class Channel:
-    """The descriptors between caller and process."""
+    """The connection to a process: a pipe for results, and a socket for reports about it."""
 
     results: int
     reports: socket.socket
 
     def close(self) -> None:
-        """Close both descriptors; the server then kills the process if it is still running."""
+        """Close both descriptors. The server then kills the process if it is still running."""
         os.close(self.results)
         self.reports.close()
 
 
 class ServerLost(Exception):  # noqa: N818 - named after the outcome
-    """The server ended, and the process of this call with it."""
+    """The server exited, so the process of this call was killed."""
 
 
 class SandboxedProcess:
-    """A running process, as a context manager; the process has ended when the context exits."""
+    """A running process, as a context manager. The process has exited when the context ends."""
 
     def __init__(self, open_channel: Callable[[], Channel], limits: ProcessLimits) -> None:
         self._open_channel = open_channel
@@ -86,11 +86,11 @@ class SandboxedProcess:
             self._channel = None
 
     def frames(self, frame_types: Collection[bytes]) -> Iterator[tuple[bytes, bytes]]:
-        """Yield the frames that the entry function sends, until it is done.
+        """Yield (type, payload) for each frame that the entry function sends, until it is done.
 
-        Each frame is its type, one of `frame_types`, and its payload. If the server ends before the
-        first frame, the call is restarted. Raises `ProcessFailed`, or `SandboxUnavailable` if the
-        server ends later or repeatedly.
+        Only the types in `frame_types` are allowed. If the server exits before the first frame, the
+        call is restarted. Raises `ProcessFailed`, or `SandboxUnavailable` if the server exits later
+        or repeatedly.
         """
         attempts, has_yielded = 1, False
         while True:
@@ -99,7 +99,7 @@ class SandboxedProcess:
             except ServerLost:
                 self._close()
                 if has_yielded or attempts == _MAX_ATTEMPTS:
-                    raise SandboxUnavailable("The fork server ended during the call.") from None
+                    raise SandboxUnavailable("The fork server exited during the call.") from None
                 attempts += 1
                 self._start()
                 continue
@@ -124,7 +124,7 @@ class SandboxedProcess:
         return data
 
     def _read_chunk(self) -> None:
-        """Read more data from the process, or raise the failure that explains why there is none."""
+        """Read more data from the process, or raise the failure that explains the missing data."""
         channel = self._channel
         assert channel is not None
         started_at = time.monotonic()
@@ -134,7 +134,7 @@ class SandboxedProcess:
         if not ready or self._seconds_left <= 0:
             raise ProcessFailed("wall_time")
         self._seconds_left -= time.monotonic() - started_at
-        # The exit report may arrive first, while data sent before it is still in the pipe.
+        # The exit report may arrive while data that was sent earlier is still in the pipe.
         if channel.results in ready or channel.results in [d for d, _ in self._poll.poll(0)]:
             data = os.read(channel.results, _CHUNK_BYTES)
             if data:
@@ -143,9 +143,10 @@ class SandboxedProcess:
         raise self._explain_exit(self._wait_for_exit(_EXIT_WAIT_SECONDS))
 
     def _wait_for_exit(self, seconds: float) -> ExitReport:
-        """Return the exit report; kill the process if it takes more than `seconds`.
+        """Wait for the exit report and return it.
 
-        Raises `ServerLost` if the report never arrives.
+        If the process takes more than `seconds`, it is killed. Raises `ServerLost` if the report
+        does not arrive.
         """
         assert self._channel is not None
         reports = self._channel.reports
@@ -163,7 +164,7 @@ class SandboxedProcess:
         return decode_exit_report(data)
 
     def _explain_exit(self, report: ExitReport) -> ProcessFailed:
-        """Return the failure that explains why a process ended early."""
+        """Return the failure that explains why a process exited early."""
         limits, code = self._limits, report.code
         if code == -signal.SIGXCPU or (code < 0 and report.cpu_seconds >= limits.cpu_seconds):
             return ProcessFailed("cpu_time")

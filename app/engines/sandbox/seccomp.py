@@ -1,9 +1,9 @@
-"""Let a process start threads but no other process, with a filter of system calls (Linux).
+"""Prevent a process from starting other processes, but not threads, by system call filter (Linux).
 
-The kernel's limit on the processes of a user also counts threads, so it cannot forbid only
-processes. A filter can, because it sees the flags of `clone`.
+The kernel's limit on the processes of a user also counts threads, so it cannot forbid processes
+alone. A filter can forbid them, because it sees the flags of `clone`.
 
-The numbers are those of linux/seccomp.h, linux/filter.h, linux/audit.h and asm/unistd.h.
+The constants come from linux/seccomp.h, linux/filter.h, linux/audit.h and asm/unistd.h.
 """
 
 import ctypes
@@ -23,12 +23,12 @@ _CLONE3 = 435
 
 
 class _Architecture(NamedTuple):
-    """The numbers that depend on the processor: the architecture itself and its system calls."""
+    """The number of a processor architecture in the kernel, and its system call numbers."""
 
     number: int
     clone: int
     forbidden: tuple[int, ...]
-    """fork, vfork, execve and execveat, if the architecture has them."""
+    """The numbers of fork, vfork, execve and execveat, if the architecture has them."""
 
 
 _ARCHITECTURES = {
@@ -36,7 +36,7 @@ _ARCHITECTURES = {
     "aarch64": _Architecture(0xC00000B7, 220, (221, 281)),
 }
 _X32_TABLE = 0x40000000
-"""From this number on, x86_64 has a second table of system calls (x32)."""
+"""The number from which x86_64 has a second table of system calls (x32)."""
 
 
 class _Instruction(ctypes.Structure):
@@ -53,10 +53,10 @@ class _Program(ctypes.Structure):
 
 
 def forbid_new_processes() -> bool:
-    """Forbid this process to start processes or execute programs; threads stay possible.
+    """Prevent this process from starting processes or executing programs; threads are allowed.
 
     Requires `PR_SET_NO_NEW_PRIVS`. Returns False, without an effect, if the kernel or the processor
-    does not support it.
+    is not supported.
     """
     architecture = _ARCHITECTURES.get(platform.machine())
     if architecture is None or sys.maxsize < 2**32:  # 32-bit programs have other numbers
@@ -69,7 +69,10 @@ def forbid_new_processes() -> bool:
 
 
 def _build_rules(architecture: _Architecture) -> list[tuple[int, int, int, int]]:
-    """Return the instructions: code, number to skip if true, number to skip if false, operand."""
+    """Return the filter instructions.
+
+    An instruction is (code, number to skip if true, number to skip if false, operand).
+    """
     refusal = _ERRNO | errno.EPERM
     # Without clone3, the C library uses clone, whose flags a filter can read.
     tests = [(_EQUALS, _CLONE3, _ERRNO | errno.ENOSYS), (_AT_LEAST, _X32_TABLE, refusal)]

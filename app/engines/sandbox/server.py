@@ -1,10 +1,11 @@
 """Run the fork server: import the libraries once, then fork a confined process per request.
 
-Started by the launcher with the arguments CONTROL_FD OPTIONS LAUNCHER_PID REPORT_FD. It never reads
-a document; it only passes the descriptors of documents to the processes. A request is one message
-on the control socket, with the descriptors of the pipe for results, of a socket for reports, and of
-the document. On the report socket the caller receives `STARTED` when the process runs, and an
-`ExitReport` when it has ended. When the caller closes its end, the process is killed.
+The launcher starts it with the arguments CONTROL_FD OPTIONS LAUNCHER_PID REPORT_FD. The server
+never reads a document; it only passes the descriptors of documents to the processes. A request is
+one message on the control socket. It carries the descriptors of the pipe for results, the socket
+for reports, and the document, if there is one. On the report socket, the caller receives `STARTED`
+when the process is running, and an `ExitReport` when it has exited. When the caller closes its end
+of the socket, the process is killed.
 """
 
 import gc
@@ -37,7 +38,7 @@ from app.engines.sandbox.model import (
     write_frame,
 )
 
-# The peak of a process includes memory shared with the server; the two readings differ slightly.
+# The peak of a process includes memory shared with the server; both measurements differ slightly.
 _INHERITED_SLACK_BYTES = 8 << 20
 _MAX_DESCRIPTORS = 3
 _FAILED_STATUS = 70
@@ -67,7 +68,7 @@ class _Child:
 
 
 class _Server:
-    """The fork server, with its running processes."""
+    """The fork server and its running processes."""
 
     def __init__(
         self, control: socket.socket, launcher_reports: int, options: ServerOptions
@@ -102,7 +103,7 @@ class _Server:
             self._reap_processes()
 
     def _listen_to_signals(self) -> int:
-        """Return the descriptor that becomes readable when a signal arrives."""
+        """Return a descriptor that becomes readable when a signal arrives."""
         read_end, write_end = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
         signal.set_wakeup_fd(write_end, warn_on_full_buffer=False)
         signal.signal(signal.SIGCHLD, lambda *_: None)
@@ -144,7 +145,7 @@ class _Server:
         try:
             if not flags & (socket.MSG_TRUNC | socket.MSG_CTRUNC):
                 self._fork_process(orjson.loads(data), *descriptors)
-        except (OSError, ValueError, TypeError):  # the caller sees the end of the socket
+        except (OSError, ValueError, TypeError):  # the caller sees that the socket is closed
             return
         finally:
             for descriptor in descriptors:
@@ -176,7 +177,7 @@ class _Server:
             self._request_successor()
 
     def _kill_process(self, descriptor: int) -> None:
-        """Kill a process whose caller has closed its end; it is reaped after it has ended."""
+        """Kill a process whose caller has closed its end; it is reaped after it has exited."""
         self._poll.unregister(descriptor)
         os.kill(self._children[descriptor].pid, signal.SIGKILL)
 
@@ -205,14 +206,14 @@ class _Server:
 
 
 def _is_abandoned(reports: int) -> bool:
-    """Return whether the caller closed its end of the socket while the request waited."""
+    """Return whether the caller closed its end of the socket while the request was waiting."""
     poll = select.poll()
     poll.register(reports, select.POLLRDHUP)
     return bool(poll.poll(0))
 
 
 def _send_report(reports: socket.socket, data: bytes) -> None:
-    with suppress(OSError):  # the caller has closed its end, or does not read
+    with suppress(OSError):  # the caller has closed its end, or does not read from it
         reports.send(data, socket.MSG_DONTWAIT | socket.MSG_NOSIGNAL)
 
 
@@ -254,7 +255,7 @@ def _run_entry(
 
 
 def _get_entry(name: str, preload: Sequence[str]) -> Entry:
-    """Return the function `module:function`, where the server has preloaded the module."""
+    """Return the function that `module:function` names; the module must be preloaded."""
     module, _, function = name.partition(":")
     if module not in preload:
         raise LookupError(name)
@@ -272,7 +273,7 @@ def main() -> None:
     for name in options.preload:
         importlib.import_module(name)
     confinement.confine_server()
-    confinement.end_with_parent(launcher)
+    confinement.exit_with_parent(launcher)
     os.dup2(0, 2)  # up to here, errors go to the stderr of the service
     requests = socket.socket(fileno=control)
     requests.settimeout(0)  # non-blocking, because a second server may also read from it

@@ -1,4 +1,4 @@
-"""Define the results of an import and its warnings."""
+"""Define the result of a schema import, its warnings and its error."""
 
 from dataclasses import dataclass, field
 from typing import Any
@@ -10,7 +10,7 @@ MAX_WARNINGS = 500
 
 @dataclass(frozen=True, slots=True)
 class SourceWarning:
-    """A warning about a change or omission; `path` is its place in the source."""
+    """A warning about a change or omission; `path` is its location in the source."""
 
     path: str
     message: str
@@ -21,7 +21,7 @@ class SourceSchema:
     """The imported schema.
 
     `fields` are in normal form (`app.engines.fields.check_fields`); `name` and `document_type` are
-    None if the source has none.
+    None if the source does not specify them.
     """
 
     fields: list[Field]
@@ -34,11 +34,11 @@ class SourceSchema:
     required_skills: list[str] = field(default_factory=list)
 
 
-class SourceError(ValueError):
-    """A source that cannot be imported.
+class SchemaSourceError(ValueError):
+    """The source cannot be imported.
 
     `path` locates the problem and is empty for the whole source; `code` is one of the codes of
-    FieldError; `warnings` explains the omissions if no field remains.
+    FieldError; `warnings` explains the omissions if there are no fields.
     """
 
     def __init__(
@@ -57,7 +57,7 @@ class SourceError(ValueError):
 
 
 class Notes:
-    """The warnings of one import, without duplicates, at most MAX_WARNINGS."""
+    """Collects the warnings of one import, without duplicates, up to MAX_WARNINGS."""
 
     def __init__(self) -> None:
         self._warnings: dict[SourceWarning, None] = {}

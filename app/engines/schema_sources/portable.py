@@ -1,7 +1,7 @@
-"""Read the portable file: this service's JSON format for moving a schema between installations.
+"""Read portable files: this service's JSON format for moving a schema between installations.
 
-The API's representation of a schema, a version or a template is also accepted; properties that only
-have a meaning in their original installation are ignored.
+The API's representation of a schema, a version or a template is also accepted; properties that are
+only meaningful in the original installation are ignored.
 """
 
 import importlib
@@ -9,21 +9,21 @@ from collections.abc import Mapping
 from typing import Any
 
 from app.engines.schema_sources.finishing import finish_fields, parse_json
-from app.engines.schema_sources.model import Notes, SourceError, SourceSchema
+from app.engines.schema_sources.model import Notes, SchemaSourceError, SourceSchema
 from app.engines.schema_sources.texts import MAX_DOCUMENT_TYPE, MAX_NAME, to_line, to_title
 
 FORMAT = "labeling-schema"
 VERSION = 1
 
-_SHARE = {"type": ["number", "null"], "minimum": 0, "maximum": 1}
-POLICY: Mapping[str, Any] = {
+_SHARE_SCHEMA = {"type": ["number", "null"], "minimum": 0, "maximum": 1}
+POLICY_PROPERTIES: Mapping[str, Any] = {
     "labels_per_artifact": {"type": "integer", "minimum": 1, "maximum": 20},
     "sample_rate": {"type": "number", "minimum": 0, "maximum": 1},
-    "auto_accept_agreement": _SHARE,
-    "auto_accept_confidence": _SHARE,
+    "auto_accept_agreement": _SHARE_SCHEMA,
+    "auto_accept_confidence": _SHARE_SCHEMA,
     "max_rejections": {"type": ["integer", "null"], "minimum": 0, "maximum": 100},
 }
-FILE: Mapping[str, Any] = {
+FILE_SCHEMA: Mapping[str, Any] = {
     "$schema": "https://json-schema.org/draft/2020-12/schema",
     "type": "object",
     "required": ["fields"],
@@ -34,7 +34,7 @@ FILE: Mapping[str, Any] = {
         "document_type": {"type": ["string", "null"], "maxLength": 1000},
         "description": {"type": ["string", "null"], "maxLength": 10_000},
         "guidelines": {"type": ["string", "null"], "maxLength": 100_000},
-        "review_policy": {"type": ["object", "null"], "properties": POLICY},
+        "review_policy": {"type": ["object", "null"], "properties": POLICY_PROPERTIES},
         "required_skills": {
             "type": ["array", "null"],
             "items": {"type": "string", "minLength": 1, "maxLength": 64},
@@ -55,17 +55,17 @@ _LOCAL_PROPERTIES = frozenset(
 
 
 def read_portable(content: object) -> SourceSchema:
-    """Read a portable file, or the API's representation of a schema. Raises SourceError."""
+    """Read a portable file, or the API's representation of a schema. Raises SchemaSourceError."""
     value = parse_json(content)
     if isinstance(value, dict) and "fields" not in value and isinstance(value.get("data"), dict):
-        value = value["data"]  # the file contains a whole response of the API
-    _check_value(value)
+        value = value["data"]  # the file contains a whole API response
+    _validate_file(value)
     assert isinstance(value, dict)
     notes = Notes()
-    for name in value.keys() - FILE["properties"].keys() - _LOCAL_PROPERTIES:
+    for name in value.keys() - FILE_SCHEMA["properties"].keys() - _LOCAL_PROPERTIES:
         notes.add(to_line(name, 64), "This property is unknown and was left out.")
     policy = value.get("review_policy") or {}
-    for name in policy.keys() - POLICY.keys():
+    for name in policy.keys() - POLICY_PROPERTIES.keys():
         notes.add(f"review_policy.{to_line(name, 64)}", "This rule is unknown and was left out.")
     name = to_title(value.get("name"), notes, "name", MAX_NAME)
     document_type = to_title(value.get("document_type"), notes, "document_type", MAX_DOCUMENT_TYPE)
@@ -76,7 +76,9 @@ def read_portable(content: object) -> SourceSchema:
         document_type=document_type or None,
         description=value.get("description") or "",
         guidelines=value.get("guidelines") or "",
-        review_policy={name: _convert_rule(policy[name]) for name in POLICY if name in policy},
+        review_policy={
+            name: _convert_rule(policy[name]) for name in POLICY_PROPERTIES if name in policy
+        },
         required_skills=_convert_skills(value.get("required_skills") or []),
     )
 
@@ -90,19 +92,19 @@ def _convert_skills(skills: list[str]) -> list[str]:
     return [skill for skill in map(to_line, skills) if skill]
 
 
-def _check_value(value: object) -> None:
+def _validate_file(value: object) -> None:
     # imported on first use, because it takes 2 MB per process
     jsonschema: Any = importlib.import_module("jsonschema")
-    error = next(jsonschema.Draft202012Validator(FILE).iter_errors(value), None)
+    error = next(jsonschema.Draft202012Validator(FILE_SCHEMA).iter_errors(value), None)
     if error is None:
         return
     path = ".".join(str(part) for part in error.absolute_path)
     if error.validator == "required":
-        raise SourceError("fields", "is required")
+        raise SchemaSourceError("fields", "is required")
     if error.validator == "const":
-        raise SourceError(path, f"must be {error.validator_value!r}")
+        raise SchemaSourceError(path, f"must be {error.validator_value!r}")
     if error.validator == "type":
         allowed_types = error.validator_value
         names = [allowed_types] if isinstance(allowed_types, str) else allowed_types
-        raise SourceError(path, f"must be of type {' or '.join(names)}")
-    raise SourceError(path, f"violates the rule {error.validator}: {error.validator_value}")
+        raise SchemaSourceError(path, f"must be of type {' or '.join(names)}")
+    raise SchemaSourceError(path, f"violates the rule {error.validator}: {error.validator_value}")

@@ -15,8 +15,9 @@ FORMATS: Mapping[str, Callable[[object], SourceSchema]] = {
 
 
 def read_schema(format_: str, content: object) -> SourceSchema:
-    """Read the schema in `content`.
+    """Read a schema in one of the `FORMATS`.
 
-    `content` is a JSON value, JSON text or XML text, depending on the format. Raises SourceError.
+    `content` is a JSON value, JSON text or XML text, depending on the format. Raises
+    SchemaSourceError.
     """
     return FORMATS[format_](content)

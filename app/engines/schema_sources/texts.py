@@ -19,7 +19,7 @@ def to_snake_case(text: str, fallback: str) -> str:
     """Convert `text` to a field's key: transliterated, in snake_case, at most 64 characters.
 
     `invoiceNo.` gives `invoice_no`, `Größe` gives `grosse`. A text without letters or digits gives
-    `fallback`; if it begins with a digit, `fallback` is prepended.
+    `fallback`. If the text begins with a digit, `fallback` is prepended.
     """
     words = _CAMEL_CASE_BOUNDARY.sub(" ", text[:_MAX_SLUG_CHARS])
     slug = slugify(words, separator="_", entities=False, decimal=False, hexadecimal=False)
@@ -29,22 +29,22 @@ def to_snake_case(text: str, fallback: str) -> str:
 
 
 class Keys:
-    """The unique keys of one list of fields."""
+    """Creates unique keys for one list of fields."""
 
     def __init__(self, notes: Notes) -> None:
-        self._used_numbers: dict[str, int] = {}
+        self._last_numbers: dict[str, int] = {}
         self._notes = notes
 
     def create_key(self, text: str, *, path: str, fallback: str = "field") -> str:
-        """Return a key for `text`; if it is taken, append a number and add a warning."""
+        """Return a key for `text`; if the key is taken, append a number and add a warning."""
         base_key = key = to_snake_case(text, fallback)
-        number = self._used_numbers.get(base_key, 0)
-        while key in self._used_numbers:
+        number = self._last_numbers.get(base_key, 0)
+        while key in self._last_numbers:
             number += 1
             suffix = f"_{number + 1}"
             key = base_key[: MAX_KEY - len(suffix)].rstrip("_") + suffix
-        self._used_numbers[base_key] = max(number, self._used_numbers.get(base_key, 0))
-        self._used_numbers.setdefault(key, 0)
+        self._last_numbers[base_key] = max(number, self._last_numbers.get(base_key, 0))
+        self._last_numbers.setdefault(key, 0)
         if key != base_key:
             self._notes.add(
                 path, f"Another field already has the key {base_key}; this field has {key}."
@@ -61,7 +61,7 @@ def to_line(text: object, limit: int = MAX_LABEL) -> str:
 
 
 def to_title(text: object, notes: Notes, path: str, limit: int = MAX_LABEL) -> str:
-    """Return `text` as one line; warn if it was truncated."""
+    """Return `text` as one line; add a warning if it was truncated."""
     line = to_line(text, len(text) if isinstance(text, str) else 0)
     if len(line) > limit:
         notes.add(path, f"The name is longer than {limit:,} characters and was truncated.")
@@ -69,7 +69,7 @@ def to_title(text: object, notes: Notes, path: str, limit: int = MAX_LABEL) -> s
 
 
 def to_description(text: object, notes: Notes, path: str, limit: int = MAX_DESCRIPTION) -> str:
-    """Return `text` as a description; warn if it was truncated."""
+    """Return `text` as a description; add a warning if it was truncated."""
     if not isinstance(text, str):
         return ""
     if len(text) <= limit:

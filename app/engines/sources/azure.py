@@ -1,4 +1,4 @@
-"""Documents in a container of Azure Blob Storage, over its REST API.
+"""Read documents from an Azure Blob Storage container over the REST API.
 
 Requests carry a shared access signature. Microsoft's library creates it from the account key; the
 library opens no connections.
@@ -19,7 +19,7 @@ from defusedxml.common import DefusedXmlException  # type: ignore[import-untyped
 from defusedxml.ElementTree import fromstring  # type: ignore[import-untyped]
 from requests import Response
 
-from app.engines.sources.failures import describe_protocol_error
+from app.engines.sources.failures import build_protocol_error
 from app.engines.sources.http_client import HttpClient, read_body
 from app.engines.sources.model import Network, SourceError, SourceErrorKind
 from app.engines.sources.object_store import (
@@ -27,18 +27,21 @@ from app.engines.sources.object_store import (
     ListingQuery,
     ObjectStoreSource,
     StoredObject,
-    check_endpoint,
-    describe_status,
+    build_status_error,
+    normalize_endpoint,
 )
 
 _VERSION = "2021-12-02"
 _PAGE_ITEMS = 1000
-"""Azure allows 5,000, but 5,000 long names would exceed `MAX_LISTING_BYTES`."""
-_SIGNATURE_TIME = timedelta(days=1)
-_RENEW_TIME = timedelta(hours=12)
+"""The maximum number of blobs per page of a listing.
+
+Azure allows 5,000, but 5,000 long names would exceed `MAX_LISTING_BYTES`.
+"""
+_SIGNATURE_LIFETIME = timedelta(days=1)
+_MIN_VALIDITY = timedelta(hours=12)
 """A signature is replaced when its remaining validity is shorter than this time."""
-_CLOCK_DIFFERENCE = timedelta(minutes=15)
-_KEY_REFUSED_CODES = frozenset(
+_MAX_CLOCK_DIFFERENCE = timedelta(minutes=15)
+_REFUSED_KEY_CODES = frozenset(
     {"AuthenticationFailed", "InvalidAuthenticationInfo", "KeyBasedAuthenticationNotPermitted"}
 )
 
@@ -46,7 +49,7 @@ _KEY_REFUSED_CODES = frozenset(
 def open_source(
     settings: Mapping[str, Any], network: Network, local_root: Path | None
 ) -> ObjectStoreSource:
-    """Return the source of a container or of a folder in it. Raises SourceError."""
+    """Return the source for a container, or for a folder in it. Raises SourceError."""
     del local_root
     account, container = str(settings["account"]), str(settings["container"])
     endpoint = settings.get("endpoint_url") or f"https://{account}.blob.core.windows.net"
@@ -55,7 +58,7 @@ def open_source(
         signatures = _FixedSignature(str(settings["sas_token"]))
     else:
         signatures = _SignatureBuilder(account, container, str(settings["account_key"]))
-    address = f"{check_endpoint(str(endpoint))}/{quote(container)}"
+    address = f"{normalize_endpoint(str(endpoint))}/{quote(container)}"
     store = _Container(HttpClient(network), address, signatures)
     return ObjectStoreSource(store, str(settings.get("prefix", "")))
 
@@ -68,7 +71,7 @@ class _Signatures(Protocol):
 
 
 class _FixedSignature:
-    """The signature that the settings contain."""
+    """Provides the shared access signature from the settings."""
 
     def __init__(self, signature: str) -> None:
         self._signature = signature.removeprefix("?")
@@ -88,11 +91,11 @@ class _SignatureBuilder:
         self.get()
 
     def get(self) -> str:
-        """Return a signature that is valid for at least `_RENEW_TIME`."""
+        """Return a signature that is valid for at least `_MIN_VALIDITY`."""
         now = datetime.now(UTC)
         if now >= self._renew_at:
             self._signature = _build_signature(self._account, self._container, self._key, now)
-            self._renew_at = now + _SIGNATURE_TIME - _RENEW_TIME
+            self._renew_at = now + _SIGNATURE_LIFETIME - _MIN_VALIDITY
         return self._signature
 
 
@@ -103,8 +106,8 @@ def _build_signature(account: str, container: str, key: str, now: datetime) -> s
             container,
             account_key=key,
             permission=ContainerSasPermissions(read=True, list=True),
-            start=now - _CLOCK_DIFFERENCE,
-            expiry=now + _SIGNATURE_TIME,
+            start=now - _MAX_CLOCK_DIFFERENCE,
+            expiry=now + _SIGNATURE_LIFETIME,
         )
     except Exception:  # noqa: BLE001 - the library has no documented error for a damaged key
         message = "`account_key` is not the key of a storage account."
@@ -112,7 +115,7 @@ def _build_signature(account: str, container: str, key: str, now: datetime) -> s
 
 
 class _Container:
-    """A container.
+    """A container, accessed with signed requests.
 
     Args:
         client: sends the requests.
@@ -141,7 +144,7 @@ class _Container:
         url = f"{self._address}?{urlencode(parameters, quote_via=quote)}"
         with self._request(url, is_document=False) as response:
             if response.status_code != HTTPStatus.OK:
-                raise self.describe_refusal(response)
+                raise self.build_refusal_error(response)
             return _parse_listing(read_body(response))
 
     @contextmanager
@@ -150,13 +153,13 @@ class _Container:
         with self._request(url, is_document=True) as response:
             yield response
 
-    def describe_refusal(self, response: Response) -> SourceError:
+    def build_refusal_error(self, response: Response) -> SourceError:
         code = response.headers.get("x-ms-error-code", "")
         if code == "BlobArchived":
             message = "The document is in the archive tier; move it to another tier first."
             return SourceError(SourceErrorKind.NOT_ALLOWED, message)
-        status = HTTPStatus.UNAUTHORIZED if code in _KEY_REFUSED_CODES else response.status_code
-        return describe_status(status, key="key or signature", container="container")
+        status = HTTPStatus.UNAUTHORIZED if code in _REFUSED_KEY_CODES else response.status_code
+        return build_status_error(status, key="key or signature", container="container")
 
     def close(self) -> None:
         self._client.close()
@@ -177,7 +180,7 @@ def _parse_listing(body: bytes) -> Listing:
     try:
         root: Element = fromstring(body, forbid_dtd=True)
         if root.tag != "EnumerationResults":
-            raise describe_protocol_error()
+            raise build_protocol_error()
         blobs = root.iterfind("Blobs/Blob")
         return Listing(
             [_parse_blob(blob) for blob in blobs if not _is_folder(blob)],
@@ -185,11 +188,11 @@ def _parse_listing(body: bytes) -> Listing:
             root.findtext("NextMarker") or None,
         )
     except (ParseError, DefusedXmlException, OverflowError, ValueError):
-        raise describe_protocol_error() from None
+        raise build_protocol_error() from None
 
 
 def _is_folder(blob: Element) -> bool:
-    """Return whether a blob is a folder, which accounts with a hierarchical namespace store."""
+    """Return whether a blob is a folder; accounts with a hierarchical namespace store folders."""
     return blob.findtext("Properties/ResourceType") == "directory"
 
 
@@ -202,9 +205,9 @@ def _parse_blob(blob: Element) -> StoredObject:
 
 
 def _read_name(item: Element) -> bytes:
-    """Return a name, which is percent-encoded if XML cannot represent it."""
+    """Return the name of a blob or folder; Azure percent-encodes names that XML cannot contain."""
     name = item.find("Name")
     if name is None or not name.text:
-        raise ValueError("an entry without a name")
+        raise ValueError("an element without a name")
     is_encoded = name.get("Encoded", "").lower() == "true"
     return unquote_to_bytes(name.text) if is_encoded else name.text.encode()

@@ -9,18 +9,18 @@ from time import monotonic
 
 from app.engines.sources.model import SourceError, SourceErrorKind
 
-_TOO_SLOW = "The host did not complete its answer in time."
+_TOO_SLOW_MESSAGE = "The host did not complete its answer in time."
 
 
 class Budget:
     """The maximum time for an operation. Only time inside `spend` counts.
 
-    The timeout of a socket restarts with every byte, so it does not end an operation in which a
-    host sends one byte after the other. Therefore a timer shuts the connection down.
+    The timeout of a socket restarts with every byte, so it does not stop an operation in which a
+    host sends single bytes slowly. Therefore a timer shuts down the connection.
 
     Args:
         seconds: the maximum time.
-        abort: shuts the connections down; it is called from another thread.
+        abort: shuts down the connections; it is called from another thread.
     """
 
     def __init__(self, seconds: float, abort: Callable[[], None]) -> None:
@@ -29,9 +29,9 @@ class Budget:
 
     @contextmanager
     def spend(self) -> Iterator[None]:
-        """Run a part of the operation. Raises SourceError when the time is used up."""
+        """Run a part of the operation. Raises SourceError if the budget is used up."""
         if self._remaining_seconds <= 0:
-            raise SourceError(SourceErrorKind.UNREACHABLE, _TOO_SLOW)
+            raise SourceError(SourceErrorKind.UNREACHABLE, _TOO_SLOW_MESSAGE)
         expired = threading.Event()
 
         def abort() -> None:
@@ -46,18 +46,18 @@ class Budget:
             yield
         except Exception:
             if expired.is_set():
-                raise SourceError(SourceErrorKind.UNREACHABLE, _TOO_SLOW) from None
+                raise SourceError(SourceErrorKind.UNREACHABLE, _TOO_SLOW_MESSAGE) from None
             raise
         finally:
             timer.cancel()
             self._remaining_seconds -= monotonic() - started
         if expired.is_set():
-            raise SourceError(SourceErrorKind.UNREACHABLE, _TOO_SLOW)
+            raise SourceError(SourceErrorKind.UNREACHABLE, _TOO_SLOW_MESSAGE)
 
 
 def shut_down(connection: socket.socket | None) -> None:
-    """Shut a socket down, so that operations in which another thread waits for it end."""
+    """Shut down a socket, so that other threads stop waiting for it."""
     if connection is not None:
         with contextlib.suppress(OSError):
-            # The method of an SSL socket would discard the state that the other thread uses.
+            # `SSLSocket.shutdown` would discard the TLS state that other threads use.
             socket.socket.shutdown(connection, socket.SHUT_RDWR)

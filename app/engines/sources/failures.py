@@ -19,10 +19,10 @@ def translate_errors() -> Iterator[None]:
     except (SourceError, ObjectMissing):
         raise
     except (OSError, EOFError) as error:
-        raise describe_error(error) from None
+        raise build_connection_error(error) from None
 
 
-def describe_error(error: BaseException) -> SourceError:
+def build_connection_error(error: BaseException) -> SourceError:
     """Return the SourceError for an error of a socket or of TLS."""
     match error:
         case ssl.SSLCertVerificationError():
@@ -45,12 +45,12 @@ def describe_error(error: BaseException) -> SourceError:
     return SourceError(SourceErrorKind.UNREACHABLE, message)
 
 
-def describe_protocol_error() -> SourceError:
-    """Return the SourceError for an answer that does not follow the protocol."""
+def build_protocol_error() -> SourceError:
+    """Return the SourceError for a response that does not follow the protocol."""
     message = "The host answers, but does not follow the protocol; check the host and the port."
     return SourceError(SourceErrorKind.PROTOCOL, message)
 
 
-def describe_missing_folder() -> SourceError:
+def build_missing_folder_error() -> SourceError:
     """Return the SourceError for a folder that does not exist."""
     return SourceError(SourceErrorKind.NOT_FOUND, "The folder does not exist.")

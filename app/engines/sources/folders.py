@@ -1,7 +1,7 @@
 """List a tree of folders in a stable order and in bounded memory.
 
 A folder is read completely before its first document is returned: the connection is then free to
-read documents, and entries can be sorted. A folder with more entries than `SORT_ITEMS` is sorted on
+read documents, and the items can be sorted. A folder with more items than `SORT_ITEMS` is sorted on
 disk.
 """
 
@@ -24,7 +24,7 @@ from app.engines.sources.model import (
 
 
 class Item(NamedTuple):
-    """An entry of a folder.
+    """A document or subfolder in a folder, as a host lists it.
 
     `name` is a segment of a path. `modified` is in seconds since 1970.
     """
@@ -37,13 +37,14 @@ class Item(NamedTuple):
 
 
 ReadFolder = Callable[[str], Iterable[Item]]
-"""Yields the entries of the folder at a path. Raises ObjectMissing if it does not exist."""
+"""Yields the items of the folder at a path. Raises ObjectMissing if it does not exist."""
 
 
 def list_tree(read_folder: ReadFolder, after: str | None = None) -> Iterator[tuple[str, Item]]:
-    """Yield path and entry of all documents below a folder, sorted by the names in their paths.
+    """Yield the path and item of each document in a tree, sorted by the names in the paths.
 
-    Folders that disappear meanwhile are skipped, except for the root.
+    Subfolders that are removed during the listing are skipped. Raises ObjectMissing if the root
+    does not exist.
 
     Args:
         read_folder: reads one folder.
@@ -67,21 +68,21 @@ def list_tree(read_folder: ReadFolder, after: str | None = None) -> Iterator[tup
             message = f"Folders are nested more than {limits.MAX_DEPTH} levels deep."
             raise SourceError(SourceErrorKind.PROTOCOL, message)
         try:
-            entries = sort_items(read_folder(path))
+            child_items = sort_items(read_folder(path))
         except ObjectMissing:
             continue
         child_start = start[1:] if start and item.name == start[0] else []
-        stack.append((path + "/", entries, child_start))
+        stack.append((path + "/", child_items, child_start))
 
 
 def list_objects(read_folder: ReadFolder, after: str | None) -> Iterator[SourceObject]:
-    """Yield the documents of a tree whose folder listings contain the versions."""
+    """Yield the documents of a tree, with the versions that the folder listings contain."""
     for path, item in list_tree(read_folder, after):
         yield SourceObject(path, item.version, item.size, convert_time(item.modified))
 
 
 def list_entries(read_folder: ReadFolder, path: str, limit: int) -> list[Entry]:
-    """Return the first entries of one folder."""
+    """Return the first `limit` entries of one folder, sorted by name."""
     prefix = f"{path}/" if path else ""
     return [
         Entry(prefix + item.name, item.is_folder, item.size, convert_time(item.modified))
@@ -100,28 +101,28 @@ def convert_time(seconds: float | None) -> datetime | None:
 
 
 def sort_items(items: Iterable[Item]) -> Iterator[Item]:
-    """Read all entries, and return them sorted by name and without duplicates."""
+    """Read all items, and return an iterator that sorts them by name and drops duplicates."""
     remaining = iter(items)
-    run = sorted(islice(remaining, limits.SORT_ITEMS), key=_get_key)
+    run = sorted(islice(remaining, limits.SORT_ITEMS), key=_get_sort_key)
     if len(run) < limits.SORT_ITEMS:
         return _drop_duplicates(run)
     runs: list[Iterator[Item]] = []
     while run:
         runs.append(_store_run(run))
-        run = sorted(islice(remaining, limits.SORT_ITEMS), key=_get_key)
-    return _drop_duplicates(heapq.merge(*runs, key=_get_key))
+        run = sorted(islice(remaining, limits.SORT_ITEMS), key=_get_sort_key)
+    return _drop_duplicates(heapq.merge(*runs, key=_get_sort_key))
 
 
-def _get_key(item: Item) -> tuple[str, bool]:
+def _get_sort_key(item: Item) -> tuple[str, bool]:
     return item.name, item.is_folder
 
 
 def _drop_duplicates(items: Iterable[Item]) -> Iterator[Item]:
     previous: tuple[str, bool] | None = None
     for item in items:
-        if _get_key(item) != previous:
+        if _get_sort_key(item) != previous:
             yield item
-        previous = _get_key(item)
+        previous = _get_sort_key(item)
 
 
 def _store_run(run: list[Item]) -> Iterator[Item]:

@@ -1,4 +1,4 @@
-"""Documents on an FTP server, with or without TLS."""
+"""Read documents from an FTP server, with or without TLS."""
 
 import ftplib
 import socket
@@ -11,13 +11,13 @@ from typing import Any
 from app.engines.sources import limits
 from app.engines.sources.deadlines import Budget
 from app.engines.sources.failures import (
-    describe_missing_folder,
-    describe_protocol_error,
+    build_missing_folder_error,
+    build_protocol_error,
     translate_errors,
 )
 from app.engines.sources.folders import Item, list_entries, list_objects, sort_items
 from app.engines.sources.ftp_client import FtpClient
-from app.engines.sources.ftp_lines import parse_facts, parse_row, parse_time
+from app.engines.sources.ftp_lines import parse_list_line, parse_mlsd_line, parse_time
 from app.engines.sources.model import (
     Entry,
     Network,
@@ -30,7 +30,7 @@ from app.engines.sources.paths import decode_path, split_path
 from app.engines.sources.tls import build_context
 
 _PROBE_SECONDS = 20.0
-"""After this idle time, servers may have closed the connection, so it is tested before its use."""
+"""The idle time after which a connection is tested before use; the server may have closed it."""
 _COMPLETE_CODES = ("226", "250")
 
 
@@ -54,12 +54,12 @@ class FtpSource:
         self._context = build_context(settings.get("ca_certificate")) if tls else None
         self._client: FtpClient | None = None
         self._root = b""
-        self._supports_facts = False
+        self._supports_mlsd = False
         self._used_at = 0.0
 
     def connect(self) -> FtpClient:
-        """Return the client, which is signed in."""
-        if self._client is not None and not self._is_alive(self._client):
+        """Return a client that is signed in; open a new connection if the old one was lost."""
+        if self._client is not None and not self._check_connection(self._client):
             self.close()
         if self._client is None:
             client = FtpClient(self._network, self._context)
@@ -78,32 +78,32 @@ class FtpSource:
         try:
             yield from list_objects(self._read_folder, after)
         except ObjectMissing:
-            raise describe_missing_folder() from None
+            raise build_missing_folder_error() from None
 
     def browse(self, path: str, limit: int) -> list[Entry]:
         """Return at most `limit` entries of a folder."""
         try:
             return list_entries(self._read_folder, path, limit)
         except ObjectMissing:
-            raise describe_missing_folder() from None
+            raise build_missing_folder_error() from None
 
     @contextmanager
     def open(self, path: str) -> Iterator[Iterator[bytes]]:
         """Read a document in chunks."""
-        target = self._build_target(path)
+        target = self._build_server_path(path)
         if not path:
             raise ObjectMissing
         client = self.connect()
         budget = self._build_budget(client, limits.READ_SECONDS)
         with self._run(budget, refusal_means_missing=True):
-            size = _find_size(client, target)
+            size = _get_size(client, target)
             data = client.start_transfer(f"RETR {target}")
         chunks = _Chunks(client, data, size, budget)
         try:
             yield iter(chunks)
         finally:
             data.close()
-            # Servers answer differently to an aborted transfer, so the connection is not reused.
+            # Servers respond differently to an aborted transfer, so the connection is not reused.
             if not chunks.is_complete:
                 self.close()
             self._used_at = monotonic()
@@ -117,7 +117,7 @@ class FtpSource:
     def _build_budget(self, client: FtpClient, seconds: float | None = None) -> Budget:
         return Budget(seconds or limits.OPERATION_SECONDS, client.shut_down)
 
-    def _is_alive(self, client: FtpClient) -> bool:
+    def _check_connection(self, client: FtpClient) -> bool:
         if monotonic() - self._used_at < _PROBE_SECONDS:
             return client.sock is not None
         with suppress(SourceError), _translate_ftp_errors(), self._build_budget(client).spend():
@@ -136,13 +136,13 @@ class FtpSource:
         client.enable_protection()
         client.voidcmd("TYPE I")
         with suppress(ftplib.error_perm):
-            self._supports_facts = "MLST" in client.sendcmd("FEAT").upper()
+            self._supports_mlsd = "MLST" in client.sendcmd("FEAT").upper()
         home = ftplib.parse257(client.sendcmd("PWD")).encode("latin-1") or b"/"
         path = str(settings.get("path", "")).encode("utf-8", "replace")
         self._root = path if path.startswith(b"/") else home.rstrip(b"/") + b"/" + path
         self._root = self._root.rstrip(b"/")
 
-    def _build_target(self, path: str) -> str:
+    def _build_server_path(self, path: str) -> str:
         names = split_path(path)
         # A line break would end the command.
         if names is None or any(b"\r" in name or b"\n" in name for name in names):
@@ -150,29 +150,29 @@ class FtpSource:
         return (b"/".join([self._root, *names]) or b"/").decode("latin-1")
 
     def _read_folder(self, path: str) -> Iterator[Item]:
-        target = self._build_target(path)
+        target = self._build_server_path(path)
         client = self.connect()
         budget = self._build_budget(client)
         with self._run(budget, refusal_means_missing=True):
             # In an argument of LIST, servers would interpret options and `*`.
             client.cwd(target)
-        if self._supports_facts:
+        if self._supports_mlsd:
             with self._run(budget):
-                for line in map(parse_facts, _read_lines(client, "MLSD")):
+                for line in map(parse_mlsd_line, _read_lines(client, "MLSD")):
                     if line is not None:
                         yield line.build_item()
         else:
             # The data connection must be closed before the times are requested.
             with self._run(budget):
-                items = sort_items(_read_rows(client))
+                items = sort_items(_read_list_items(client))
             for item in items:
                 with self._run(self._build_budget(client)):
-                    yield item if item.is_folder else _add_time(client, target, item)
+                    yield item if item.is_folder else _add_modification_time(client, target, item)
         self._used_at = monotonic()
 
     @contextmanager
     def _run(self, budget: Budget, *, refusal_means_missing: bool = False) -> Iterator[None]:
-        """Run commands. After an error the connection is closed, because answers have no IDs."""
+        """Run commands; close the connection after an error, because responses have no IDs."""
         try:
             with _translate_ftp_errors(refusal_means_missing=refusal_means_missing), budget.spend():
                 yield
@@ -193,21 +193,21 @@ def _read_lines(client: FtpClient, command: str) -> Iterator[str]:
         raise ftplib.error_reply
 
 
-def _find_size(client: FtpClient, path: str) -> int | None:
+def _get_size(client: FtpClient, path: str) -> int | None:
     """Return the size of a file, or None if the server does not report the size."""
     with suppress(ftplib.error_perm):
         return client.size(path)
     return None
 
 
-def _read_rows(client: FtpClient) -> Iterator[Item]:
-    for line in map(parse_row, _read_lines(client, "LIST")):
+def _read_list_items(client: FtpClient) -> Iterator[Item]:
+    for line in map(parse_list_line, _read_lines(client, "LIST")):
         if line is not None:
             yield line.build_item()
 
 
-def _add_time(client: FtpClient, folder: str, item: Item) -> Item:
-    """Return the entry of a document with its exact modification time."""
+def _add_modification_time(client: FtpClient, folder: str, item: Item) -> Item:
+    """Request the exact modification time of a document, and return its item with that time."""
     path = f"{folder.rstrip('/')}/{decode_path(item.name).decode('latin-1')}"
     modified: float | None = None
     with suppress(ftplib.error_perm):
@@ -216,7 +216,7 @@ def _add_time(client: FtpClient, folder: str, item: Item) -> Item:
 
 
 class _Chunks:
-    """The content of a document. `is_complete` is True after all of it was received."""
+    """Iterates over the content of a document. `is_complete` is True after the whole transfer."""
 
     def __init__(
         self, client: FtpClient, data: socket.socket, size: int | None, budget: Budget
@@ -256,12 +256,12 @@ def _translate_ftp_errors(*, refusal_means_missing: bool = False) -> Iterator[No
         with translate_errors():
             yield
     except ftplib.Error as error:
-        raise _describe_ftp_error(error, refusal_means_missing=refusal_means_missing) from None
+        raise _build_ftp_error(error, refusal_means_missing=refusal_means_missing) from None
     except ValueError:
-        raise describe_protocol_error() from None
+        raise build_protocol_error() from None
 
 
-def _describe_ftp_error(error: ftplib.Error, *, refusal_means_missing: bool) -> Exception:
+def _build_ftp_error(error: ftplib.Error, *, refusal_means_missing: bool) -> Exception:
     code = str(error)[:3]
     if code in ("530", "331", "332"):
         message = "The host answers, but refuses the user name or password."
@@ -272,6 +272,6 @@ def _describe_ftp_error(error: ftplib.Error, *, refusal_means_missing: bool) -> 
         message = "The user is not allowed to read a folder or document of this source."
         return SourceError(SourceErrorKind.NOT_ALLOWED, message)
     if code.startswith("4"):
-        message = "The host ended the connection or the transfer before it was complete."
+        message = "The host closed the connection, or stopped the transfer before it was complete."
         return SourceError(SourceErrorKind.UNREACHABLE, message)
-    return describe_protocol_error()
+    return build_protocol_error()

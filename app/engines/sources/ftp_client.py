@@ -1,4 +1,4 @@
-"""The FTP client of the standard library, over guarded connections.
+"""The FTP client from the standard library, adapted to use guarded connections.
 
 Data connections go to the host of the control connection, regardless of the address that the server
 sends.
@@ -14,11 +14,11 @@ from app.engines.sources.model import Network, SourceError, SourceErrorKind
 from app.engines.sources.tls import wrap_socket
 
 _IMPLICIT_TLS_PORT = 990
-_MAX_ANSWER_LINES = 1000
+_MAX_RESPONSE_LINES = 1000
 
 
 class FtpClient(ftplib.FTP):
-    """A control connection. Names are bytes, represented as Latin-1 text.
+    """A control connection. File names are bytes, represented as Latin-1 text.
 
     Args:
         network: opens all connections.
@@ -44,7 +44,7 @@ class FtpClient(ftplib.FTP):
             try:
                 self.voidcmd("AUTH TLS")
             except ftplib.error_perm:
-                message = "The host does not offer TLS. Ask its operator, or switch `tls` off."
+                message = "The host does not offer TLS. Ask its operator, or set `tls` to false."
                 raise SourceError(SourceErrorKind.PROTOCOL, message) from None
             self._start_tls()
 
@@ -55,7 +55,7 @@ class FtpClient(ftplib.FTP):
             self.voidcmd("PROT P")
 
     def start_transfer(self, command: str) -> socket.socket:
-        """Open a data connection and start a transfer over it. The caller closes it."""
+        """Open a data connection and start a transfer. The caller must close the connection."""
         # EPSV also supports IPv6; old servers support only PASV.
         try:
             port = ftplib.parse229(self.sendcmd("EPSV"), ("", 0))[1]
@@ -82,14 +82,14 @@ class FtpClient(ftplib.FTP):
         super().putcmd(line)
 
     def getline(self) -> str:
-        """Return a line of an answer. Raises error_proto if the answer has too many lines."""
+        """Return a line of a response. Raises error_proto if the response has too many lines."""
         self._line_count += 1
-        if self._line_count > _MAX_ANSWER_LINES:
+        if self._line_count > _MAX_RESPONSE_LINES:
             raise ftplib.error_proto
         return super().getline()
 
     def shut_down(self) -> None:
-        """Shut the connections down from another thread, so that waiting operations end."""
+        """Shut down the connections from another thread, so that operations stop waiting."""
         shut_down(self.sock)
         shut_down(self._data)
 
@@ -103,7 +103,7 @@ class FtpClient(ftplib.FTP):
         def set_data_socket(tls_socket: socket.socket) -> None:
             self._data = tls_socket
 
-        # Many servers require that data connections continue the control connection's session.
+        # Many servers require that data connections resume the control connection's TLS session.
         session = self.sock.session if isinstance(self.sock, ssl.SSLSocket) else None
         return wrap_socket(context, connection, self.host, set_data_socket, session)
 

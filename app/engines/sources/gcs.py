@@ -1,4 +1,4 @@
-"""Documents in a bucket of Google Cloud Storage, over its JSON API.
+"""Read documents from a Google Cloud Storage bucket over the JSON API.
 
 Each request carries a token that this service signs with the key of the service account, so no
 authorization server is involved (Google AIP-4111, https://google.aip.dev/auth/4111).
@@ -17,7 +17,7 @@ import jwt
 import orjson
 from requests import Response
 
-from app.engines.sources.failures import describe_protocol_error
+from app.engines.sources.failures import build_protocol_error
 from app.engines.sources.http_client import HttpClient, read_body
 from app.engines.sources.model import Network, SourceError, SourceErrorKind
 from app.engines.sources.object_store import (
@@ -25,14 +25,14 @@ from app.engines.sources.object_store import (
     ListingQuery,
     ObjectStoreSource,
     StoredObject,
-    check_endpoint,
-    describe_status,
+    build_status_error,
+    normalize_endpoint,
 )
 
 _ENDPOINT = "https://storage.googleapis.com"
 _SCOPE = "https://www.googleapis.com/auth/devstorage.read_only"
 _TOKEN_SECONDS = 3600
-_RENEW_SECONDS = 600
+_MIN_VALIDITY_SECONDS = 600
 """A token is replaced when its remaining validity is shorter than this time."""
 _PAGE_ITEMS = 1000
 _FIELDS = "nextPageToken,prefixes,items(name,size,generation,updated)"
@@ -41,9 +41,9 @@ _FIELDS = "nextPageToken,prefixes,items(name,size,generation,updated)"
 def open_source(
     settings: Mapping[str, Any], network: Network, local_root: Path | None
 ) -> ObjectStoreSource:
-    """Return the source of a bucket or of a folder in it. Raises SourceError."""
+    """Return the source for a bucket, or for a folder in it. Raises SourceError."""
     del local_root
-    endpoint = check_endpoint(str(settings.get("endpoint_url") or _ENDPOINT))
+    endpoint = normalize_endpoint(str(settings.get("endpoint_url") or _ENDPOINT))
     bucket = quote(str(settings["bucket"]), safe="")
     tokens = _TokenSigner(str(settings["service_account"]))
     store = _Bucket(HttpClient(network), tokens, f"{endpoint}/storage/v1/b/{bucket}/o")
@@ -60,15 +60,15 @@ class _TokenSigner:
             self._key_id = fields.get("private_key_id")
         except (AttributeError, KeyError, TypeError, ValueError):
             raise _build_key_error() from None
-        self._expires = 0
+        self._expires_at = 0
         self._token = ""
         self.get()
 
     def get(self) -> str:
-        """Return a token that is valid for at least `_RENEW_SECONDS`."""
+        """Return a token that is valid for at least `_MIN_VALIDITY_SECONDS`."""
         now = int(time.time())
-        if self._expires - now < _RENEW_SECONDS:
-            self._expires = now + _TOKEN_SECONDS
+        if self._expires_at - now < _MIN_VALIDITY_SECONDS:
+            self._expires_at = now + _TOKEN_SECONDS
             self._token = self._sign(now)
         return self._token
 
@@ -78,7 +78,7 @@ class _TokenSigner:
             "sub": self._account,
             "scope": _SCOPE,
             "iat": now,
-            "exp": self._expires,
+            "exp": self._expires_at,
         }
         headers = {"kid": str(self._key_id)} if self._key_id else None
         try:
@@ -123,7 +123,7 @@ class _Bucket:
         url = f"{self._address}?{urlencode(parameters, quote_via=quote)}"
         with self._request(url, is_document=False) as response:
             if response.status_code != HTTPStatus.OK:
-                raise self.describe_refusal(response)
+                raise self.build_refusal_error(response)
             page = _parse_listing(read_body(response))
         # `startOffset` includes the name itself.
         return page._replace(
@@ -136,8 +136,8 @@ class _Bucket:
         with self._request(url, is_document=True) as response:
             yield response
 
-    def describe_refusal(self, response: Response) -> SourceError:
-        return describe_status(response.status_code, key="service account", container="bucket")
+    def build_refusal_error(self, response: Response) -> SourceError:
+        return build_status_error(response.status_code, key="service account", container="bucket")
 
     def close(self) -> None:
         self._client.close()
@@ -166,7 +166,7 @@ def _parse_listing(body: bytes) -> Listing:
             page.get("nextPageToken") or None,
         )
     except (AttributeError, KeyError, OverflowError, TypeError, ValueError):
-        raise describe_protocol_error() from None
+        raise build_protocol_error() from None
 
 
 def _parse_object(item: dict[str, str]) -> StoredObject:

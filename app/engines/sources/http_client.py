@@ -12,7 +12,7 @@ import urllib3
 from requests import Response
 
 from app.engines.sources import limits
-from app.engines.sources.failures import describe_error
+from app.engines.sources.failures import build_connection_error
 from app.engines.sources.model import Network, SourceError, SourceErrorKind
 
 
@@ -44,7 +44,7 @@ class HttpClient:
             url: the URL, whose path and query are sent exactly as they are.
             headers: headers of the request.
             method: GET or HEAD.
-            is_document: whether the limits for documents apply, not the limits for listings.
+            is_document: whether the limits for documents apply instead of the limits for listings.
         """
         session = self._documents if is_document else self._listings
         with send_request(session, url, headers, method=method) as response:
@@ -74,12 +74,12 @@ def send_request(
         method: the method.
         body: the body, which is sent in chunks after a header with its length.
     """
-    if len(url) > limits.MAX_URL:
-        message = f"The name is too long: its URL has more than {limits.MAX_URL} characters."
+    if len(url) > limits.MAX_URL_CHARS:
+        message = f"The name is too long: its URL has more than {limits.MAX_URL_CHARS} characters."
         raise SourceError(SourceErrorKind.NOT_ALLOWED, message)
     with translate_http_errors():
         prepared = session.prepare_request(requests.Request(method, url, headers=headers))
-        # `requests` resolves `..` in paths, but in an object store it is a part of the name.
+        # `requests` resolves `..` in paths, but in an object store `..` is a part of the name.
         original_url = urlsplit(url)
         prepared_url = urlsplit(prepared.url or "")
         prepared.url = prepared_url._replace(
@@ -87,7 +87,7 @@ def send_request(
         ).geturl()
         if body is not None:
             # `requests` would send an iterator without its length.
-            prepared.body = body.chunks  # type: ignore[assignment]  # the stubs know no streams
+            prepared.body = body.chunks  # type: ignore[assignment]  # the stubs omit iterators
             prepared.headers["Content-Length"] = str(body.size)
         timeouts = (limits.CONNECT_SECONDS, limits.IDLE_SECONDS)
         response = session.send(prepared, stream=True, allow_redirects=False, timeout=timeouts)
@@ -97,8 +97,11 @@ def send_request(
         response.close()
 
 
-def build_authorization(settings: Mapping[str, Any]) -> str | None:
-    """Return the `Authorization` header for a `token`, or a `username` and its `password`."""
+def build_authorization_header(settings: Mapping[str, Any]) -> str | None:
+    """Return the `Authorization` header for a `token`, or for a `username` and its `password`.
+
+    Returns None if the settings contain no credentials.
+    """
     if token := settings.get("token"):
         return f"Bearer {token}"
     if "username" not in settings:
@@ -108,9 +111,9 @@ def build_authorization(settings: Mapping[str, Any]) -> str | None:
 
 
 def read_chunks(response: Response) -> Iterator[bytes]:
-    """Yield the body in chunks, not decompressed. Raises SourceError if it is not complete."""
+    """Yield the body in chunks without decompression. Raises SourceError if it is incomplete."""
     raw = response.raw
-    # Without a length or chunks, a lost connection looks like the end of the body.
+    # Without a length or chunked encoding, a lost connection looks like the end of the body.
     if raw.length_remaining is None and not getattr(raw, "chunked", False):
         message = "The host does not send the size of its responses, so they may be incomplete."
         raise SourceError(SourceErrorKind.PROTOCOL, message)
@@ -124,7 +127,7 @@ def _read_chunk(raw: urllib3.HTTPResponse) -> bytes:
 
 
 def read_body(response: Response, limit: int = limits.MAX_LISTING_BYTES) -> bytes:
-    """Return the body of a listing or an error. Raises SourceError if it is too large."""
+    """Return the body of a listing or error response. Raises SourceError if it is too large."""
     body = bytearray()
     for chunk in read_chunks(response):
         body += chunk
@@ -142,13 +145,13 @@ def translate_http_errors() -> Iterator[None]:
     except SourceError:
         raise
     except Exception as error:  # noqa: BLE001 - the guard has its own exceptions
-        raise _describe_http_error(error) from None
+        raise _build_http_error(error) from None
 
 
-def _describe_http_error(error: Exception) -> SourceError:
+def _build_http_error(error: Exception) -> SourceError:
     causes = _list_causes(error)
     if tls_error := next((cause for cause in causes if isinstance(cause, SSLError)), None):
-        return describe_error(tls_error)
+        return build_connection_error(tls_error)
     if any(isinstance(cause, urllib3.exceptions.NewConnectionError) for cause in causes):
         message = "The host does not exist, or it refuses connections on this port."
         return SourceError(SourceErrorKind.UNREACHABLE, message)
@@ -159,7 +162,7 @@ def _describe_http_error(error: Exception) -> SourceError:
     if isinstance(error, requests.exceptions.InvalidURL | UnicodeError):
         return SourceError(SourceErrorKind.PROTOCOL, "The URL is not valid.")
     if isinstance(error, requests.RequestException | urllib3.exceptions.HTTPError | OSError):
-        message = "The connection to the host failed, or ended before the answer was complete."
+        message = "The connection to the host failed, or was lost before the response was complete."
         return SourceError(SourceErrorKind.UNREACHABLE, message)
     message = "The operator of this service does not allow connections to this address."
     return SourceError(SourceErrorKind.NOT_ALLOWED, message)

@@ -1,4 +1,4 @@
-"""Emails in a folder of a mailbox, as files in the format of RFC 5322.
+"""Read emails from a mailbox folder as files in RFC 5322 format.
 
 The folder is opened for reading only, and messages are read without marking them as seen.
 """
@@ -16,8 +16,8 @@ from typing import Any, NamedTuple
 from app.engines.sources import limits
 from app.engines.sources.deadlines import Budget
 from app.engines.sources.failures import (
-    describe_missing_folder,
-    describe_protocol_error,
+    build_missing_folder_error,
+    build_protocol_error,
     translate_errors,
 )
 from app.engines.sources.imap_client import ImapClient, encode_folder
@@ -66,12 +66,12 @@ class ImapSource:
         tls = settings.get("tls", True)
         self._context = build_context(settings.get("ca_certificate")) if tls else None
         self._client: ImapClient | None = None
-        self._validity = ""
+        self._uid_validity = ""
         self._used_at = 0.0
 
     def connect(self) -> ImapClient:
-        """Return the client, with the folder opened for reading."""
-        if self._client is not None and not self._is_alive(self._client):
+        """Return a client with the folder opened for reading; reconnect if necessary."""
+        if self._client is not None and not self._check_connection(self._client):
             self.close()
         if self._client is None:
             host, port = self._settings["host"], self._settings.get("port", 993)
@@ -91,14 +91,14 @@ class ImapSource:
         """Yield all messages in order of arrival."""
         match = _PATH.fullmatch(after) if after else None
         for message in self._list_messages(int(match[1]) if match else 0):
-            version = f"{self._validity}-{message.uid}"
+            version = f"{self._uid_validity}-{message.uid}"
             path = f"{message.uid}.eml"
             yield SourceObject(path, version, message.size, message.received_at)
 
     def browse(self, path: str, limit: int) -> list[Entry]:
         """Return the first `limit` messages. The source has no subfolders."""
         if path:
-            raise describe_missing_folder()
+            raise build_missing_folder_error()
         return [
             Entry(f"{message.uid}.eml", False, message.size, message.received_at)  # noqa: FBT003
             for message in islice(self._list_messages(0), limit)
@@ -123,7 +123,7 @@ class ImapSource:
             _shut_down(self._client)
             self._client = None
 
-    def _is_alive(self, client: ImapClient) -> bool:
+    def _check_connection(self, client: ImapClient) -> bool:
         if monotonic() - self._used_at < _PROBE_SECONDS:
             return True
         with suppress(SourceError), _translate_imap_errors(), _build_budget(client).spend():
@@ -132,7 +132,7 @@ class ImapSource:
         return False
 
     def _sign_in(self, client: ImapClient) -> None:
-        client.protect()
+        client.upgrade_to_tls()
         if client.state == "NONAUTH":
             try:
                 client.sign_in(self._settings["username"], self._settings["password"])
@@ -144,14 +144,14 @@ class ImapSource:
         folder = encode_folder(str(self._settings.get("folder") or "INBOX"))
         status, _ = client.select(folder, readonly=True)
         if status != "OK":
-            raise describe_missing_folder()
+            raise build_missing_folder_error()
         validity = client.response("UIDVALIDITY")[1][0]
         if validity is None or not validity.isdigit():
-            raise describe_protocol_error()
-        self._validity = validity.decode()
+            raise build_protocol_error()
+        self._uid_validity = validity.decode()
 
     def _list_messages(self, after: int) -> Iterator[_Message]:
-        """Yield the messages with a higher UID, page by page."""
+        """Yield the messages whose UID is higher than `after`; fetch them page by page."""
         last_uid, position, client = after, 0, None
         while True:
             current = self.connect()
@@ -183,7 +183,7 @@ class ImapSource:
 
     @contextmanager
     def _run(self, budget: Budget) -> Iterator[None]:
-        """Run commands. After an error the connection is closed, because its state is unknown."""
+        """Run commands; close the connection after an error, because its state is unknown."""
         try:
             with _translate_imap_errors(), budget.spend():
                 yield
@@ -203,7 +203,7 @@ def _shut_down(client: ImapClient) -> None:
 
 
 def _find_position(client: ImapClient, uid: int) -> int:
-    """Return the number of messages with a UID of at most `uid`, by binary search."""
+    """Count the messages with a UID of at most `uid` by binary search; refresh the numbering."""
     client.noop()  # updates the number of messages
     client.has_new_numbers = False
     low, high = 0, client.message_count
@@ -252,13 +252,13 @@ def _parse_time(text: bytes) -> datetime | None:
 
 
 def _fetch_part(client: ImapClient, uid: int, offset: int) -> bytes:
-    """Return a part of a message. Raises ObjectMissing if the message does not exist."""
+    """Return the part of a message at `offset`. Raises ObjectMissing if the message is missing."""
     status, data = client.uid("FETCH", str(uid), f"(BODY.PEEK[]<{offset}.{limits.CHUNK_BYTES}>)")
     parts = [item[1] for item in data if isinstance(item, tuple)]
     if status != "OK" or not parts:
         raise ObjectMissing
     if len(parts[0]) > limits.CHUNK_BYTES:
-        raise describe_protocol_error()
+        raise build_protocol_error()
     return bytes(parts[0])
 
 
@@ -272,4 +272,4 @@ def _translate_imap_errors() -> Iterator[None]:
         message = "The host closed the connection, or it is not a mail server."
         raise SourceError(SourceErrorKind.UNREACHABLE, message) from None
     except (imaplib.IMAP4.error, ValueError, LookupError):
-        raise describe_protocol_error() from None
+        raise build_protocol_error() from None

@@ -1,4 +1,4 @@
-"""The IMAP client of the standard library, over guarded connections and in bounded memory."""
+"""The IMAP client from the standard library, with guarded connections and bounded memory."""
 
 import imaplib
 import socket
@@ -15,14 +15,14 @@ if TYPE_CHECKING:
     from _typeshed import ReadableBuffer
 
 _STARTTLS_PORT = 143
-_MAX_ANSWER_BYTES = 16 * 1024 * 1024
-"""The maximum size in bytes of all answers to one command."""
+_MAX_RESPONSE_BYTES = 16 * 1024 * 1024
+"""The maximum size in bytes of all responses to one command."""
 
 
 class ImapClient(imaplib.IMAP4):
     """A connection to a mail server.
 
-    With TLS, port 143 begins in plain text and changes to TLS before signing in (STARTTLS); all
+    With TLS, port 143 begins in plain text and starts TLS before signing in (STARTTLS); all
     other ports use TLS from the beginning.
 
     Args:
@@ -41,18 +41,18 @@ class ImapClient(imaplib.IMAP4):
     ) -> None:
         self._network = network
         self._context = context
-        self._received = 0
+        self._received_bytes = 0
         self.connection: socket.socket | None = None
         self.message_count = 0
         self.has_new_numbers = False
         with Budget(limits.OPERATION_SECONDS, self.shut_down).spend():
             super().__init__(host, port, limits.CONNECT_SECONDS)
 
-    def protect(self) -> None:
-        """Change to TLS if the connection does not use it yet."""
+    def upgrade_to_tls(self) -> None:
+        """Start TLS if the connection does not use it yet."""
         if self._context is not None and self.port == _STARTTLS_PORT:
             if self.xatom("STARTTLS")[0] != "OK":
-                message = "The host does not offer TLS. Ask its operator, or switch `tls` off."
+                message = "The host does not offer TLS. Ask its operator, or set `tls` to false."
                 raise SourceError(SourceErrorKind.PROTOCOL, message)
             self.sock = wrap_socket(self._context, self.sock, self.host, self._set_connection)
             # Plain text that was received before is dropped.
@@ -60,7 +60,7 @@ class ImapClient(imaplib.IMAP4):
             self.capabilities = tuple(str(self.capability()[1][-1], "ascii").upper().split())
 
     def shut_down(self) -> None:
-        """Shut the connection down from another thread, so that waiting operations end."""
+        """Shut down the connection from another thread, so that operations stop waiting."""
         shut_down(self.connection)
 
     def read(self, size: int) -> bytes:
@@ -76,14 +76,14 @@ class ImapClient(imaplib.IMAP4):
 
     def send(self, data: "ReadableBuffer") -> None:
         """Send a command."""
-        self._received = 0
+        self._received_bytes = 0
         super().send(data)
 
     def sign_in(self, username: str, password: str) -> None:
-        """Sign in. AUTHENTICATE is preferred, because LOGIN supports only ASCII letters."""
+        """Sign in. AUTHENTICATE is preferred, because LOGIN supports only ASCII characters."""
         if "AUTH=PLAIN" in self.capabilities:
-            answer = f"\0{username}\0{password}".encode()
-            self.authenticate("PLAIN", lambda _: answer)
+            credentials = f"\0{username}\0{password}".encode()
+            self.authenticate("PLAIN", lambda _: credentials)
         else:
             self.login(quote(username), password)
 
@@ -99,7 +99,7 @@ class ImapClient(imaplib.IMAP4):
         self.connection = connection
 
     def _append_untagged(self, typ: str, dat: bytes) -> None:
-        """Store an answer. Numbers and removals of messages only update the message count."""
+        """Store an untagged response. EXISTS and EXPUNGE only update the message count."""
         if typ == "EXISTS":
             self.message_count = int(dat)
         elif typ == "EXPUNGE":
@@ -109,19 +109,19 @@ class ImapClient(imaplib.IMAP4):
             super()._append_untagged(typ, dat)  # type: ignore[misc]
 
     def _count_received(self, size: int) -> None:
-        self._received += size
-        if self._received > _MAX_ANSWER_BYTES:
-            raise self.abort("the answer is too large")
+        self._received_bytes += size
+        if self._received_bytes > _MAX_RESPONSE_BYTES:
+            raise self.abort("the response is too large")
 
 
 def quote(text: str) -> str:
-    """Return a text as a quoted string in the syntax of IMAP."""
+    """Return a text as a quoted string in IMAP syntax."""
     escaped = text.replace("\\", "\\\\").replace('"', '\\"')
     return f'"{escaped}"'
 
 
 def encode_folder(name: str) -> str:
-    """Return the name of a folder in the modified UTF-7 of IMAP (RFC 3501, 5.1.3), quoted."""
+    """Return a folder name as a quoted string in IMAP's modified UTF-7 (RFC 3501, 5.1.3)."""
     parts: list[str] = []
     run = ""  # the preceding characters that are not printable ASCII
     for char in f"{name}\0":  # the NUL ends the last run

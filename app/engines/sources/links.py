@@ -1,13 +1,13 @@
-"""Find the links of an index page."""
+"""Find the links in an index page."""
 
 from urllib.parse import urljoin
 
 from lxml import etree  # type: ignore[import-untyped]
 
-_MAX_URL = 8 * 1024
+_MAX_LINK_CHARS = 8 * 1024
 
 
-class _Links:
+class _LinkCollector:
     """A target for the HTML parser that collects links without building a tree."""
 
     def __init__(self, url: str) -> None:
@@ -17,7 +17,7 @@ class _Links:
     def start(self, tag: str, attributes: dict[str, str]) -> None:
         """Collect the link of an element."""
         link = attributes.get("href")
-        if link is None or len(link) > _MAX_URL or tag not in ("a", "base"):
+        if link is None or len(link) > _MAX_LINK_CHARS or tag not in ("a", "base"):
             return
         try:
             url = urljoin(self._base, link.strip()).partition("#")[0]
@@ -34,19 +34,19 @@ class _Links:
 
 
 def find_links(page: bytes, url: str, charset: str | None) -> list[str]:
-    """Return the links of an HTML page as absolute URLs without fragments.
+    """Return the links in an HTML page as absolute URLs without fragments.
 
     Args:
-        page: the page.
+        page: the HTML of the page.
         url: the URL of the page.
         charset: the encoding of the page, if the host specifies it.
     """
     if not page.strip():
         return []
     try:
-        parser = etree.HTMLParser(target=_Links(url), no_network=True, encoding=charset)
+        parser = etree.HTMLParser(target=_LinkCollector(url), no_network=True, encoding=charset)
     except LookupError:
-        parser = etree.HTMLParser(target=_Links(url), no_network=True)
+        parser = etree.HTMLParser(target=_LinkCollector(url), no_network=True)
     try:
         links: list[str] = etree.fromstring(page, parser)
     except etree.LxmlError:

@@ -1,7 +1,7 @@
-"""Documents in a folder on the operator's machine.
+"""Read documents from a folder on the operator's machine.
 
-Every file is opened from the root downwards without following links. So neither a name nor a link
-that changes at the same time can lead out of the root. A link to a file inside the root is
+Every file is opened from the root downwards without following links. Therefore neither a name nor a
+link that changes at the same time can lead out of the root. A link to a file inside the root is
 followed; other links are not listed. Folders are never entered through links.
 """
 
@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from app.engines.sources import limits
-from app.engines.sources.failures import describe_missing_folder
+from app.engines.sources.failures import build_missing_folder_error
 from app.engines.sources.folders import Item, list_entries, list_objects
 from app.engines.sources.model import (
     Entry,
@@ -33,7 +33,7 @@ _FOLDER_FLAGS = os.O_RDONLY | os.O_NOFOLLOW | os.O_DIRECTORY | os.O_CLOEXEC
 def open_source(
     settings: Mapping[str, Any], network: Network, local_root: Path | None
 ) -> "LocalSource":
-    """Return the source of a folder below the operator's root."""
+    """Return the source for a folder below the operator's root. Raises SourceError."""
     del network
     if local_root is None:
         message = "The operator of this service has not enabled local folders."
@@ -43,26 +43,26 @@ def open_source(
     try:
         target = os.path.realpath(os.path.join(root, os.fsencode(path)))  # noqa: PTH118 - bytes
     except (ValueError, OSError):  # NUL, or a lone surrogate
-        raise describe_missing_folder() from None
+        raise build_missing_folder_error() from None
     names = _split_below(target, root)
     if names is None:
         message = "The folder is outside the folder that the operator has enabled."
         raise SourceError(SourceErrorKind.NOT_ALLOWED, message)
     try:
         root_descriptor = os.open(root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-        with _closing(root_descriptor):
+        with _close_on_exit(root_descriptor):
             descriptor = _open_folder(root_descriptor, names)
     except (ObjectMissing, OSError):
-        raise describe_missing_folder() from None
+        raise build_missing_folder_error() from None
     return LocalSource(descriptor, target)
 
 
 class LocalSource:
-    """An open folder.
+    """A local folder that is kept open.
 
     Args:
         descriptor: the open root, which this object closes.
-        root: the path of the root without links, to determine where links lead.
+        root: the path of the root with all links resolved, to determine where links lead.
     """
 
     def __init__(self, descriptor: int, root: bytes) -> None:
@@ -74,14 +74,14 @@ class LocalSource:
         try:
             yield from list_objects(self._read_folder, after)
         except ObjectMissing:
-            raise describe_missing_folder() from None
+            raise build_missing_folder_error() from None
 
     def browse(self, path: str, limit: int) -> list[Entry]:
         """Return at most `limit` entries of a folder."""
         try:
             return list_entries(self._read_folder, path, limit)
         except ObjectMissing:
-            raise describe_missing_folder() from None
+            raise build_missing_folder_error() from None
 
     @contextmanager
     def open(self, path: str) -> Iterator[Iterator[bytes]]:
@@ -96,7 +96,7 @@ class LocalSource:
             raise SourceError(SourceErrorKind.NOT_ALLOWED, message) from None
         except OSError:
             raise ObjectMissing from None
-        with _closing(descriptor):
+        with _close_on_exit(descriptor):
             yield _read_file(descriptor)
 
     def close(self) -> None:
@@ -119,7 +119,7 @@ class LocalSource:
         return self._list_folder(descriptor, names)
 
     def _list_folder(self, descriptor: int, names: list[bytes]) -> Iterator[Item]:
-        with _closing(descriptor), os.scandir(descriptor) as entries:
+        with _close_on_exit(descriptor), os.scandir(descriptor) as entries:
             for entry in entries:
                 name = os.fsencode(entry.name)
                 with suppress(OSError, ObjectMissing):  # removed, or a broken link
@@ -132,13 +132,13 @@ class LocalSource:
         if not entry.is_symlink():
             return entry.stat(follow_symlinks=False)
         descriptor = self._open_file(names)
-        with _closing(descriptor):
+        with _close_on_exit(descriptor):
             return os.fstat(descriptor)
 
     def _open_file(self, names: list[bytes]) -> int:
         """Open a regular file, or the file inside the root that a link points to."""
         folder = _open_folder(self._descriptor, names[:-1])
-        with _closing(folder):
+        with _close_on_exit(folder):
             status = os.stat(names[-1], dir_fd=folder, follow_symlinks=False)
             if stat.S_ISREG(status.st_mode):
                 return _open_regular_file(names[-1], folder)
@@ -149,7 +149,7 @@ class LocalSource:
         if not target_names:
             raise ObjectMissing
         folder = _open_folder(self._descriptor, target_names[:-1])
-        with _closing(folder):
+        with _close_on_exit(folder):
             return _open_regular_file(target_names[-1], folder)
 
 
@@ -172,7 +172,7 @@ def _split_below(target: bytes, root: bytes) -> list[bytes] | None:
 def _open_folder(root: int, names: list[bytes]) -> int:
     descriptor = os.open(b".", _FOLDER_FLAGS, dir_fd=root)
     for name in names:
-        with _closing(descriptor):
+        with _close_on_exit(descriptor):
             descriptor = os.open(name, _FOLDER_FLAGS, dir_fd=descriptor)
     return descriptor
 
@@ -201,7 +201,7 @@ def _read_file(descriptor: int) -> Iterator[bytes]:
 
 
 @contextmanager
-def _closing(descriptor: int) -> Iterator[None]:
+def _close_on_exit(descriptor: int) -> Iterator[None]:
     try:
         yield
     finally:

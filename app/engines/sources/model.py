@@ -36,7 +36,7 @@ class SourceError(Exception):
 
 
 class ObjectMissing(Exception):  # noqa: N818 - names what happened
-    """The listed document no longer exists, or was replaced while it was read."""
+    """The listed document no longer exists, or was replaced while it was being read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +68,7 @@ class Entry:
 
 
 class Network(Protocol):
-    """Connections to other hosts. The caller decides which addresses are allowed."""
+    """Opens connections to other hosts, and refuses addresses that are not allowed."""
 
     def connect(self, host: str, port: int, timeout: float) -> socket.socket:
         """Return a connected TCP socket. Raises OSError, or SourceError `not_allowed`."""
@@ -82,7 +82,10 @@ class Network(Protocol):
 
 
 class Source(Protocol):
-    """An open source. All methods raise SourceError. Only one thread may use it at a time."""
+    """A source that was opened. All methods can raise SourceError.
+
+    Only one thread may use a source at a time.
+    """
 
     def list_objects(self, after: str | None = None) -> Iterator[SourceObject]:
         """Yield all documents in an order that does not change between two listings.
@@ -114,8 +117,8 @@ class SourceType:
         title: display name.
         settings_schema: JSON Schema 2020-12 of the settings. Secrets have `"writeOnly": true`.
         secrets: names of the settings that must be stored encrypted and never shown.
-        open: returns the source for settings that match the schema, a network, and the operator's
-            folder that local sources must be in, or None. Raises SourceError.
+        open: returns a source. Takes settings that match the schema, a network, and the operator's
+            folder that must contain all local sources, or None. Raises SourceError.
     """
 
     name: str

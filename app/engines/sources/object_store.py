@@ -1,6 +1,6 @@
-"""Documents in a container of an object store, regardless of its interface.
+"""Read documents from a container of an object store, independently of the provider's API.
 
-Names of objects are bytes with slashes. A folder is a common prefix of names; it is not stored.
+Object names are bytes with slashes. A folder is a common prefix of names; it is not stored.
 """
 
 import re
@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 from requests import Response
 
 from app.engines.sources import limits
-from app.engines.sources.failures import describe_missing_folder, describe_protocol_error
+from app.engines.sources.failures import build_missing_folder_error, build_protocol_error
 from app.engines.sources.http_client import read_chunks
 from app.engines.sources.model import (
     Entry,
@@ -32,7 +32,7 @@ _DOT_SEGMENTS = re.compile(rb"(?:^|[/\\])\.\.?(?:[/\\]|$)")
 
 
 class StoredObject(NamedTuple):
-    """An object of a container, with its modification time."""
+    """An object in a container, as the store lists it."""
 
     key: bytes
     version: str
@@ -72,9 +72,9 @@ class Store(Protocol):
         """Return the first page of a listing, or the page that `token` requests."""
 
     def read(self, key: bytes) -> AbstractContextManager[Response]:
-        """Request an object; the response may have any status."""
+        """Request an object, and return the response, which may have any status."""
 
-    def describe_refusal(self, response: Response) -> SourceError:
+    def build_refusal_error(self, response: Response) -> SourceError:
         """Return the SourceError for a response with an error status."""
 
     def close(self) -> None:
@@ -126,7 +126,7 @@ class ObjectStoreSource:
             if len(entries) >= limit:
                 break
         if path and is_empty:
-            raise describe_missing_folder()
+            raise build_missing_folder_error()
         return sorted(entries, key=lambda entry: entry.path)[:limit]
 
     @contextmanager
@@ -140,7 +140,7 @@ class ObjectStoreSource:
             if response.status_code == HTTPStatus.NOT_FOUND:
                 raise ObjectMissing
             if response.status_code != HTTPStatus.OK:
-                raise self._store.describe_refusal(response)
+                raise self._store.build_refusal_error(response)
             yield read_chunks(response)
 
     def close(self) -> None:
@@ -189,14 +189,14 @@ class _ListingWatch:
         is_empty = not page.objects and not page.folders
         self._empty_pages = self._empty_pages + 1 if is_empty else 0
         if page.token == self._saved_token or self._empty_pages > _MAX_EMPTY_PAGES:
-            raise describe_protocol_error()
+            raise build_protocol_error()
         self._steps += 1
         if self._steps == self._power:
             self._saved_token, self._steps, self._power = page.token, 0, 2 * self._power
 
 
 def build_prefix(folder: str) -> bytes:
-    """Return the prefix of the names in a folder, which is empty for the whole container."""
+    """Return the prefix of the names in a folder; it is empty for the whole container."""
     name = folder.strip("/").encode("utf-8", "replace")
     return name + b"/" if name else b""
 
@@ -204,12 +204,12 @@ def build_prefix(folder: str) -> bytes:
 def check_key(key: bytes) -> None:
     """Raise SourceError for a name that a host may confuse with another name."""
     if _DOT_SEGMENTS.search(key):
-        message = "The name has a part `.` or `..`, which could lead to another document."
+        message = "The name contains the segment `.` or `..`, which could lead to another document."
         raise SourceError(SourceErrorKind.NOT_ALLOWED, message)
 
 
-def check_endpoint(endpoint: str) -> str:
-    """Return the URL of an endpoint without slashes at its end. Raises SourceError."""
+def normalize_endpoint(endpoint: str) -> str:
+    """Return the URL of an endpoint without trailing slashes. Raises SourceError."""
     try:
         urlsplit(endpoint)
     except ValueError:
@@ -218,7 +218,7 @@ def check_endpoint(endpoint: str) -> str:
     return endpoint.rstrip("/")
 
 
-def describe_status(
+def build_status_error(
     status: int, *, key: str, container: str, action: str = "list or read"
 ) -> SourceError:
     """Return the SourceError for an error status that the store does not explain.
@@ -227,7 +227,7 @@ def describe_status(
         status: the status.
         key: the store's word for the credentials.
         container: the store's word for the container.
-        action: the action that credentials without permission are not allowed to do.
+        action: the action that the credentials need permission for, used in the message.
     """
     if status == HTTPStatus.UNAUTHORIZED:
         message = f"The host answers, but refuses the {key}."

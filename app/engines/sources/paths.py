@@ -1,11 +1,11 @@
 """Encode the names of a source as safe paths, and decode these paths.
 
-Names of files are bytes that anybody may have chosen. A path shows them as text in which `%XX`
-stands for a byte that could mislead a program or a reader: control characters, NUL, characters that
-change the direction of text, bytes that are not UTF-8, the names `.` and `..`, and an empty name or
-a name that begins with `/` (object stores have them). A `%` that looks like such an escape is
-escaped itself. Everything else stays as it is, so `Ärger 50%.pdf` is shown unchanged. Each name has
-exactly one path, and the path determines the name.
+File names are arbitrary bytes. A path shows them as text in which `%XX` represents a byte that
+could mislead a program or a reader: control characters, NUL, characters that change the direction
+of text, bytes that are not UTF-8, the names `.` and `..`, and empty names and names that begin with
+`/` (which object stores allow). A `%` that looks like such an escape is escaped itself. Everything
+else stays as it is, so `Ärger 50%.pdf` is shown unchanged. Each name has exactly one path, and the
+path determines the name.
 """
 
 import re
@@ -14,7 +14,7 @@ import unicodedata
 _ESCAPE = re.compile(rb"%([0-9A-F]{2})")
 _AMBIGUOUS = re.compile(rb"%(?=[0-9A-F]{2})")
 _UNSAFE_CATEGORIES = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
-# They join emojis and the letters of some scripts, and have no other effect.
+# These characters join emojis and the letters of some scripts, and have no other effect.
 _JOINERS = "\u200c\u200d"
 
 
@@ -53,7 +53,7 @@ def decode_path(path: str) -> bytes:
     return _ESCAPE.sub(lambda match: bytes([int(match[1], 16)]), encoded)
 
 
-def is_name(name: bytes) -> bool:
+def is_valid_name(name: bytes) -> bool:
     """Return whether a name from a host is valid for one entry of a folder."""
     return name not in (b"", b".", b"..") and b"/" not in name and b"\x00" not in name
 
@@ -61,7 +61,7 @@ def is_name(name: bytes) -> bool:
 def split_path(path: str) -> list[bytes] | None:
     """Return the names of the folders and the document of a path, or None if it is not valid."""
     names = [decode_path(segment) for segment in path.split("/")] if path else []
-    return names if all(is_name(name) for name in names) else None
+    return names if all(is_valid_name(name) for name in names) else None
 
 
 def _is_unsafe(char: str, reserved: str) -> bool:

@@ -1,4 +1,4 @@
-"""The registry of source types. Their libraries are imported when a source is opened."""
+"""The registry of source types. The libraries of a type are imported when a source is opened."""
 
 import importlib
 from collections.abc import Mapping
@@ -16,10 +16,12 @@ def _build_type(name: str, title: str, module: str, schema: Mapping[str, Any]) -
 
 
 def _build_opener(module: str) -> SourceOpener:
-    def open_source(values: Mapping[str, Any], network: Network, local_root: Path | None) -> Source:
-        # SSH and S3 take several megabytes per process, which most processes never need.
+    def open_source(
+        settings: Mapping[str, Any], network: Network, local_root: Path | None
+    ) -> Source:
+        # The libraries for SSH and S3 take several megabytes, and most processes never need them.
         opener: SourceOpener = importlib.import_module(module).open_source
-        return opener(values, network, local_root)
+        return opener(settings, network, local_root)
 
     return open_source
 

@@ -1,4 +1,4 @@
-"""Documents in a bucket of S3 or of a compatible object store.
+"""Read documents from a bucket of S3 or of a compatible object store.
 
 Requests are signed by botocore and sent through the guarded session.
 """
@@ -21,33 +21,33 @@ from app.engines.sources.object_store import (
     Listing,
     ListingQuery,
     ObjectStoreSource,
-    check_endpoint,
+    normalize_endpoint,
 )
-from app.engines.sources.s3_answers import describe_refusal, parse_listing
+from app.engines.sources.s3_answers import build_refusal_error, parse_listing
 
 _PAGE_KEYS = 1000
-_SAFE = "/-_.~"
+_SAFE_CHARS = "/-_.~"
 
 
 def open_source(
     settings: Mapping[str, Any], network: Network, local_root: Path | None
 ) -> ObjectStoreSource:
-    """Return the source for a bucket or for a folder in it."""
+    """Return the source for a bucket, or for a folder in it. Raises SourceError."""
     del local_root
     region = str(settings.get("region") or "us-east-1")
     credentials = Credentials(settings["access_key_id"], settings["secret_access_key"])
     store = _Bucket(
         client=HttpClient(network),
         signer=S3SigV4Auth(credentials, "s3", region),
-        address=build_address(str(settings["bucket"]), region, settings.get("endpoint_url")),
+        address=build_bucket_url(str(settings["bucket"]), region, settings.get("endpoint_url")),
     )
     return ObjectStoreSource(store, str(settings.get("prefix", "")))
 
 
-def build_address(bucket: str, region: str, endpoint: str | None) -> str:
-    """Return the URL of a bucket, without a slash at its end. Raises SourceError."""
+def build_bucket_url(bucket: str, region: str, endpoint: str | None) -> str:
+    """Return the URL of a bucket without a trailing slash. Raises SourceError."""
     if endpoint:
-        return f"{check_endpoint(endpoint)}/{quote(bucket)}"
+        return f"{normalize_endpoint(endpoint)}/{quote(bucket)}"
     domain = "amazonaws.com.cn" if region.startswith("cn-") else "amazonaws.com"
     # The certificate of the host does not cover bucket names with dots.
     if "." in bucket:
@@ -55,14 +55,14 @@ def build_address(bucket: str, region: str, endpoint: str | None) -> str:
     return f"https://{bucket}.s3.{region}.{domain}"
 
 
-def build_key_url(address: str, key: bytes) -> str:
-    """Return the URL of an object, whose path needs no further encoding.
+def build_object_url(address: str, key: bytes) -> str:
+    """Return the URL of an object, with its key percent-encoded.
 
     Args:
         address: URL of the bucket.
         key: name of the object.
     """
-    return f"{address}/{quote_from_bytes(key, safe=_SAFE)}"
+    return f"{address}/{quote_from_bytes(key, safe=_SAFE_CHARS)}"
 
 
 class _Bucket:
@@ -97,16 +97,16 @@ class _Bucket:
         url = f"{self._address}/?{urlencode(sorted(parameters.items()), quote_via=quote)}"
         with self._request(url, is_document=False) as response:
             if response.status_code != HTTPStatus.OK:
-                raise describe_refusal(response)
+                raise build_refusal_error(response)
             return parse_listing(read_body(response))
 
     @contextmanager
     def read(self, key: bytes) -> Iterator[Response]:
-        with self._request(build_key_url(self._address, key), is_document=True) as response:
+        with self._request(build_object_url(self._address, key), is_document=True) as response:
             yield response
 
-    def describe_refusal(self, response: Response) -> SourceError:
-        return describe_refusal(response)
+    def build_refusal_error(self, response: Response) -> SourceError:
+        return build_refusal_error(response)
 
     def close(self) -> None:
         self._client.close()

@@ -1,4 +1,4 @@
-"""Parse the answers of S3 and of compatible object stores."""
+"""Parse responses from S3 and from compatible object stores."""
 
 import re
 from collections.abc import Iterator
@@ -11,13 +11,13 @@ from defusedxml.common import DefusedXmlException  # type: ignore[import-untyped
 from defusedxml.ElementTree import fromstring  # type: ignore[import-untyped]
 from requests import Response
 
-from app.engines.sources.failures import describe_protocol_error
+from app.engines.sources.failures import build_protocol_error
 from app.engines.sources.http_client import read_body
 from app.engines.sources.model import SourceError, SourceErrorKind
-from app.engines.sources.object_store import Listing, StoredObject, describe_status
+from app.engines.sources.object_store import Listing, StoredObject, build_status_error
 
 _MAX_ERROR_BYTES = 64 * 1024
-_KEY_REFUSED_CODES = frozenset(
+_REFUSED_KEY_CODES = frozenset(
     {
         "ExpiredToken",
         "InvalidAccessKeyId",
@@ -31,7 +31,7 @@ _REGION = re.compile(r"[a-z0-9-]{1,40}")
 
 
 def parse_listing(body: bytes) -> Listing:
-    """Parse a page of ListObjectsV2. Raises SourceError if the body is not a listing."""
+    """Parse a page from ListObjectsV2. Raises SourceError if the body is not a listing."""
     try:
         root: Element = fromstring(body, forbid_dtd=True)
         is_encoded = root.findtext("{*}EncodingType") == "url"
@@ -41,7 +41,7 @@ def parse_listing(body: bytes) -> Listing:
             _find_token(root),
         )
     except (ParseError, DefusedXmlException, ValueError):
-        raise describe_protocol_error() from None
+        raise build_protocol_error() from None
 
 
 def _parse_object(item: Element, *, is_encoded: bool) -> StoredObject:
@@ -73,21 +73,21 @@ def _find_token(root: Element) -> str | None:
     return token
 
 
-def describe_refusal(response: Response) -> SourceError:
+def build_refusal_error(response: Response) -> SourceError:
     """Return the SourceError for a response with an error status."""
-    return describe_code(response, find_code(response))
+    return build_code_error(response, find_error_code(response))
 
 
-def describe_code(response: Response, code: str, action: str = "list or read") -> SourceError:
+def build_code_error(response: Response, code: str, action: str = "list or read") -> SourceError:
     """Return the SourceError for a response with an error status and an error code.
 
     Args:
         response: the response.
-        code: the error code in its body, or an empty text.
-        action: the action that an access key without permission is not allowed to do.
+        code: the error code in the body of the response, or an empty string.
+        action: the action that the access key needs permission for, used in the message.
     """
     region = _find_region(response, code)
-    if code in _KEY_REFUSED_CODES or response.status_code == HTTPStatus.UNAUTHORIZED:
+    if code in _REFUSED_KEY_CODES or response.status_code == HTTPStatus.UNAUTHORIZED:
         message = "The host answers, but refuses the access key or its secret."
         return SourceError(SourceErrorKind.CREDENTIALS_REFUSED, message)
     if code == "RequestTimeTooSkewed":
@@ -96,7 +96,7 @@ def describe_code(response: Response, code: str, action: str = "list or read") -
     if region:
         message = f"The bucket is in the region {region}; change `region`."
         return SourceError(SourceErrorKind.NOT_FOUND, message)
-    return describe_status(
+    return build_status_error(
         response.status_code, key="access key", container="bucket", action=action
     )
 
@@ -109,8 +109,8 @@ def _find_region(response: Response, code: str) -> str | None:
     return region if is_other_region and _REGION.fullmatch(region) else None
 
 
-def find_code(response: Response) -> str:
-    """Return the error code in the body, or an empty text if the body has no error code."""
+def find_error_code(response: Response) -> str:
+    """Return the error code in the body, or an empty string if the body has no error code."""
     try:
         root: Element = fromstring(read_body(response, _MAX_ERROR_BYTES), forbid_dtd=True)
     except (ParseError, DefusedXmlException, ValueError, SourceError):

@@ -1,34 +1,34 @@
-"""The settings of each type of source, as JSON Schemas."""
+"""JSON Schemas for the settings of each source type."""
 
 from collections.abc import Mapping
 from typing import Any, TypeAlias
 
 Schema: TypeAlias = dict[str, Any]
-# No control characters, because they would end a command of a protocol.
-_LINE = r"^[^\u0000-\u001f\u007f]*$"
+# Control characters are not allowed, because line breaks would end a protocol command.
+_SINGLE_LINE = r"^[^\u0000-\u001f\u007f]*$"
 _ENDPOINT = r"^https?://[^\s?#@]+$"
 _MAX_URLS = 1000
 
 
 def build_text_schema(title: str, description: str, **rules: object) -> Schema:
-    """Return the schema of a line of text."""
+    """Return the JSON Schema for a setting that is a line of text."""
     return {
         "type": "string",
         "title": title,
         "description": description,
         "maxLength": 1024,
-        "pattern": _LINE,
+        "pattern": _SINGLE_LINE,
         **rules,
     }
 
 
 def build_secret_schema(title: str, description: str, **rules: object) -> Schema:
-    """Return the schema of a line of text that is stored encrypted and never shown."""
+    """Return the JSON Schema for a line of text that is stored encrypted and never shown."""
     return build_text_schema(title, description, minLength=1, writeOnly=True, **rules)
 
 
 def build_port_schema(default: int, description: str) -> Schema:
-    """Return the schema of a port."""
+    """Return the JSON Schema for a port number."""
     return {
         "type": "integer",
         "title": "Port",
@@ -42,7 +42,7 @@ def build_port_schema(default: int, description: str) -> Schema:
 def build_settings_schema(
     properties: Mapping[str, Schema], required: tuple[str, ...] = (), **rules: object
 ) -> Schema:
-    """Return the schema of settings.
+    """Return the JSON Schema for an object with settings.
 
     Args:
         properties: the schemas of the settings by name.
@@ -61,7 +61,7 @@ def build_settings_schema(
 
 _HOST = build_text_schema(
     "Host",
-    "Name or address of the server, without port.",
+    "Host name or IP address of the server, without the port.",
     minLength=1,
     maxLength=253,
     pattern=r"^[A-Za-z0-9._:-]+$",
@@ -72,7 +72,7 @@ _USERNAME = build_text_schema(
 _PASSWORD = build_secret_schema("Password", "Password of the user.")
 _CERTIFICATE: Schema = {
     "type": "string",
-    "title": "Certificate of the authority",
+    "title": "CA certificate",
     "description": "PEM certificates that are trusted in addition to the public authorities.",
     "maxLength": 65536,
 }
@@ -81,7 +81,7 @@ LOCAL = build_settings_schema(
     {
         "path": build_text_schema(
             "Folder",
-            "Folder inside the operator's folder; empty for the operator's folder itself.",
+            "Folder inside the operator's folder. Leave empty for the operator's folder itself.",
             maxLength=4096,
         ),
     }
@@ -96,7 +96,9 @@ S3 = build_settings_schema(
             maxLength=255,
             pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]+$",
         ),
-        "prefix": build_text_schema("Folder", "Folder in the bucket; empty for the whole bucket."),
+        "prefix": build_text_schema(
+            "Folder", "Folder in the bucket. Leave empty for the whole bucket."
+        ),
         "region": build_text_schema(
             "Region",
             "Region of the bucket.",
@@ -105,8 +107,8 @@ S3 = build_settings_schema(
             default="us-east-1",
         ),
         "endpoint_url": build_text_schema(
-            "URL of the endpoint",
-            "URL of an S3-compatible object store, such as MinIO; empty for AWS.",
+            "Endpoint URL",
+            "URL of an S3-compatible object store, such as MinIO. Leave empty for AWS.",
             pattern=_ENDPOINT,
         ),
         "access_key_id": build_text_schema(
@@ -126,15 +128,17 @@ GCS = build_settings_schema(
             maxLength=222,
             pattern=r"^[a-z0-9][a-z0-9._-]+$",
         ),
-        "prefix": build_text_schema("Folder", "Folder in the bucket; empty for the whole bucket."),
+        "prefix": build_text_schema(
+            "Folder", "Folder in the bucket. Leave empty for the whole bucket."
+        ),
         "endpoint_url": build_text_schema(
-            "URL of the endpoint",
-            "URL of a host with the JSON API of Cloud Storage; empty for Google.",
+            "Endpoint URL",
+            "URL of a host with the JSON API of Cloud Storage. Leave empty for Google.",
             pattern=_ENDPOINT,
         ),
         "service_account": {
             "type": "string",
-            "title": "Key of the service account",
+            "title": "Service account key",
             "description": "Key in JSON format of a service account that may read the bucket.",
             "minLength": 1,
             "maxLength": 8192,
@@ -161,11 +165,11 @@ AZURE = build_settings_schema(
             pattern=r"^[a-z0-9$][a-z0-9-]+$",
         ),
         "prefix": build_text_schema(
-            "Folder", "Folder in the container; empty for the whole container."
+            "Folder", "Folder in the container. Leave empty for the whole container."
         ),
         "endpoint_url": build_text_schema(
-            "URL of the endpoint",
-            "URL of the account's blobs, if not `https://ACCOUNT.blob.core.windows.net`.",
+            "Endpoint URL",
+            "URL of the account's blobs, if it differs from `https://ACCOUNT.blob.core.windows.net`.",
             pattern=_ENDPOINT,
         ),
         "account_key": build_secret_schema(
@@ -186,7 +190,7 @@ HTTP = build_settings_schema(
     {
         "url": build_text_schema(
             "Index page",
-            "URL of an HTML page. The documents and folders below it that it links to are read.",
+            "URL of an HTML page. Linked documents and folders below this URL are read.",
             pattern=_URL,
             maxLength=2048,
         ),
@@ -220,7 +224,9 @@ SFTP = build_settings_schema(
         "host": _HOST,
         "port": build_port_schema(22, "Port of the SSH server."),
         "path": build_text_schema(
-            "Folder", "Absolute path, or a path below the home folder of the user.", maxLength=4096
+            "Folder",
+            "Absolute path, or a path relative to the home folder of the user.",
+            maxLength=4096,
         ),
         "username": _USERNAME,
         "password": _PASSWORD,
@@ -236,7 +242,7 @@ SFTP = build_settings_schema(
             "Passphrase", "Passphrase of the private key, if the key has a passphrase."
         ),
         "host_key": build_text_schema(
-            "Key of the host",
+            "Host key",
             "Public key of the server (`ssh-ed25519 AAAA…`) or its fingerprint (`SHA256:…`).",
             maxLength=8192,
             pattern=r"^(SHA256:[A-Za-z0-9+/]{43}=?|[a-z0-9@.-]+ [A-Za-z0-9+/]+={0,3}( [ -~]*)?)$",
@@ -253,7 +259,7 @@ FTP = build_settings_schema(
         "port": build_port_schema(21, "Port of the server. Port 990 uses TLS from the beginning."),
         "path": build_text_schema(
             "Folder",
-            "Absolute path, or a path below the folder in which the user starts.",
+            "Absolute path, or a path relative to the initial folder of the user.",
             maxLength=4096,
         ),
         "username": build_text_schema("User name", "User with permission to read.", maxLength=255),
@@ -261,7 +267,7 @@ FTP = build_settings_schema(
         "tls": {
             "type": "boolean",
             "title": "TLS",
-            "description": "Encrypt the connection. Otherwise anybody can read the data.",
+            "description": "Encrypt the connection. Without TLS, others can read the data.",
             "default": True,
         },
         "ca_certificate": _CERTIFICATE,
@@ -272,9 +278,7 @@ FTP = build_settings_schema(
 IMAP = build_settings_schema(
     {
         "host": _HOST,
-        "port": build_port_schema(
-            993, "Port of the server. Port 143 changes to TLS with STARTTLS."
-        ),
+        "port": build_port_schema(993, "Port of the server. Port 143 starts TLS with STARTTLS."),
         "folder": build_text_schema(
             "Folder", "Name of the folder in the mailbox.", minLength=1, default="INBOX"
         ),
@@ -283,7 +287,7 @@ IMAP = build_settings_schema(
         "tls": {
             "type": "boolean",
             "title": "TLS",
-            "description": "Encrypt the connection. Otherwise anybody can read the data.",
+            "description": "Encrypt the connection. Without TLS, others can read the data.",
             "default": True,
         },
         "ca_certificate": _CERTIFICATE,

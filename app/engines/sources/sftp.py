@@ -1,4 +1,4 @@
-"""Documents on an SFTP server."""
+"""Read documents from an SFTP server."""
 
 import stat
 from collections.abc import Iterator, Mapping
@@ -8,10 +8,10 @@ from typing import Any
 
 from app.engines.sources import limits
 from app.engines.sources.deadlines import Budget
-from app.engines.sources.failures import describe_missing_folder
+from app.engines.sources.failures import build_missing_folder_error
 from app.engines.sources.folders import Item, list_entries, list_objects
 from app.engines.sources.model import Entry, Network, ObjectMissing, SourceError, SourceObject
-from app.engines.sources.paths import encode_name, is_name, split_path
+from app.engines.sources.paths import encode_name, is_valid_name, split_path
 from app.engines.sources.sftp_connection import SftpConnector, translate_ssh_errors
 from app.engines.sources.sftp_session import SftpReader
 
@@ -40,20 +40,20 @@ class SftpSource:
         try:
             yield from list_objects(self._read_folder, after)
         except ObjectMissing:
-            raise describe_missing_folder() from None
+            raise build_missing_folder_error() from None
 
     def browse(self, path: str, limit: int) -> list[Entry]:
         """Return at most `limit` entries of a folder."""
         try:
             return list_entries(self._read_folder, path, limit)
         except ObjectMissing:
-            raise describe_missing_folder() from None
+            raise build_missing_folder_error() from None
 
     @contextmanager
     def open(self, path: str) -> Iterator[Iterator[bytes]]:
         """Read a document in chunks."""
         connection = self._connector.connect()
-        target = _build_target(connection.root, path)
+        target = _build_server_path(connection.root, path)
         budget = connection.build_budget(limits.READ_SECONDS)
         with translate_ssh_errors(), budget.spend():
             if not stat.S_ISREG(connection.session.get_attributes(target).mode):
@@ -62,8 +62,12 @@ class SftpSource:
         try:
             yield self._read_document(reader, budget)
         finally:
-            closing = connection.build_budget(limits.IDLE_SECONDS)
-            with suppress(SourceError, ObjectMissing), translate_ssh_errors(), closing.spend():
+            closing_budget = connection.build_budget(limits.IDLE_SECONDS)
+            with (
+                suppress(SourceError, ObjectMissing),
+                translate_ssh_errors(),
+                closing_budget.spend(),
+            ):
                 reader.close()
 
     def close(self) -> None:
@@ -83,10 +87,10 @@ class SftpSource:
         budget = connection.build_budget(limits.OPERATION_SECONDS)
         with translate_ssh_errors(), budget.spend():
             for name, attributes in connection.session.read_folder(
-                _build_target(connection.root, path)
+                _build_server_path(connection.root, path)
             ):
                 is_folder = stat.S_ISDIR(attributes.mode)
-                if not is_name(name) or not (is_folder or stat.S_ISREG(attributes.mode)):
+                if not is_valid_name(name) or not (is_folder or stat.S_ISREG(attributes.mode)):
                     continue
                 if is_folder:
                     yield Item(encode_name(name), is_folder=True)
@@ -95,7 +99,7 @@ class SftpSource:
                     yield Item(encode_name(name), False, f"{size}-{modified}", size, modified)  # noqa: FBT003
 
 
-def _build_target(root: bytes, path: str) -> bytes:
+def _build_server_path(root: bytes, path: str) -> bytes:
     names = split_path(path)
     if names is None:
         raise ObjectMissing
@@ -115,6 +119,6 @@ def _read_file(reader: SftpReader, budget: Budget) -> Iterator[bytes]:
             break
         received += len(chunk)
         yield chunk
-    # Times often have a resolution of one second, so possibly only the size shows a change.
+    # Times often have a resolution of one second, so sometimes only the size shows a change.
     if attributes_after.size not in (None, received) or attributes_after != attributes_before:
         raise ObjectMissing

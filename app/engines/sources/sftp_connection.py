@@ -1,4 +1,4 @@
-"""Connections to SFTP servers: host keys, signing in, and failures."""
+"""Connect to SFTP servers: verify host keys, sign in, and translate errors."""
 
 import base64
 import hashlib
@@ -23,7 +23,7 @@ from cryptography.hazmat.primitives.serialization import (
 
 from app.engines.sources import limits
 from app.engines.sources.deadlines import Budget, shut_down
-from app.engines.sources.failures import describe_protocol_error, translate_errors
+from app.engines.sources.failures import build_protocol_error, translate_errors
 from app.engines.sources.model import Network, ObjectMissing, SourceError, SourceErrorKind
 from app.engines.sources.sftp_session import SftpSession
 
@@ -32,7 +32,7 @@ _KEY_TYPES: Mapping[type, type[paramiko.PKey]] = {
     EllipticCurvePrivateKey: paramiko.ECDSAKey,
     RSAPrivateKey: paramiko.RSAKey,
 }
-_UNREADABLE = (ValueError, TypeError, KeyError, UnsupportedAlgorithm, paramiko.SSHException)
+_KEY_ERRORS = (ValueError, TypeError, KeyError, UnsupportedAlgorithm, paramiko.SSHException)
 
 
 class Connection(NamedTuple):
@@ -44,7 +44,7 @@ class Connection(NamedTuple):
     root: bytes
 
     def build_budget(self, seconds: float) -> Budget:
-        """Return a budget that shuts the connection down when its time is used up."""
+        """Return a budget that shuts down the connection when the time is used up."""
         return Budget(seconds, lambda: shut_down(self.socket))
 
 
@@ -63,7 +63,7 @@ class SftpConnector:
         self._connection: Connection | None = None
 
     def connect(self) -> Connection:
-        """Return the connection, which is signed in."""
+        """Return a connection that is signed in; open a new one if the old one was lost."""
         if self._connection is not None and self._connection.transport.is_active():
             return self._connection
         self.close()
@@ -119,24 +119,24 @@ def translate_ssh_errors() -> Iterator[None]:
             try:
                 yield
             except (FileNotFoundError, PermissionError) as error:
-                raise _describe_refusal(error) from None
+                raise _build_refusal_error(error) from None
     except paramiko.AuthenticationException:
         message = "The host answers, but refuses the user name and the password or key."
         raise SourceError(SourceErrorKind.CREDENTIALS_REFUSED, message) from None
     except paramiko.SSHException as error:
-        raise _describe_ssh_error(error) from None
+        raise _build_ssh_error(error) from None
     except (ValueError, paramiko.SFTPError):
-        raise describe_protocol_error() from None
+        raise build_protocol_error() from None
 
 
-def _describe_refusal(error: OSError) -> Exception:
+def _build_refusal_error(error: OSError) -> Exception:
     if isinstance(error, FileNotFoundError):
         return ObjectMissing()
     message = "The user is not allowed to read a folder or document of this source."
     return SourceError(SourceErrorKind.NOT_ALLOWED, message)
 
 
-def _describe_ssh_error(error: paramiko.SSHException) -> SourceError:
+def _build_ssh_error(error: paramiko.SSHException) -> SourceError:
     if isinstance(error, paramiko.ssh_exception.IncompatiblePeer):
         message = "The host offers no host key or encryption that this service supports."
         return SourceError(SourceErrorKind.PROTOCOL, message)
@@ -148,7 +148,7 @@ def _load_key(settings: Mapping[str, Any]) -> paramiko.PKey | None:
     text = settings.get("private_key")
     if not text:
         return None
-    with suppress(*_UNREADABLE):
+    with suppress(*_KEY_ERRORS):
         return _parse_key(text.encode(), settings.get("passphrase"))
     message = "The private key cannot be read; check that it is complete, and check its passphrase."
     raise SourceError(SourceErrorKind.CREDENTIALS_REFUSED, message)
@@ -165,7 +165,7 @@ def _parse_key(text: bytes, passphrase: str | None) -> paramiko.PKey:
         if isinstance(key, key_class):
             openssh_key = key.private_bytes(Encoding.PEM, PrivateFormat.OpenSSH, NoEncryption())
             return paramiko_class.from_private_key(StringIO(openssh_key.decode()))
-    raise UnsupportedAlgorithm("a key of another type")
+    raise UnsupportedAlgorithm("the key type is not supported")
 
 
 def _prefer_key_type(transport: paramiko.Transport, host_key: str) -> None:

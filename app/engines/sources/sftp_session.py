@@ -1,4 +1,4 @@
-"""The SFTP protocol on paramiko, with names in bytes and with pipelined reads and writes.
+"""An SFTP client based on paramiko, with names in bytes and with pipelined reads and writes.
 
 paramiko's own listing refuses names that are not UTF-8, its prefetching needs a thread and a
 buffer as large as the file, and its errors omit the status that the server sent.
@@ -39,13 +39,13 @@ _MAX_PACKET_BYTES = 1024 * 1024
 _MAX_NAMES = _MAX_PACKET_BYTES // 12
 """The maximum number of names in a packet. Each name takes at least two lengths and flags."""
 _BLOCK_BYTES = 32 * 1024
-_MAX_PENDING = 32
-"""The maximum number of requests that wait for answers. A higher limit takes more memory, and is
+_MAX_PENDING_REQUESTS = 32
+"""The maximum number of requests that wait for responses. A higher limit takes more memory, but is
 faster on connections with a high latency."""
 
 
 class SftpStatusError(OSError):
-    """The server refuses a request with a status that has no other exception."""
+    """The server refused a request with a status that has no exception of its own."""
 
     def __init__(self, code: int, text: str) -> None:
         super().__init__(text)
@@ -68,7 +68,7 @@ class SftpSession(SFTPClient):  # type: ignore[misc]
         super().__init__(channel)
 
     def resolve_path(self, path: bytes) -> bytes:
-        """Return an absolute path."""
+        """Return the absolute form of a path on the server."""
         message = self._request_message(CMD_NAME, CMD_REALPATH, path)
         message.get_int()
         return bytes(message.get_string())
@@ -86,7 +86,7 @@ class SftpSession(SFTPClient):  # type: ignore[misc]
                 message = self._request_message(CMD_NAME, CMD_READDIR, handle)
                 count = message.get_int()
                 if count > _MAX_NAMES:
-                    raise SFTPError("more names than an answer can contain")
+                    raise SFTPError("more names than a response can contain")
                 for _ in range(count):
                     name = message.get_string()
                     message.get_string()  # the entry as a line of text
@@ -117,7 +117,7 @@ class SftpSession(SFTPClient):  # type: ignore[misc]
         self._request(CMD_CLOSE, handle)
 
     def send_read(self, reader: "SftpReader", handle: bytes, offset: int) -> int:
-        """Request a block for a reader. Return the number of the request."""
+        """Request a block for a reader, and return the request number."""
         number: int = self._async_request(reader, CMD_READ, handle, int64(offset), _BLOCK_BYTES)
         return number
 
@@ -126,15 +126,15 @@ class SftpSession(SFTPClient):  # type: ignore[misc]
         self._async_request(writer, CMD_WRITE, handle, int64(offset), block)
 
     def receive(self) -> None:
-        """Wait for one answer and pass it to its reader or writer."""
+        """Wait for one response, and pass it to the reader or writer that sent the request."""
         self._read_response()
 
     def check_status(self, message: Message) -> None:
-        """Raise OSError, or EOFError at the end of the file."""
+        """Raise EOFError for the status "end of file", or OSError for the status of an error."""
         self._convert_status(message)
 
     def _convert_status(self, msg: Message) -> None:
-        """Raise the exception for a status; paramiko also calls this method."""
+        """Raise the exception for a status message. paramiko also calls this method."""
         code = msg.get_int()
         text = bytes(msg.get_string()).decode("utf-8", "replace")
         if code == SFTP_OK:
@@ -150,12 +150,12 @@ class SftpSession(SFTPClient):  # type: ignore[misc]
     def _request_message(self, expected_type: int, *request: object) -> Message:
         message_type, message = self._request(*request)
         if message_type != expected_type:
-            raise SFTPError("unexpected answer")
+            raise SFTPError("unexpected response")
         return message
 
     def _read_all(self, n: int) -> bytes:
         if n > _MAX_PACKET_BYTES:
-            raise SFTPError("the answer is too large")
+            raise SFTPError("the response is too large")
         data: bytes = super()._read_all(n)
         return data
 
@@ -166,7 +166,7 @@ class SftpReader:
     def __init__(self, session: SftpSession, handle: bytes) -> None:
         self._session = session
         self._handle = handle
-        self._answers: dict[int, bytes] = {}
+        self._blocks_by_request: dict[int, bytes] = {}
         self._pending: list[int] = []
         self._next_offset = 0
         self._is_at_end = False
@@ -176,59 +176,62 @@ class SftpReader:
         return self._session.get_open_attributes(self._handle)
 
     def read(self, size: int) -> bytes:
-        """Return about `size` bytes, or no bytes at the end of the file."""
+        """Return at least `size` bytes, or the remaining bytes at the end of the file."""
         data = bytearray()
         while len(data) < size and (block := self._read_block()):
             data += block
         return bytes(data)
 
     def close(self) -> None:
-        """Close the file. Answers that arrive later are dropped."""
+        """Close the file. Responses that arrive later are dropped."""
         self._session.close_handle(self._handle)
 
     def _read_block(self) -> bytes:
-        while not self._is_at_end and len(self._pending) < _MAX_PENDING:
+        while not self._is_at_end and len(self._pending) < _MAX_PENDING_REQUESTS:
             self._send(self._next_offset)
         if not self._pending:
             return b""
         number = self._pending[0]
-        while number not in self._answers:
+        while number not in self._blocks_by_request:
             self._session.receive()
         self._pending.pop(0)
-        block = self._answers.pop(number)
+        block = self._blocks_by_request.pop(number)
         if len(block) < _BLOCK_BYTES:
-            self._restart(len(block))
+            self._restart_after_short_block(len(block))
         return block
 
     def _send(self, offset: int) -> None:
         self._pending.append(self._session.send_read(self, self._handle, offset))
         self._next_offset = offset + _BLOCK_BYTES
 
-    def _restart(self, size: int) -> None:
-        """Continue after a block of `size` bytes, which is short, but may not be the last one."""
+    def _restart_after_short_block(self, size: int) -> None:
+        """Drop the pending blocks, and continue after a block of only `size` bytes.
+
+        A short block is not necessarily the last block.
+        """
         sent_blocks = len(self._pending)
         while self._pending:
             number = self._pending.pop(0)
-            while number not in self._answers:
+            while number not in self._blocks_by_request:
                 self._session.receive()
-            del self._answers[number]
+            del self._blocks_by_request[number]
         self._next_offset -= (sent_blocks + 1) * _BLOCK_BYTES - size
         self._is_at_end = size == 0
 
-    def _async_response(self, kind: int, message: Message, number: int) -> None:
-        """Store the answer to a request; paramiko calls this method."""
-        if kind == CMD_STATUS:
+    def _async_response(self, message_type: int, message: Message, number: int) -> None:
+        """Store the response to a request. paramiko calls this method."""
+        if message_type == CMD_STATUS:
             try:
                 self._session.check_status(message)
             except EOFError:
-                self._answers[number] = b""
+                self._blocks_by_request[number] = b""
                 return
-        if kind != CMD_DATA:
-            raise SFTPError("unexpected answer")
+        if message_type != CMD_DATA:
+            raise SFTPError("unexpected response")
         data = message.get_string()
         if len(data) > _BLOCK_BYTES:
             raise SFTPError("more data than requested")
-        self._answers[number] = data
+        self._blocks_by_request[number] = data
 
 
 class SftpWriter:
@@ -244,7 +247,7 @@ class SftpWriter:
     def write(self, data: bytes) -> None:
         """Write data after the data that was written before."""
         for start in range(0, len(data), _BLOCK_BYTES):
-            while self._pending >= _MAX_PENDING:
+            while self._pending >= _MAX_PENDING_REQUESTS:
                 self._session.receive()
             self._raise_failure()
             block = data[start : start + _BLOCK_BYTES]
@@ -263,11 +266,11 @@ class SftpWriter:
         if self._failure is not None:
             raise self._failure
 
-    def _async_response(self, kind: int, message: Message, _number: int) -> None:
-        """Count an answer; paramiko calls this method, even after the writer has failed."""
+    def _async_response(self, message_type: int, message: Message, _number: int) -> None:
+        """Count a response. paramiko calls this method, even after the writer has failed."""
         self._pending -= 1
-        if kind != CMD_STATUS:
-            self._failure = self._failure or SFTPError("unexpected answer")
+        if message_type != CMD_STATUS:
+            self._failure = self._failure or SFTPError("unexpected response")
             return
         try:
             self._session.check_status(message)

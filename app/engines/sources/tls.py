@@ -1,4 +1,4 @@
-"""TLS for the protocols that are not HTTP."""
+"""Set up TLS for the protocols other than HTTP."""
 
 import socket
 import ssl
@@ -32,15 +32,15 @@ def wrap_socket(
     set_socket: Callable[[socket.socket], None],
     session: ssl.SSLSession | None = None,
 ) -> ssl.SSLSocket:
-    """Start TLS on a connection, and return the new socket after its handshake.
+    """Start TLS on a connection, and return the new socket after the handshake.
 
     Args:
         context: verifies the certificate.
         connection: the connection, which becomes unusable.
         host: the name in the certificate.
-        set_socket: receives the new socket before the handshake, so that a deadline can end the
+        set_socket: receives the new socket before the handshake, so that a deadline can stop the
             handshake.
-        session: an earlier session to continue.
+        session: an earlier TLS session to resume.
     """
     tls_socket = context.wrap_socket(
         connection, server_hostname=host, do_handshake_on_connect=False, session=session

@@ -1,4 +1,4 @@
-"""Documents on a web server, from the links of an index page or from a list of URLs."""
+"""Read documents from a web server: the links in an index page, or a list of URLs."""
 
 import hashlib
 from collections.abc import Iterator, Mapping
@@ -13,11 +13,11 @@ from urllib.parse import urljoin
 from requests import Response
 
 from app.engines.sources import limits
-from app.engines.sources.failures import describe_missing_folder
+from app.engines.sources.failures import build_missing_folder_error
 from app.engines.sources.folders import Item, list_entries, list_tree
 from app.engines.sources.http_client import (
     HttpClient,
-    build_authorization,
+    build_authorization_header,
     read_body,
     read_chunks,
 )
@@ -32,24 +32,24 @@ from app.engines.sources.model import (
 )
 from app.engines.sources.web_paths import Site, build_site, normalize_url
 
-_REDIRECTS = frozenset({301, 302, 303, 307, 308})
+_REDIRECT_STATUSES = frozenset({301, 302, 303, 307, 308})
 _MISSING_STATUSES = (HTTPStatus.NOT_FOUND, HTTPStatus.GONE)
 
 
 def open_source(
     settings: Mapping[str, Any], network: Network, local_root: Path | None
 ) -> "WebSource":
-    """Return the source for an index page or for a list of URLs."""
+    """Return the source for an index page, or for a list of URLs. Raises SourceError."""
     del local_root
     site = build_site(settings.get("url"), settings.get("urls", ()))
-    authorization = build_authorization(settings)
+    authorization = build_authorization_header(settings)
     if authorization and site.origin is None:
         message = "With credentials, all URLs must have the same scheme, host and port."
         raise SourceError(SourceErrorKind.NOT_ALLOWED, message)
     return WebSource(HttpClient(network), site, authorization)
 
 
-class _Head(NamedTuple):
+class _Metadata(NamedTuple):
     version: str
     size: int | None
     modified_at: datetime | None
@@ -76,17 +76,17 @@ class WebSource:
         """
         try:
             for path, _ in list_tree(self._read_folder, after):
-                if head := self._get_head(path):
-                    yield SourceObject(path, *head)
+                if metadata := self._fetch_metadata(path):
+                    yield SourceObject(path, *metadata)
         except ObjectMissing:
-            raise describe_missing_folder() from None
+            raise build_missing_folder_error() from None
 
     def browse(self, path: str, limit: int) -> list[Entry]:
         """Return at most `limit` entries of a folder."""
         try:
             return list_entries(self._read_folder, path, limit)
         except ObjectMissing:
-            raise describe_missing_folder() from None
+            raise build_missing_folder_error() from None
 
     @contextmanager
     def open(self, path: str) -> Iterator[Iterator[bytes]]:
@@ -106,7 +106,7 @@ class WebSource:
         return url
 
     def _read_folder(self, path: str) -> Iterator[Item]:
-        if not self._site.is_index:
+        if not self._site.has_index:
             yield from self._site.list_items(path)
             return
         url = self._site.find_folder_url(path)
@@ -124,40 +124,40 @@ class WebSource:
             if item := self._site.build_item(link, path):
                 yield item
 
-    def _get_head(self, path: str) -> _Head | None:
-        """Return version, size and time of a document, or None if it does not exist."""
+    def _fetch_metadata(self, path: str) -> _Metadata | None:
+        """Request version, size and time of a document. Return None if it does not exist."""
         url = self._find_url(path)
         with self._request(url, method="HEAD", is_document=False) as response:
-            head = _read_head(response)
+            metadata = _parse_metadata(response)
             if response.status_code in _MISSING_STATUSES:
                 return None
             if response.status_code == HTTPStatus.FORBIDDEN:
                 # Opening this document reports the error; other documents can be read.
-                return _Head("forbidden", None, None)
-            if response.status_code == HTTPStatus.OK and head.version:
-                return head
-        return self._read_digest(url)
+                return _Metadata("forbidden", None, None)
+            if response.status_code == HTTPStatus.OK and metadata.version:
+                return metadata
+        return self._fetch_metadata_by_content(url)
 
-    def _read_digest(self, url: str) -> _Head | None:
-        """Read a document for its version, which is the digest if the server sends no version."""
+    def _fetch_metadata_by_content(self, url: str) -> _Metadata | None:
+        """Request a document for its metadata; if the server sends no version, use the digest."""
         with self._request(url, is_document=True) as response:
             try:
                 _check_status(response)
             except ObjectMissing:
                 return None
-            head = _read_head(response)
-            if head.version:
-                return head
+            metadata = _parse_metadata(response)
+            if metadata.version:
+                return metadata
             digest = hashlib.sha256()
             size = 0
             for chunk in read_chunks(response):
                 digest.update(chunk)
                 size += len(chunk)
-        return _Head(digest.hexdigest(), size, None)
+        return _Metadata(digest.hexdigest(), size, None)
 
     @contextmanager
     def _request(self, url: str, *, is_document: bool, method: str = "GET") -> Iterator[Response]:
-        """Send a request and follow redirects. Credentials are sent to the site's origin only."""
+        """Send a request and follow redirects. Credentials are only sent to the site's origin."""
         for _ in range(limits.MAX_REDIRECTS + 1):
             headers = {"Accept": "*/*", "Accept-Encoding": "identity"}
             if self._authorization and self._site.has_origin(url):
@@ -167,7 +167,7 @@ class WebSource:
                     self._client.request(url, headers, method=method, is_document=is_document)
                 )
                 location = response.headers.get("Location")
-                if response.status_code not in _REDIRECTS or location is None:
+                if response.status_code not in _REDIRECT_STATUSES or location is None:
                     yield response
                     return
             url = _resolve_location(url, location)
@@ -199,19 +199,19 @@ def _check_status(response: Response) -> None:
         message = f"The host cannot answer at the moment (HTTP status {status})."
         raise SourceError(SourceErrorKind.UNREACHABLE, message)
     if status != HTTPStatus.OK:
-        message = f"The host does not send the page (HTTP status {status})."
+        message = f"The host did not return the page (HTTP status {status})."
         raise SourceError(SourceErrorKind.PROTOCOL, message)
     if response.headers.get("Content-Encoding", "identity").lower() != "identity":
-        message = "The host compresses its answers although it was asked not to."
+        message = "The host compresses its responses although it was asked not to."
         raise SourceError(SourceErrorKind.PROTOCOL, message)
 
 
-def _read_head(response: Response) -> _Head:
+def _parse_metadata(response: Response) -> _Metadata:
     length = response.headers.get("Content-Length", "")
     size = int(length) if length.isascii() and length.isdigit() else None
     modified = response.headers.get("Last-Modified", "")
     version = response.headers.get("ETag", "") or (f"{length}-{modified}" if modified else "")
-    return _Head(version[:255], size, _parse_time(modified))
+    return _Metadata(version[:255], size, _parse_time(modified))
 
 
 def _parse_time(text: str) -> datetime | None:

@@ -11,10 +11,10 @@ from urllib.parse import quote, quote_from_bytes, unquote_to_bytes, urljoin, url
 from app.engines.sources.folders import Item
 from app.engines.sources.limits import MAX_NAME_BYTES
 from app.engines.sources.model import SourceError, SourceErrorKind
-from app.engines.sources.paths import decode_path, encode_name, is_name
+from app.engines.sources.paths import decode_path, encode_name, is_valid_name
 
-_SAFE = "-_.~!$&'()*+,;=:@"
-_PORTS = {"http": 80, "https": 443}
+_SAFE_CHARS = "-_.~!$&'()*+,;=:@"
+_DEFAULT_PORTS = {"http": 80, "https": 443}
 Origin = tuple[str, str, int]
 
 
@@ -22,8 +22,8 @@ class Site(NamedTuple):
     """The documents of a web server.
 
     Attributes:
-        index_url: URL of the index page, or an empty text.
-        base_url: URL of the folder of the index page, with a slash at its end.
+        index_url: URL of the index page, or an empty string.
+        base_url: URL of the folder of the index page, with a trailing slash.
         urls_by_path: the listed URLs, if there is no index page.
         origin: scheme, host and port of all URLs, or None if they differ.
     """
@@ -34,7 +34,7 @@ class Site(NamedTuple):
     origin: Origin | None
 
     @property
-    def is_index(self) -> bool:
+    def has_index(self) -> bool:
         """Return whether there is an index page."""
         return bool(self.index_url)
 
@@ -44,7 +44,7 @@ class Site(NamedTuple):
 
     def find_url(self, path: str) -> str | None:
         """Return the URL of a document, or None if there is no such document."""
-        if not self.is_index:
+        if not self.has_index:
             return self.urls_by_path.get(path)
         folder, separator, query = path.partition("?")
         url = self._build_url(folder)
@@ -59,7 +59,7 @@ class Site(NamedTuple):
         return f"{url}/" if url else None
 
     def list_items(self, path: str) -> Iterator[Item]:
-        """Yield the entries of a folder, if the site is a list of URLs."""
+        """Yield the items in a folder of a site that is a list of URLs."""
         prefix = f"{path}/" if path else ""
         for document_path in self.urls_by_path:
             if document_path.startswith(prefix):
@@ -67,7 +67,7 @@ class Site(NamedTuple):
                 yield Item(name, is_folder=bool(separator))
 
     def build_item(self, link: str, path: str) -> Item | None:
-        """Return the entry that a link in a folder's page leads to, or None for other links."""
+        """Return the item for a link in a folder's page, or None if the link leads elsewhere."""
         folder = f"{self._build_url(path)}/" if path else self.base_url
         try:
             parts = urlsplit(link)
@@ -79,8 +79,8 @@ class Site(NamedTuple):
             return None
         name, slash, subpath = parts.path.removeprefix(start).partition("/")
         is_folder = bool(slash)
-        # The page of the folder itself in another order, or a page in a deeper folder.
-        if not is_name(unquote_to_bytes(name)) or subpath or (is_folder and parts.query):
+        # A link to the same folder in another order, or to a page in a deeper folder.
+        if not is_valid_name(unquote_to_bytes(name)) or subpath or (is_folder and parts.query):
             return None
         if parts._replace(query="", fragment="").geturl() == self.index_url:
             return None
@@ -91,9 +91,9 @@ class Site(NamedTuple):
 
     def _build_url(self, path: str) -> str | None:
         names = [decode_path(segment) for segment in path.split("/")]
-        if not all(is_name(name) for name in names):
+        if not all(is_valid_name(name) for name in names):
             return None
-        return self.base_url + "/".join(quote_from_bytes(name, safe=_SAFE) for name in names)
+        return self.base_url + "/".join(quote_from_bytes(name, safe=_SAFE_CHARS) for name in names)
 
 
 def build_site(url: str | None, urls: Iterable[str]) -> Site:
@@ -115,17 +115,17 @@ def build_site(url: str | None, urls: Iterable[str]) -> Site:
 
 
 def normalize_url(url: str) -> str:
-    """Return the URL with encoded path and query. Raises ValueError if it is not an HTTP URL."""
+    """Return the URL with its path and query encoded. Raises ValueError if it is not HTTP."""
     parts = urlsplit(url.strip())
-    if parts.scheme not in _PORTS or not parts.hostname or "@" in parts.netloc:
+    if parts.scheme not in _DEFAULT_PORTS or not parts.hostname or "@" in parts.netloc:
         raise ValueError("not an HTTP URL")
-    path = quote(parts.path or "/", safe=f"/%{_SAFE}")
+    path = quote(parts.path or "/", safe=f"/%{_SAFE_CHARS}")
     return parts._replace(path=path, query=_encode_query(parts.query), fragment="").geturl()
 
 
 def _get_origin(url: str) -> Origin:
     parts = urlsplit(url)
-    return parts.scheme, parts.hostname or "", parts.port or _PORTS.get(parts.scheme, 0)
+    return parts.scheme, parts.hostname or "", parts.port or _DEFAULT_PORTS.get(parts.scheme, 0)
 
 
 def _build_path(url: str) -> str:
@@ -140,4 +140,4 @@ def _encode_segment(segment: str) -> str:
 
 
 def _encode_query(query: str) -> str:
-    return quote(query, safe=f"%?{_SAFE}").replace("/", "%2F")
+    return quote(query, safe=f"%?{_SAFE_CHARS}").replace("/", "%2F")

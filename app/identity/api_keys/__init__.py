@@ -1,1 +1,1 @@
-"""API keys of organizations."""
+"""API keys, with which other services call the API of an organization."""

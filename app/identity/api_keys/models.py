@@ -1,4 +1,4 @@
-"""Model of API keys, which other services use to authenticate."""
+"""Model for API keys, which other services use to authenticate."""
 
 from datetime import datetime
 from uuid import UUID
@@ -13,9 +13,9 @@ from app.kit.tenancy import TenantModel
 class ApiKey(TenantModel, db.Record, db.Base):
     """An API key of an organization; it keeps working with its role after its creator has left.
 
-    `prefix` identifies the key; `key_hash`, a keyed hash, verifies it. `role` is never owner. A
-    revoked key is deleted and cannot be restored. The key acts on behalf of the user `created_by`,
-    whose account cannot be deleted while the key exists.
+    `prefix` is the first part of the key, by which it is found; `key_hash` is a keyed hash that
+    verifies the complete key. `role` is never owner. Revoking a key deletes it. The key acts on
+    behalf of the user `created_by`; that account cannot be deleted while the key exists.
     """
 
     __tablename__ = "api_keys"

@@ -50,11 +50,11 @@ _TOUCH = Prepared(
 class KeyState:
     """The state of a key, with its organization and its creator.
 
-    `ended` is true if the key has expired or its organization is closed or erased.
+    `has_ended` is true if the key has expired or its organization is closed or erased.
     """
 
     key_hash: str
-    ended: bool
+    has_ended: bool
     last_used_is_outdated: bool
     id: UUID
     name: str
@@ -79,7 +79,7 @@ def find_by_prefix(prefix: str) -> KeyState | None:
 
 
 def touch(organization_id: UUID, key_id: UUID) -> None:
-    """Update the time at which a key was last used, at most once a minute."""
+    """Set the time at which a key was last used to now; writes at most once a minute."""
     with tenancy.organization(organization_id):
         _TOUCH.rows(str(organization_id), str(key_id))
 
@@ -90,7 +90,7 @@ def get_page(
     created_after: datetime | None = None,
     created_before: datetime | None = None,
 ) -> Page:
-    """Return a page of the organization's keys, including expired ones."""
+    """Return a page of the organization's keys, including expired keys."""
     is_member = exists().where(
         Membership.organization_id == ApiKey.organization_id,
         Membership.user_id == ApiKey.created_by,
@@ -119,7 +119,7 @@ def get_page(
 
 
 def lock(key_id: UUID) -> ApiKey | None:
-    """Return a key, locked until the transaction ends, or None."""
+    """Lock a key's row until the transaction ends, and return the key, or None if it is unknown."""
     statement = select(ApiKey).where(ApiKey.id == key_id).with_for_update()
     return db.session().execute(statement).scalar_one_or_none()
 
@@ -134,13 +134,19 @@ def list_live_by_creator(user_id: UUID) -> list[ApiKey]:
 
 
 def count_live_by_creator(user_id: UUID) -> int:
-    """Count the unexpired keys that a user created in all bound organizations."""
+    """Return how many unexpired keys a user created.
+
+    Counts keys of the current organization or, within `tenancy.across_organizations`, of all.
+    """
     statement = select(func.count()).where(ApiKey.created_by == user_id, _NOT_EXPIRED)
     return db.session().execute(statement).scalar_one()
 
 
 def delete_by_creator(user_id: UUID) -> None:
-    """Delete the keys that a user created in all bound organizations; for the operator."""
+    """Delete all keys that a user created; used by the operator.
+
+    Deletes keys of the current organization or, within `tenancy.across_organizations`, of all.
+    """
     db.session().execute(
         delete(ApiKey)
         .where(ApiKey.created_by == user_id)

@@ -1,4 +1,4 @@
-"""Routes of API keys."""
+"""API routes for API keys."""
 
 from typing import Any
 from uuid import UUID
@@ -22,8 +22,8 @@ _MANAGE = "api_keys:manage"
 def list_api_keys(caller: Caller, query: dict[str, Any]) -> Page:
     """List API keys.
 
-    Returns the organization's keys, including expired ones, each with its creator. The key itself
-    is never returned, only its prefix.
+    Returns the organization's API keys, including expired keys, each with its creator. Only the
+    prefix of each key is returned, not the complete key.
     """
     return queries.get_page(**query)
 

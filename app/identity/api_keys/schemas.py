@@ -1,4 +1,4 @@
-"""Request and response schemas of API keys."""
+"""Request and response schemas for API keys."""
 
 from app.identity.users.schemas import UserSummary
 from app.kit.api.fields import (

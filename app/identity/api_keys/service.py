@@ -1,6 +1,6 @@
-"""Service that creates, authenticates and revokes API keys (part of the kit's Authenticator port).
+"""Service that creates, authenticates and revokes API keys.
 
-The creator sees the key once; afterwards only a keyed hash is stored.
+The creator sees the complete key only once; the database stores only a keyed hash of the key.
 """
 
 import hmac
@@ -36,10 +36,11 @@ def create(
     read_only: bool = False,
     expires_at: datetime | None = None,
 ) -> dict[str, Any]:
-    """Create a key for the organization; only this result contains the secret `key`.
+    """Create a key for the organization; only this result contains the complete key.
 
-    Raises 400 `validation_error` on `role` (owner, or above the caller's role) or `expires_at`, and
-    403 if the caller has lost the permission meanwhile.
+    Raises 400 `validation_error` on `role` if it is owner or above the caller's role, 400 on
+    `expires_at` if it is not in the future, and 403 if the caller has lost the permission in the
+    meantime.
     """
     creator_role = organizations.lock_role(caller)
     require_role(creator_role, PERMISSIONS["api_keys:manage"])
@@ -67,7 +68,7 @@ def create(
 
 
 def revoke(key_id: UUID) -> None:
-    """Delete a key, so that the next request with it is refused. Raises 404."""
+    """Delete a key, so that the next request with the key is refused. Raises 404."""
     record = queries.lock(key_id)
     if record is None:
         raise errors.not_found()
@@ -85,16 +86,17 @@ def _fingerprint(key: str) -> str:
 
 
 def authenticate_key(key: str) -> Caller:
-    """Authenticate an API key (see `kit.principal.Authenticator`). Raises 401 `invalid_api_key`.
+    """Verify an API key, and return the caller. Raises 401 `invalid_api_key`.
 
-    Regardless of what is wrong with the key, the same steps run before it is refused: one query,
-    one hash and one comparison. The response time therefore reveals nothing.
+    Implements `kit.principal.Authenticator`. Regardless of what is wrong with the key, the same
+    steps run before the key is refused: one query, one hash and one comparison. Therefore, the
+    response time reveals nothing.
     """
     if _PATTERN.fullmatch(key) is None:
         key = _DUMMY_KEY
     state = queries.find_by_prefix(key[:PREFIX_LENGTH])
     is_correct = hmac.compare_digest(_fingerprint(key), state.key_hash if state else _DUMMY_HASH)
-    if state is None or not is_correct or state.ended:
+    if state is None or not is_correct or state.has_ended:
         raise ApiError("invalid_api_key", "The API key is unknown, revoked or expired.")
     if state.last_used_is_outdated:
         queries.touch(state.organization_id, state.id)

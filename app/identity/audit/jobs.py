@@ -10,8 +10,8 @@ log = get_logger(__name__)
 
 @jobs.handler("audit.seal", queue="maintenance", resumable=True)
 def append_entries(job: Job) -> None:
-    """Append all pending entries to their chains, one chain after the other."""
-    for organization_id in queries.list_pending_chains():
+    """Append all pending entries to their chains, one organization after the other."""
+    for organization_id in queries.list_pending_organization_ids():
         try:
             while service.append_pending_entries(organization_id):
                 job.checkpoint()

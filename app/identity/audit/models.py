@@ -1,7 +1,7 @@
 """Models of the audit log. Only triggers and functions in the database write to these tables.
 
-`organization_id` is not a foreign key, because entries about an organization outlive it. Records
-that belong to no organization have NO_ORGANIZATION.
+`organization_id` is not a foreign key, because entries about an organization outlive the
+organization. It is NO_ORGANIZATION for entries about records that belong to no organization.
 """
 
 from datetime import datetime
@@ -17,7 +17,7 @@ NO_ORGANIZATION = UUID(int=0)
 
 
 class AuditEntry(db.Base):
-    """An entry that records one change of a record; entries never change."""
+    """An audit entry, which records one change to a record; entries are never modified."""
 
     __tablename__ = "audit_entries"
     __table_args__ = (
@@ -57,9 +57,9 @@ class AuditEntry(db.Base):
 
 
 class AuditUnsealed(db.Base):
-    """Pending entries, which are not in the chain yet.
+    """The ids of pending entries, which are not in a chain yet.
 
-    A row contains up to a thousand entries that one statement wrote.
+    Each row contains the ids of up to a thousand entries that one statement wrote.
     """
 
     __tablename__ = "audit_unsealed"
@@ -70,7 +70,7 @@ class AuditUnsealed(db.Base):
 
 
 class AuditBlock(db.Base):
-    """A block of a chain: about a thousand entries, starting at `position`, and their digests."""
+    """A block of a chain: the ids and digests of about a thousand consecutive entries."""
 
     __tablename__ = "audit_blocks"
 
@@ -83,7 +83,7 @@ class AuditBlock(db.Base):
 
 
 class AuditHead(db.Base):
-    """The signed length and last hash of a chain.
+    """The length and last hash of a chain, signed with a message authentication code (`mac`).
 
     Without the head, somebody could cut off the end of the chain unnoticed.
     """
@@ -98,7 +98,7 @@ class AuditHead(db.Base):
 
 
 class AuditForgotten(db.Base):
-    """The ids of an entry that was removed with an account and the entry that records this."""
+    """Links an entry that was removed with an account to the entry that records the removal."""
 
     __tablename__ = "audit_forgotten"
 
@@ -107,7 +107,7 @@ class AuditForgotten(db.Base):
 
 
 class AuditWatch(db.Base):
-    """The audit settings of a table, which migrations declare (see migrations/auditing.py)."""
+    """The audit settings for one table; migrations write them (see migrations/auditing.py)."""
 
     __tablename__ = "audit_watches"
 

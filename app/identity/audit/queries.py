@@ -7,15 +7,15 @@ from uuid import UUID
 
 from sqlalchemy import text
 
-from app.identity.audit.chain import EMPTY_HEAD, Block, Head
+from app.identity.audit.chain import EMPTY_HEAD, Block, ChainHead
 from app.kit import db
 
 BLOCK_ENTRIES = 1000
 _BLOCKS_PER_READ = 4
 
 # The digest uses only built-in functions of PostgreSQL, because somebody could replace a
-# user-defined function. Microseconds and the canonical form of JSON are the same on every server
-# that reads a restored log.
+# user-defined function. Times in microseconds and `jsonb` have the same text on every server, so
+# the digests still match after the log is restored on another server.
 _DIGEST = """
 sha256(convert_to(CAST(jsonb_build_array(id, organization_id,
     CAST(extract(epoch FROM at) * 1000000 AS bigint), actor_kind, actor_id, actor_label, operation,
@@ -123,65 +123,68 @@ _NO_TIMEOUT = text("SET LOCAL statement_timeout = 0")
 
 
 class EntryDigest(NamedTuple):
-    """The current digest of an entry."""
+    """The time of an entry and the digest of its current content."""
 
     id: UUID
     at: datetime
     digest: bytes
 
 
-class PendingEntries(NamedTuple):
-    """A row of pending entries."""
+class PendingRow(NamedTuple):
+    """A row of `audit_unsealed`, which contains the ids of pending entries."""
 
     id: int
-    entries: list[UUID]
+    entry_ids: list[UUID]
 
 
-class Counts(NamedTuple):
-    """The numbers of entries in a chain's tables, in one snapshot."""
+class EntryCounts(NamedTuple):
+    """How many entries of a chain exist, are in blocks (sealed) and are pending (unsealed)."""
 
-    entries: int
+    existing: int
     sealed: int
     unsealed: int
 
 
 def get_digests(ids: Sequence[UUID]) -> dict[UUID, EntryDigest]:
-    """Return the digests of the entries in `ids` that exist in any chain."""
+    """Compute digests of the current content of entries, by id; omit entries that do not exist."""
     rows = db.session().execute(_DIGESTS, {"ids": list(ids)})
     return {row.id: EntryDigest(row.id, row.at, bytes(row.digest)) for row in rows}
 
 
-def list_pending_chains() -> list[UUID]:
+def list_pending_organization_ids() -> list[UUID]:
     """Return the ids of the organizations that have pending entries."""
     return list(db.session().scalars(_PENDING_CHAINS))
 
 
 def lock_chain(organization_id: UUID) -> None:
-    """Lock a chain against other writers until the transaction ends."""
+    """Lock a chain until the transaction ends, so that only this transaction can append to it."""
     db.session().execute(_LOCK, {"chain": str(organization_id)})
 
 
-def get_head(organization_id: UUID) -> Head:
+def get_head(organization_id: UUID) -> ChainHead:
     """Return a chain's head, or `EMPTY_HEAD` if the chain has no head."""
     row = db.session().execute(_HEAD, {"organization_id": organization_id}).first()
-    return EMPTY_HEAD if row is None else Head(row[0], row[1], bytes(row[2]), bytes(row[3]))
+    return EMPTY_HEAD if row is None else ChainHead(row[0], row[1], bytes(row[2]), bytes(row[3]))
 
 
-def list_pending(organization_id: UUID) -> list[PendingEntries]:
-    """Return the oldest pending rows, with BLOCK_ENTRIES entries in total or slightly more."""
+def list_pending_rows(organization_id: UUID) -> list[PendingRow]:
+    """Return the oldest pending rows that together contain about BLOCK_ENTRIES entries."""
     values = {"organization_id": organization_id, "max_rows": BLOCK_ENTRIES}
-    return [PendingEntries(row[0], row[1]) for row in db.session().execute(_PENDING, values)]
+    return [PendingRow(row[0], row[1]) for row in db.session().execute(_PENDING, values)]
 
 
 def append_block(
     organization_id: UUID, block: Block, pending_ids: Sequence[int], mac: bytes
 ) -> None:
-    """Append a block; `mac` signs the new head."""
+    """Append a block, update the chain's head and delete the pending rows.
+
+    `mac` is the message authentication code of the new head.
+    """
     values = {
         "organization_id": organization_id,
         "number": block.number,
         "position": block.position,
-        "entries": list(block.entries),
+        "entries": list(block.entry_ids),
         "digests": block.digests,
         "hash": block.hash,
         "pending_ids": list(pending_ids),
@@ -191,7 +194,7 @@ def append_block(
 
 
 def erase_chain(organization_id: UUID, proof: str) -> UUID:
-    """Remove a chain, write the entry that remains, and return its id. `proof` is a JSON text."""
+    """Replace a chain with one new entry that contains `proof` (JSON), and return its id."""
     db.session().flush()
     db.session().execute(_NO_TIMEOUT)
     values = {"organization_id": organization_id, "proof": proof}
@@ -199,8 +202,8 @@ def erase_chain(organization_id: UUID, proof: str) -> UUID:
     return entry_id
 
 
-def forget_users(user_ids: Sequence[UUID]) -> int:
-    """Remove entries about deleted accounts, and return the number of removed entries.
+def remove_user_entries(user_ids: Sequence[UUID]) -> int:
+    """Remove entries about deleted accounts, and return how many entries were removed.
 
     Only entries that belong to no organization are removed.
     """
@@ -209,15 +212,16 @@ def forget_users(user_ids: Sequence[UUID]) -> int:
     return int(db.session().execute(_FORGET, {"people": list(user_ids)}).scalar_one())
 
 
-def find_forgotten_entries(ids: Sequence[UUID]) -> set[UUID]:
-    """Return the entries in `ids` that were removed together with an account."""
+def find_removed_ids(ids: Sequence[UUID]) -> set[UUID]:
+    """Return which of `ids` belong to entries that were removed together with an account."""
     return set(db.session().scalars(_FORGOTTEN, {"ids": list(ids)}))
 
 
-def list_invalid_forget_entries(limit: int) -> list[UUID]:
-    """Return the `users.forget` entries that do not match the removals they record.
+def list_invalid_removal_ids(limit: int) -> list[UUID]:
+    """Return the ids of `users.forget` entries that do not match the removals they record.
 
-    An entry matches if it contains the hash of the removed entries' ids.
+    An entry matches if it contains the hash of the removed entries' ids. Also returns ids of
+    missing `users.forget` entries.
     """
     return list(db.session().scalars(_INVALID_FORGETS, {"max_rows": limit}))
 
@@ -241,7 +245,7 @@ def iterate_blocks(organization_id: UUID, last_number: int | None) -> Iterator[B
 
 
 def find_position_after_head(organization_id: UUID) -> int | None:
-    """Return the position of the first block after the head, or None."""
+    """Return the position of the first block after the head, or None if there is no such block."""
     position: int | None = db.session().scalar(
         _POSITION_AFTER_HEAD, {"organization_id": organization_id}
     )
@@ -249,39 +253,39 @@ def find_position_after_head(organization_id: UUID) -> int | None:
 
 
 def list_chains() -> list[tuple[UUID, str | None]]:
-    """Return (organization id, slug) of every chain that exists or should exist."""
+    """Return the organization id and slug of every chain that exists or should exist."""
     return [(row[0], row[1]) for row in db.session().execute(_CHAINS)]
 
 
-def find_chain(slug: str) -> tuple[UUID, str | None] | None:
-    """Return (organization id, slug) of the organization with a slug, or None."""
+def find_chain_by_slug(slug: str) -> tuple[UUID, str | None] | None:
+    """Return the organization id and slug of a chain, or None if the slug is unknown."""
     row = db.session().execute(_CHAIN, {"slug": slug}).first()
     return None if row is None else (row[0], row[1])
 
 
-def count_entries(organization_id: UUID) -> Counts:
-    """Return the numbers of existing entries, entries in the chain and pending entries."""
+def count_entries(organization_id: UUID) -> EntryCounts:
+    """Count a chain's existing, sealed and pending entries in one snapshot."""
     row = db.session().execute(_COUNTS, {"organization_id": organization_id}).one()
-    return Counts(int(row[0]), int(row[1]), int(row[2]))
+    return EntryCounts(int(row[0]), int(row[1]), int(row[2]))
 
 
-def list_unchained_entries(organization_id: UUID, limit: int) -> list[UUID]:
-    """Return entries that are neither in the chain nor pending, so that no trigger wrote them."""
+def list_unchained_ids(organization_id: UUID, limit: int) -> list[UUID]:
+    """Return the ids of entries that no trigger wrote: not in the chain and not pending."""
     values = {"organization_id": organization_id, "max_rows": limit}
     return list(db.session().scalars(_UNCHAINED, values))
 
 
 def get_first_hash(organization_id: UUID) -> bytes | None:
-    """Return the hash of a chain's first block.
+    """Return the hash of a chain's first block, or None if the chain has no blocks.
 
-    The hash distinguishes the chain from a chain that replaces it.
+    If the hash changes, the chain was erased and a new chain has replaced it.
     """
     first_hash = db.session().scalar(_FIRST_HASH, {"organization_id": organization_id})
     return None if first_hash is None else bytes(first_hash)
 
 
 def has_valid_start(organization_id: UUID) -> bool:
-    """Return whether a log can begin with the chain's first entry.
+    """Return whether the chain's first entry is one with which a log may begin.
 
     A log begins with the creation of the organization, with the start of auditing or, if the
     organization was closed, with its erasure. Also returns True if the first entry or the
@@ -292,5 +296,5 @@ def has_valid_start(organization_id: UUID) -> bool:
 
 
 def disable_statement_timeout() -> None:
-    """Turn off the statement timeout for this transaction."""
+    """Disable the statement timeout for the rest of the transaction."""
     db.session().execute(_NO_TIMEOUT)

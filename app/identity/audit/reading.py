@@ -1,4 +1,4 @@
-"""SQL queries that read the audit log."""
+"""SQL queries for listing and selecting audit entries."""
 
 from typing import Any
 from uuid import UUID
@@ -62,7 +62,7 @@ _ALL_ENTRIES = PreparedList(
 
 
 def get_page(organization_id: UUID, request: PageRequest, filters: dict[str, Any]) -> Page:
-    """Return a page of an organization's entries."""
+    """Return a page of an organization's entries that match the filters."""
     if not filters and organization_id == tenancy.current_organization_id():
         return _ALL_ENTRIES.page(request)
     keys = _build_keys(organization_id, filters)
@@ -95,10 +95,11 @@ def _build_total(organization_id: UUID, filters: dict[str, Any]) -> ColumnElemen
 
 
 def _build_keys(organization_id: UUID, filters: dict[str, Any]) -> list[Keys]:
-    """Return the keys that find a page filtered by action, actor kind or target type.
+    """Build a key query that quickly finds a page filtered by action, actor kind or target type.
 
-    The filters may match few of very many entries. Therefore the page is merged from the index
-    ranges of the matching actions. Returns no keys for other filters.
+    The filters may match few of very many entries. Therefore the query reads an index range for
+    each matching action and actor kind, and merges the ranges. Returns an empty list for other
+    filters.
     """
     facets: dict[str, Any] = {
         name: filters[name] for name in ("action", "actor_kind", "target_type") if name in filters
@@ -147,7 +148,7 @@ def select_entries(
 
 
 def list_latest(organization_id: UUID, limit: int) -> list[dict[str, Any]]:
-    """Return a chain's latest entries, oldest first."""
+    """Return all columns of an organization's latest entries, oldest entry first."""
     statement = (
         select(*AuditEntry.__table__.columns)
         .where(AuditEntry.organization_id == organization_id)

@@ -1,4 +1,4 @@
-"""Routes of the audit log."""
+"""API routes for the audit log."""
 
 from typing import Any
 
@@ -20,6 +20,6 @@ blueprint = Blueprint("audit", tag="organizations")
 def list_audit_log(caller: Caller, query: dict[str, Any]) -> Page:
     """List the audit log.
 
-    Returns who changed which record, when and from where; newest first.
+    Each entry says who changed which record, when and from where. The newest entries come first.
     """
     return reading.get_page(caller.org.id, query.pop("page"), query)

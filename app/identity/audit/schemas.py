@@ -1,4 +1,4 @@
-"""Request and response schemas of the audit log."""
+"""Request and response schemas for the audit log."""
 
 from app.kit import audit
 from app.kit.api.fields import JsonObject, Nested, OneOf, Response, Schema, Str, UtcDateTime, Uuid
@@ -8,7 +8,7 @@ class AuditFilters(Schema):
     """Query parameters that filter the audit log."""
 
     actor_id = Uuid()
-    actor_kind = Str(validate=OneOf(audit.KINDS))
+    actor_kind = Str(validate=OneOf(audit.ACTOR_KINDS))
     action = Str(max_length=100)
     target_type = Str(max_length=100)
     target_id = Uuid()
@@ -19,7 +19,7 @@ class AuditFilters(Schema):
 class Actor(Response):
     """The actor that made the change; a job or an unknown caller has the kind `system`."""
 
-    kind = Str(validate=OneOf(audit.KINDS))
+    kind = Str(validate=OneOf(audit.ACTOR_KINDS))
     id = Uuid(allow_none=True)
     label = Str()
 

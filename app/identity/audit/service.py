@@ -13,10 +13,10 @@ from app.identity.audit.chain import (
     ABSENT_DIGEST,
     EMPTY_HEAD,
     Block,
-    Head,
+    ChainHead,
     compute_block_hash,
     compute_head_mac,
-    is_signed,
+    has_valid_mac,
 )
 from app.identity.audit.models import NO_ORGANIZATION
 from app.identity.audit.verifying import ChainVerifier, Report
@@ -31,40 +31,42 @@ log = get_logger(__name__)
 
 
 class InvalidHead(Exception):  # noqa: N818 - names what was found
-    """This service did not sign the chain's head.
+    """Raised if the chain's head has no valid MAC, so this service did not write it.
 
-    Appending to it would hide the manipulation.
+    Nothing is appended to such a chain, because that would hide the manipulation.
     """
 
 
 def append_pending_entries(organization_id: UUID) -> int:
-    """Append the oldest pending entries to the hash chain, and return their number.
+    """Append the oldest pending entries to the hash chain, and return how many were appended.
 
     Appends about `queries.BLOCK_ENTRIES` entries in the caller's transaction. Concurrent calls for
     the same chain wait for each other. Raises `InvalidHead`.
     """
     queries.lock_chain(organization_id)
     head = queries.get_head(organization_id)
-    if head != EMPTY_HEAD and not is_signed(organization_id, head):
+    if head != EMPTY_HEAD and not has_valid_mac(organization_id, head):
         raise InvalidHead
-    pending = queries.list_pending(organization_id)
-    if not pending:
+    pending_rows = queries.list_pending_rows(organization_id)
+    if not pending_rows:
         return 0
-    ids = [entry for row in pending for entry in row.entries]
+    ids = [entry_id for row in pending_rows for entry_id in row.entry_ids]
     entry_digests = queries.get_digests(ids)
     digests = b"".join(
-        entry_digests[entry].digest if entry in entry_digests else ABSENT_DIGEST for entry in ids
+        entry_digests[entry_id].digest if entry_id in entry_digests else ABSENT_DIGEST
+        for entry_id in ids
     )
-    block = Block(head.blocks + 1, head.entries, ids, digests, b"")
+    block = Block(head.block_count + 1, head.entry_count, ids, digests, b"")
     block = replace(block, hash=compute_block_hash(organization_id, head.hash, block))
-    new_head = Head(block.number, block.position + len(ids), block.hash, b"")
+    new_head = ChainHead(block.number, block.position + len(ids), block.hash, b"")
     mac = compute_head_mac(organization_id, new_head)
-    queries.append_block(organization_id, block, [row.id for row in pending], mac)
-    # The service log is outside the database, so it reveals a database restored to an older state.
+    queries.append_block(organization_id, block, [row.id for row in pending_rows], mac)
+    # The service log is outside the database. If the database is replaced by an older state, the
+    # heads in the log no longer match the chain.
     log.info(
         "audit.sealed",
         organization=str(organization_id),
-        entries=new_head.entries,
+        entries=new_head.entry_count,
         head=new_head.hash.hex(),
     )
     return len(ids)
@@ -73,8 +75,9 @@ def append_pending_entries(organization_id: UUID) -> int:
 def select_entries(target_type: str, target_ids: UUID | Select[Any]) -> Select[*tuple[Any, ...]]:
     """Return a SELECT of the current organization's entries, for use in another statement.
 
-    It selects the entries about one record, or about the records whose ids a SELECT returns.
-    Columns: id, at, actor_kind, actor_id, actor_label, operation, action, target_id and changes.
+    `target_ids` is the id of one record of the type `target_type`, or a SELECT of such ids. The
+    selected columns are id, at, actor_kind, actor_id, actor_label, operation, action, target_id
+    and changes.
     """
     return reading.select_entries(tenancy.current_organization_id(), target_type, target_ids)
 
@@ -96,7 +99,7 @@ def list_latest(organization_slug: str | None, *, limit: int) -> list[dict[str, 
         chain = (
             (NO_ORGANIZATION, None)
             if organization_slug is None
-            else queries.find_chain(organization_slug)
+            else queries.find_chain_by_slug(organization_slug)
         )
         if chain is None:
             raise errors.not_found()
@@ -114,11 +117,11 @@ def verify(organization_slug: str | None = None, progress: Progress | None = Non
         queries.disable_statement_timeout()
         chains = queries.list_chains()
         if organization_slug is not None:
-            organization_chain = queries.find_chain(organization_slug)
+            organization_chain = queries.find_chain_by_slug(organization_slug)
             if organization_chain is None:
                 raise errors.not_found()
             chains = [organization_chain]
-        total = sum(queries.get_head(chain).entries for chain, _ in chains)
+        total = sum(queries.get_head(chain_id).entry_count for chain_id, _ in chains)
 
         def on_block() -> None:
             if progress is not None:
@@ -133,15 +136,15 @@ def verify(organization_slug: str | None = None, progress: Progress | None = Non
 def _verify_chain(
     organization_id: UUID, slug: str | None, report: Report, on_block: Callable[[], None]
 ) -> None:
-    previous_report = replace(report, findings=[*report.findings])
+    report_before = replace(report, findings=[*report.findings])
     first_hash = queries.get_first_hash(organization_id)
     ChainVerifier(organization_id, slug, report).verify(on_block)
     if (
-        report.faults > previous_report.faults
+        report.faults > report_before.faults
         and queries.get_first_hash(organization_id) != first_hash
     ):
-        # The chain was erased during the verification, and a new chain has replaced it.
-        vars(report).update(vars(previous_report))
+        # The chain was erased during the verification. Verify the new chain that has replaced it.
+        vars(report).update(vars(report_before))
         _verify_chain(organization_id, slug, report, on_block)
 
 
@@ -156,18 +159,19 @@ def erase(organization_id: UUID, proof: Mapping[str, Any]) -> UUID:
     with tenancy.across_organizations(reason="replaces a chain of any organization"):
         queries.lock_chain(organization_id)
         head = queries.get_head(organization_id)
-        details = {**proof, "audit_log": {"entries": head.entries, "head": head.hash.hex()}}
+        details = {**proof, "audit_log": {"entries": head.entry_count, "head": head.hash.hex()}}
         entry_id = queries.erase_chain(organization_id, orjson.dumps(details, default=str).decode())
         append_pending_entries(organization_id)
     return entry_id
 
 
-def forget_users(user_ids: Sequence[UUID]) -> int:
+def remove_user_entries(user_ids: Sequence[UUID]) -> int:
     """Remove the entries about the users in `user_ids` who no longer have an account.
 
-    Runs in the caller's transaction, and returns the number of removed entries. Only entries that
+    Runs in the caller's transaction, and returns how many entries were removed. Only entries that
     belong to no organization are removed, that is, entries about accounts and sessions. A new entry
-    records their number and a hash of their ids, so that the chain can still be verified.
+    records how many entries were removed and a hash of their ids, so that the chain can still be
+    verified.
     """
     with tenancy.across_organizations(reason="accounts belong to no organization"):
-        return queries.forget_users(user_ids)
+        return queries.remove_user_entries(user_ids)

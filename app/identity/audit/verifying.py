@@ -1,6 +1,6 @@
 """Verification of a chain: checks every block and every entry in order, and reports the findings.
 
-A few thousand entries are in memory at a time.
+At most a few thousand entries are in memory at a time.
 """
 
 from collections.abc import Callable
@@ -16,9 +16,9 @@ from app.identity.audit.chain import (
     EMPTY_HEAD,
     INITIAL_HASH,
     Block,
-    Head,
+    ChainHead,
     compute_block_hash,
-    is_signed,
+    has_valid_mac,
 )
 from app.identity.audit.models import NO_ORGANIZATION
 
@@ -26,7 +26,7 @@ Fault = Literal["edited", "removed", "inserted", "truncated", "broken", "backdat
 MAX_DELAY = timedelta(hours=1)
 """The maximum time by which an entry may be older than the entries appended before it.
 
-No transaction of this service lasts that long, so an older entry was written with a false time.
+No transaction of this service lasts longer, so an older entry was written with a false time.
 """
 OnBlock = Callable[[], None]
 """A callback that is called after every block."""
@@ -34,10 +34,11 @@ OnBlock = Callable[[], None]
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """A difference between the log and the entries that were appended to the chain.
+    """A difference between the audit log and its hash chain, which indicates manipulation.
 
-    `organization` is a slug, or an id if the slug no longer exists. None means the chain of records
-    that belong to no organization. `position` counts the chain's entries from 0.
+    `organization` is a slug, or an id if the organization no longer exists. It is None for the
+    chain of entries that belong to no organization. `position` is the entry's position in the
+    chain, from 0.
     """
 
     organization: str | None
@@ -49,10 +50,10 @@ class Finding:
 
 @dataclass
 class Report:
-    """The result of a verification.
+    """The result of verifying one or more chains.
 
-    `unsealed` counts entries that are too new to be in a chain. `faults` counts all findings;
-    `findings` contains the first thousand.
+    `chains` and `entries` count what was verified. `unsealed` counts entries that are not in a
+    chain yet. `faults` counts all findings; `findings` contains the first thousand.
     """
 
     MAX_FINDINGS: ClassVar[int] = 1000
@@ -69,14 +70,14 @@ class Report:
         return self.faults == 0
 
     def add(self, finding: Finding) -> None:
-        """Add a finding."""
+        """Count a finding, and keep it unless `findings` is full."""
         self.faults += 1
         if len(self.findings) < self.MAX_FINDINGS:
             self.findings.append(finding)
 
 
 class ChainVerifier:
-    """Verifies one chain and adds its findings to `report`."""
+    """Verifies the chain of one organization and adds the findings to `report`."""
 
     def __init__(self, organization_id: UUID, slug: str | None, report: Report) -> None:
         self.id = organization_id
@@ -89,10 +90,11 @@ class ChainVerifier:
         self._latest_time = datetime(1970, 1, 1, tzinfo=UTC)
 
     def verify(self, on_block: OnBlock) -> None:
-        """Verify the whole chain."""
+        """Verify the chain's blocks, head, first entry, number of entries and recorded removals."""
         head = queries.get_head(self.id)
-        # The next verification covers blocks that are appended in the meantime.
-        for block in queries.iterate_blocks(self.id, head.blocks if head != EMPTY_HEAD else None):
+        # Blocks that are appended from now on are left to the next verification.
+        last_number = head.block_count if head != EMPTY_HEAD else None
+        for block in queries.iterate_blocks(self.id, last_number):
             self._verify_block(block)
             on_block()
         if head != EMPTY_HEAD:
@@ -100,62 +102,64 @@ class ChainVerifier:
         self._check_end()
         self._check_counts()
         if self.id == NO_ORGANIZATION:
-            self._check_forgotten()
+            self._check_removals()
         elif not queries.has_valid_start(self.id):
             message = "the log does not begin with the creation of its organization"
             self._report("truncated", message, None, 0)
 
-    def _report(self, kind: Fault, message: str, entry: UUID | None, position: int | None) -> None:
-        self.report.add(Finding(self.name, kind, position, entry, message))
+    def _report(
+        self, kind: Fault, message: str, entry_id: UUID | None, position: int | None
+    ) -> None:
+        self.report.add(Finding(self.name, kind, position, entry_id, message))
 
     def _verify_block(self, block: Block) -> None:
         if block.number != self._number + 1 or block.position != self._position:
             message = f"blocks {self._number + 1} to {block.number - 1} of the chain are missing"
             self._report("broken", message, None, self._position)
         elif compute_block_hash(self.id, self._hash, block) != block.hash:
-            message = f"block {block.number} was changed, or does not follow the previous one"
+            message = f"block {block.number} was changed, or does not follow the previous block"
             self._report("broken", message, None, block.position)
         self._verify_entries(block)
         self._number, self._hash = block.number, block.hash
-        self._position = block.position + len(block.entries)
-        self.report.entries += len(block.entries)
+        self._position = block.position + len(block.entry_ids)
+        self.report.entries += len(block.entry_ids)
 
     def _verify_entries(self, block: Block) -> None:
-        current_digests = queries.get_digests(block.entries)
-        missing = [entry for entry in block.entries if entry not in current_digests]
-        forgotten = queries.find_forgotten_entries(missing) if missing else set()
-        for offset, entry in enumerate(block.entries):
+        current_digests = queries.get_digests(block.entry_ids)
+        missing_ids = [entry_id for entry_id in block.entry_ids if entry_id not in current_digests]
+        removed_ids = queries.find_removed_ids(missing_ids) if missing_ids else set()
+        for offset, entry_id in enumerate(block.entry_ids):
             position = block.position + offset
             recorded_digest = block.digests[offset * DIGEST_BYTES : (offset + 1) * DIGEST_BYTES]
-            current = current_digests.get(entry)
+            current = current_digests.get(entry_id)
             if current is None:
                 self._removed_count += 1
-                if entry in forgotten and self.id == NO_ORGANIZATION:
+                if entry_id in removed_ids and self.id == NO_ORGANIZATION:
                     continue
-                when = " before it was appended" if recorded_digest == ABSENT_DIGEST else ""
-                self._report("removed", f"the entry was removed{when}", entry, position)
+                suffix = " before it was appended" if recorded_digest == ABSENT_DIGEST else ""
+                self._report("removed", f"the entry was removed{suffix}", entry_id, position)
                 continue
             if current.digest != recorded_digest:
                 self._report(
-                    "edited", "the entry was changed after it was appended", entry, position
+                    "edited", "the entry was changed after it was appended", entry_id, position
                 )
             elif current.at < self._latest_time - MAX_DELAY:
                 message = "the entry's time is earlier than that of entries appended before it"
-                self._report("backdated", message, entry, position)
+                self._report("backdated", message, entry_id, position)
             else:
                 self._latest_time = max(self._latest_time, current.at)
 
-    def _verify_head(self, head: Head) -> None:
-        if not is_signed(self.id, head):
+    def _verify_head(self, head: ChainHead) -> None:
+        if not has_valid_mac(self.id, head):
             self._report(
                 "broken", "this service did not sign the chain's head", None, self._position
             )
-        if (head.blocks, head.entries) > (self._number, self._position):
-            message = (
-                f"the last {head.entries - self._position} of {head.entries} entries are missing"
-            )
+        verified = (self._number, self._position)
+        if (head.block_count, head.entry_count) > verified:
+            missing_count = head.entry_count - self._position
+            message = f"the last {missing_count} of {head.entry_count} entries are missing"
             self._report("truncated", message, None, self._position)
-        elif (head.blocks, head.entries, head.hash) != (self._number, self._position, self._hash):
+        elif (head.block_count, head.entry_count, head.hash) != (*verified, self._hash):
             message = "the chain's end does not match its head"
             self._report("broken", message, None, self._position)
 
@@ -168,14 +172,15 @@ class ChainVerifier:
     def _check_counts(self) -> None:
         counts = queries.count_entries(self.id)
         self.report.unsealed += counts.unsealed
-        if not (counts.entries or counts.sealed or counts.unsealed) and self.id != NO_ORGANIZATION:
+        is_empty = not (counts.existing or counts.sealed or counts.unsealed)
+        if is_empty and self.id != NO_ORGANIZATION:
             message = "the organization has no entries, not even for its creation"
             self._report("missing", message, None, None)
-        if counts.entries + self._removed_count != counts.sealed + counts.unsealed:
-            for entry in queries.list_unchained_entries(self.id, Report.MAX_FINDINGS):
-                self._report("inserted", "the entry is not in any chain", entry, None)
+        if counts.existing + self._removed_count != counts.sealed + counts.unsealed:
+            for entry_id in queries.list_unchained_ids(self.id, Report.MAX_FINDINGS):
+                self._report("inserted", "the entry is not in any chain", entry_id, None)
 
-    def _check_forgotten(self) -> None:
-        for entry in queries.list_invalid_forget_entries(Report.MAX_FINDINGS):
-            message = "the entries removed under this entry do not match its hash"
-            self._report("broken", message, entry, None)
+    def _check_removals(self) -> None:
+        for entry_id in queries.list_invalid_removal_ids(Report.MAX_FINDINGS):
+            message = "the entry's hash does not match the removed entries that refer to it"
+            self._report("broken", message, entry_id, None)

@@ -1,1 +1,1 @@
-"""Login, sessions, registration and account recovery."""
+"""Registration, login, sessions, and changes of passwords and email addresses."""

@@ -1,9 +1,8 @@
-"""Waits after failed logins: each further consecutive failure doubles the wait.
+"""Forced waits after failed logins: each further consecutive failure doubles the wait.
 
-Failures are counted per account, in addition to the rate limit per client address. Addresses
-without an account are counted in the same way. The counts are stored in the database, so they
-survive the loss of Redis. A failure is committed immediately, because the failed request is rolled
-back.
+Failures are counted per email address, even if the address has no account. The rate limit per
+client IP address applies in addition. The counts are stored in the database, so they survive the
+loss of Redis. A failure is committed immediately, because the failed request is rolled back.
 
 Nobody is locked out permanently: the wait has a maximum, and a password reset by email ends it. A
 client that sends a token for the account, even an expired one, has a separate count.
@@ -58,12 +57,15 @@ def get_address_subject(email: str, session_id: UUID | None = None) -> str:
 
 
 def get_user_subject(user_id: UUID) -> str:
-    """Return the subject for the password checks of a user who is already signed in."""
+    """Return the subject under which password failures of a signed-in user are counted."""
     return container.keyring().fingerprint("login", f"user\n{user_id}")
 
 
-def check(subject: str) -> bool:
-    """Return true if there are failures to clear. Raises 429 `rate_limited` during a wait."""
+def check_wait(subject: str) -> bool:
+    """Raise 429 `rate_limited` while the subject must wait.
+
+    Otherwise, returns true if failures are recorded for the subject.
+    """
     row = db.session().execute(_READ, {"subject": subject}).first()
     if row is None:
         return False
@@ -78,17 +80,17 @@ def check(subject: str) -> bool:
 
 
 def record_failure(subject: str) -> None:
-    """Record a failure, and commit it immediately, because the request is rolled back."""
+    """Record a failure in a separate transaction, because the request is rolled back."""
     with db.open_autocommit() as connection:
         connection.execute(_COUNT, {"subject": subject})
 
 
 def clear(subject: str) -> None:
-    """Delete the failures of a subject in the current transaction."""
+    """Delete the recorded failures of a subject, in the caller's transaction."""
     db.session().execute(_CLEAR, {"subject": subject})
 
 
 def purge(checkpoint: Callable[[], None]) -> None:
-    """Delete the failures that are more than a day old, one batch per transaction."""
+    """Delete failures that are more than a day old, one batch per transaction."""
     condition = "last_failed_at < now() - interval '1 day'"
     purging.purge("login_failures", condition, checkpoint)

@@ -23,40 +23,44 @@ _DELETE_ARGS = text("UPDATE jobs SET args = args - 'sealed' WHERE id = :id")
 
 
 def request_reset(email: str) -> dict[str, int]:
-    """Enqueue an email with a reset link, to be sent if the address has an account.
+    """Enqueue a job that emails a reset link if the address has an account.
 
-    The job looks up the account, so that neither the response nor its duration reveals whether the
-    address has an account.
+    Only the job looks up the account, so neither the response nor the response time reveals whether
+    there is one. Returns the link's lifetime in seconds.
     """
     _enqueue_encrypted(RESET_JOB, email=email)
     return {"expires_in": int(links.LIFETIME.total_seconds())}
 
 
 def send_reset_link(email: str) -> None:
-    """Send a password reset link if the address has an account; called by a worker.
+    """Email a password reset link if the address has an account; called by a worker.
 
     The link is sent to the stored address, never to the spelling in the request.
     """
     account = user_queries.find_by_email(email)
     user = user_queries.lock(account.id) if account is not None else None
-    if user is None or user.disabled_at is not None or links.must_wait(user.id, links.RESET):
+    if (
+        user is None
+        or user.disabled_at is not None
+        or links.must_wait(user.id, links.PASSWORD_RESET)
+    ):
         return
     if not password_policy.allows_password(user):
         return
-    links.send_link(user, links.RESET, user.email)
+    links.send_link(user, links.PASSWORD_RESET, user.email)
 
 
 def confirm_reset(*, token: str, password: str, client: Client) -> dict[str, Any]:
     """Set a new password with an emailed token, and return the login response.
 
-    The token proves that the user receives the account's email. Therefore this function deletes the
-    login failures, invalidates other links and marks the address as verified. Raises 400
+    The token proves that the user can read the account's email. Therefore, this function deletes
+    the login failures, invalidates other links and marks the address as verified. Raises 400
     `validation_error`; the token stays valid if the password is rejected.
     """
-    consumed = links.consume(token, links.RESET)
-    user = user_queries.lock(consumed.user_id)
-    if user is None or user.disabled_at is not None or user.email != consumed.email:
-        raise errors.invalid("The account of this token is no longer available.", "token")
+    consumed_token = links.consume(token, links.PASSWORD_RESET)
+    user = user_queries.lock(consumed_token.user_id)
+    if user is None or user.disabled_at is not None or user.email != consumed_token.email:
+        raise errors.invalid("The account for this token is no longer available.", "token")
     audit.act_as("user", user.id, user.email)
     with secrets.hashing_slots.reserve():
         _replace_password(user, password, field="password")
@@ -69,10 +73,10 @@ def confirm_reset(*, token: str, password: str, client: Client) -> dict[str, Any
 def change_password(
     caller: Caller, *, current_password: str, new_password: str, client: Client
 ) -> dict[str, Any]:
-    """Change the caller's password, and return a login response with a new token.
+    """Change the caller's password, and return a login response with a new access token.
 
-    All earlier tokens become invalid. Raises 401 `invalid_credentials` if the current password is
-    wrong, 429 after repeated failures, and 400 if the new password is rejected.
+    All earlier access tokens become invalid. Raises 401 `invalid_credentials` if the current
+    password is wrong, 429 after repeated failures, and 400 if the new password is rejected.
     """
     with secrets.hashing_slots.reserve():
         user = verify_password(caller, current_password)
@@ -84,13 +88,13 @@ def change_password(
 
 
 def verify_password(caller: Caller, password: str) -> User:
-    """Verify the caller's password, lock the caller's account and return it.
+    """Verify the caller's password, and return the caller's account, locked for an update.
 
     Raises 401 if the password is wrong, 429 after repeated failures, and 403 if the account may not
     use a password.
     """
     subject = attempts.get_user_subject(caller.user_id)
-    has_failures = attempts.check(subject)
+    has_failures = attempts.check_wait(subject)
     user = user_queries.get(caller.user_id)
     if user is None:
         raise errors.not_found()
@@ -113,10 +117,10 @@ def verify_password(caller: Caller, password: str) -> User:
 
 
 def set_password(user: User, password: str) -> None:
-    """Set the password of a locked user without verifying the old password; for the operator.
+    """Set a user's password without verifying the old password; used by the operator.
 
-    Like every password change, ends all sessions and invalidates all links. Raises 400
-    `validation_error`.
+    The caller must have locked the user. Like every password change, this ends all sessions and
+    invalidates all links. Raises 400 `validation_error`.
     """
     with secrets.hashing_slots.reserve():
         _replace_password(user, password, field="password")
@@ -124,9 +128,9 @@ def set_password(user: User, password: str) -> None:
 
 
 def remove_credentials(user: User) -> None:
-    """Remove the password, sessions and links of an account, and mark its address as verified.
+    """Remove an account's password, sessions and links, and mark its address as verified.
 
-    Call this if the account's address was unverified and the user has now proven it in another way:
+    Call this function if the address was unverified and the user has now proven it in another way:
     somebody else may have created the account and may know the password.
     """
     user_queries.lock(user.id)
@@ -145,18 +149,18 @@ def _replace_password(user: User, password: str, *, field: str) -> None:
 
 
 def request_email_change(caller: Caller, *, email: str, password: str) -> dict[str, int]:
-    """Enqueue an email that sends a confirmation link to the address.
+    """Enqueue a job that emails a confirmation link to a new or unverified address.
 
-    The response is the same whether or not another account has the address. Raises 400
-    `validation_error`, 401 `invalid_credentials`, 403 if the account may not use a password, and
-    429 within 30 seconds of the previous link.
+    The response is the same whether or not another account has the address. It contains the link's
+    lifetime in seconds. Raises 400 `validation_error`, 401 `invalid_credentials`, 403 if the
+    account may not use a password, and 429 within 30 seconds of the previous link.
     """
     address = addresses.parse(email)
     with secrets.hashing_slots.reserve():
         user = verify_password(caller, password)
     if address == user.email and user.email_verified_at is not None:
         raise errors.invalid("This is already your email address, and it is verified.", "email")
-    if links.must_wait(user.id, links.EMAIL):
+    if links.must_wait(user.id, links.EMAIL_CONFIRMATION):
         raise ApiError(
             "rate_limited",
             "A link was sent less than 30 seconds ago. Try again in 30 seconds.",
@@ -167,44 +171,44 @@ def request_email_change(caller: Caller, *, email: str, password: str) -> dict[s
     return {"expires_in": int(links.LIFETIME.total_seconds())}
 
 
-def send_email_confirmation(user_id: UUID, email: str, version: int) -> None:
-    """Send the confirmation link; called by a worker.
+def send_email_confirmation(user_id: UUID, email: str, token_version: int) -> None:
+    """Email the link that confirms a user's new address; called by a worker.
 
-    If another account has the address, the link is created but not sent: the wait before the next
-    request is then the same, and does not reveal the other account. If the user's token version has
-    changed since the request, no link is created: a late link must not survive a change that
-    invalidated all links.
+    If another account has the address, the link is created but not sent. Then the user must wait
+    equally long before the next request, so the wait does not reveal the other account. If the
+    user's token version is no longer `token_version`, no link is created, because all links were
+    invalidated after the request.
     """
     user = user_queries.lock(user_id)
-    if user is None or user.disabled_at is not None or user.token_version != version:
+    if user is None or user.disabled_at is not None or user.token_version != token_version:
         return
-    if links.must_wait(user.id, links.EMAIL):
+    if links.must_wait(user.id, links.EMAIL_CONFIRMATION):
         return
     address_owner = user_queries.find_by_email(email)
     if address_owner is None or address_owner.id == user.id:
-        links.send_link(user, links.EMAIL, email)
+        links.send_link(user, links.EMAIL_CONFIRMATION, email)
     else:
-        links.issue(user, links.EMAIL, email)
+        links.issue(user, links.EMAIL_CONFIRMATION, email)
 
 
 def confirm_email_change(token: str) -> dict[str, Any]:
-    """Set the address that the token was sent to as the account's verified address.
+    """Set the account's verified address to the address that the token was sent to.
 
-    Returns {email, email_verified}. If the address changes, all sessions end and a notice is sent
+    Returns the address. If it differs from the old address, all sessions end, and a notice is sent
     to the old address. Raises 400 `validation_error` on `token`, 409 `conflict` if another account
-    now has the mailbox, and 403 if the account may no longer use a password.
+    now has the address, and 403 if the account may no longer use a password.
     """
-    consumed = links.consume(token, links.EMAIL)
-    user = user_queries.lock(consumed.user_id)
+    consumed_token = links.consume(token, links.EMAIL_CONFIRMATION)
+    user = user_queries.lock(consumed_token.user_id)
     if user is None or user.disabled_at is not None:
-        raise errors.invalid("The account of this token is no longer available.", "token")
+        raise errors.invalid("The account for this token is no longer available.", "token")
     audit.act_as("user", user.id, user.email)
-    if consumed.email != user.email:
-        address_owner = user_queries.find_by_email(consumed.email)
+    if consumed_token.email != user.email:
+        address_owner = user_queries.find_by_email(consumed_token.email)
         if address_owner is not None and address_owner.id != user.id:
             raise users.build_address_taken_error()
         password_policy.check(user)
-        old_email, user.email = user.email, consumed.email
+        old_email, user.email = user.email, consumed_token.email
         db.session().flush()
         service.end_all_sessions(user)
         links.invalidate_all(user.id)
@@ -216,14 +220,20 @@ def confirm_email_change(token: str) -> dict[str, Any]:
 
 
 def _enqueue_encrypted(job_name: str, **args: str) -> None:
-    """Enqueue a job with encrypted arguments: `jobs` must not contain readable addresses."""
+    """Enqueue a job with encrypted arguments.
+
+    The table `jobs` must not contain readable email addresses.
+    """
     encrypted = container.keyring().encrypt(orjson.dumps(args))
     with tenancy.across_organizations(reason="accounts belong to no organization"):
         jobs.enqueue(job_name, {"sealed": encrypted}, organization_id=None)
 
 
 def read_encrypted_args(job: Job) -> dict[str, str]:
-    """Return the decrypted arguments of a job, and delete them in the job's transaction."""
+    """Decrypt a job's arguments, delete them from the job's row and return them.
+
+    Runs in the job's transaction.
+    """
     args: dict[str, str] = orjson.loads(container.keyring().decrypt(job.args["sealed"]))
     db.session().execute(_DELETE_ARGS, {"id": job.id})
     return args

@@ -1,4 +1,4 @@
-"""Jobs that send links by email and delete expired records."""
+"""Jobs that email password reset and confirmation links, and delete expired records."""
 
 from uuid import UUID
 
@@ -8,20 +8,20 @@ from app.kit.jobs import Job, handler, periodic
 
 @handler(credentials.RESET_JOB, queue="mail")
 def send_password_reset(job: Job) -> None:
-    """Send a password reset link, if the address has an account."""
+    """Email a password reset link if the address in the job's arguments has an account."""
     credentials.send_reset_link(**credentials.read_encrypted_args(job))
 
 
 @handler(credentials.CONFIRMATION_JOB, queue="mail")
 def send_email_confirmation(job: Job) -> None:
-    """Send a link that confirms an email address."""
+    """Email a confirmation link to the address in the job's arguments."""
     args = credentials.read_encrypted_args(job)
     credentials.send_email_confirmation(UUID(args["user_id"]), args["email"], int(args["version"]))
 
 
 @handler("auth.purge", queue="maintenance", resumable=True)
 def purge(job: Job) -> None:
-    """Delete old sessions, expired links and old login failures."""
+    """Delete old sessions, expired links and old login failures; runs every hour."""
     queries.purge_sessions(job.checkpoint)
     links.purge(job.checkpoint)
     attempts.purge(job.checkpoint)

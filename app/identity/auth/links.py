@@ -22,38 +22,41 @@ from app.kit.errors import ApiError
 from app.kit.links import WebPage, build_token_link
 
 LIFETIME = timedelta(hours=1)
-RESET = "password_reset"
-EMAIL = "email"
+PASSWORD_RESET = "password_reset"  # noqa: S105 - a purpose, not a password
+EMAIL_CONFIRMATION = "email"
 _MIN_INTERVAL = timedelta(seconds=30)
 _MAX_RESETS_PER_HOUR = 5
-_PAGES = {RESET: WebPage.RESET_PASSWORD, EMAIL: WebPage.CONFIRM_EMAIL}
-_TEMPLATES = {RESET: "reset_password", EMAIL: "confirm_email"}
+_PAGES = {PASSWORD_RESET: WebPage.RESET_PASSWORD, EMAIL_CONFIRMATION: WebPage.CONFIRM_EMAIL}
+_TEMPLATES = {PASSWORD_RESET: "reset_password", EMAIL_CONFIRMATION: "confirm_email"}
 
 emails = Emails(Path(__file__).parent / "letters")
 
 
 @dataclass(frozen=True, slots=True)
 class ConsumedToken:
-    """The user and the address that a consumed token was issued for."""
+    """The user and the email address for which a consumed token was issued."""
 
     user_id: UUID
     email: str
 
 
-def _hash(purpose: str, token: str) -> str:
+def _hash_token(purpose: str, token: str) -> str:
     return container.keyring().fingerprint(f"mailed:{purpose}", token)
 
 
 def issue(user: User, purpose: str, email: str, lifetime: timedelta = LIFETIME) -> dict[str, str]:
-    """Create a token to be sent to `email`, and return {link, token}."""
-    if purpose == EMAIL:
+    """Create a single-use token for `email`, and return the `token` and a `link` that contains it.
+
+    `purpose` is `PASSWORD_RESET` or `EMAIL_CONFIRMATION`. The caller sends the email.
+    """
+    if purpose == EMAIL_CONFIRMATION:
         db.session().execute(delete(MailedToken).where(*_build_conditions(user.id, purpose)))
     token = secrets.random_token()
     db.session().execute(
         insert(MailedToken).values(
             user_id=user.id,
             purpose=purpose,
-            token_hash=_hash(purpose, token),
+            token_hash=_hash_token(purpose, token),
             email=email,
             created_at=func.now(),
             expires_at=func.now() + lifetime,
@@ -64,13 +67,13 @@ def issue(user: User, purpose: str, email: str, lifetime: timedelta = LIFETIME) 
 
 
 def send_link(user: User, purpose: str, email: str) -> None:
-    """Send a new link to `email`."""
+    """Create a link for a purpose and email it to `email`."""
     values = {"name": user.name, "email": email, **issue(user, purpose, email)}
     emails.enqueue(_TEMPLATES[purpose], to=email, locale=user.locale, values=values)
 
 
 def send_notice(user: User, template: str, *, to: str) -> None:
-    """Send a notice without a link."""
+    """Email a notice about the account to `to`; `template` names the email."""
     values = {"name": user.name, "email": user.email}
     emails.enqueue(template, to=to, locale=user.locale, values=values)
 
@@ -78,16 +81,16 @@ def send_notice(user: User, template: str, *, to: str) -> None:
 def must_wait(user_id: UUID, purpose: str) -> bool:
     """Return true if the user must wait before requesting another link.
 
-    The user must wait for 30 seconds after the previous link, and also after five reset links
-    within an hour, because all five links are still valid.
+    The user must wait for 30 seconds after the previous link. After five reset links within an
+    hour, the user must wait until the first of them expires.
     """
     created_at = MailedToken.created_at
     statement = select(
         func.count().filter(created_at > func.now() - _MIN_INTERVAL),
         func.count().filter(created_at > func.now() - LIFETIME),
     ).where(*_build_conditions(user_id, purpose))
-    recent, in_last_hour = db.session().execute(statement).one()
-    return bool(recent or (purpose == RESET and in_last_hour >= _MAX_RESETS_PER_HOUR))
+    recent_count, hour_count = db.session().execute(statement).one()
+    return bool(recent_count or (purpose == PASSWORD_RESET and hour_count >= _MAX_RESETS_PER_HOUR))
 
 
 def _build_conditions(user_id: UUID, purpose: str) -> tuple[ColumnElement[bool], ...]:
@@ -95,12 +98,13 @@ def _build_conditions(user_id: UUID, purpose: str) -> tuple[ColumnElement[bool],
 
 
 def consume(token: str, purpose: str) -> ConsumedToken:
-    """Consume a token, and return its user and address. One of two concurrent requests succeeds.
+    """Verify and delete a token, and return its user and email address.
 
-    The user is locked first, as in every function that invalidates links, to prevent deadlocks.
-    Raises 400 `validation_error` on `token`.
+    If two concurrent requests contain the same token, only one succeeds. The user is locked first,
+    as in every function that invalidates links, to prevent deadlocks. Raises 400 `validation_error`
+    on `token`.
     """
-    has_hash = MailedToken.token_hash == _hash(purpose, token)
+    has_hash = MailedToken.token_hash == _hash_token(purpose, token)
     user_id = db.session().execute(select(MailedToken.user_id).where(has_hash)).scalar_one_or_none()
     if user_id is not None:
         user_queries.lock(user_id)
@@ -118,13 +122,13 @@ def consume(token: str, purpose: str) -> ConsumedToken:
 def find_email(token: str, purpose: str) -> str:
     """Return the address that a token was sent to, without consuming the token.
 
-    Raises 400 `validation_error` on `token` where `consume` would, and for a disabled account.
+    Raises 400 `validation_error` on `token` if the token is not valid or the account is disabled.
     """
     statement = (
         select(MailedToken.email)
         .join(User, User.id == MailedToken.user_id)
         .where(
-            MailedToken.token_hash == _hash(purpose, token),
+            MailedToken.token_hash == _hash_token(purpose, token),
             MailedToken.purpose == purpose,
             MailedToken.expires_at > func.now(),
             User.disabled_at.is_(None),
@@ -142,7 +146,7 @@ def _build_token_error() -> ApiError:
 
 
 def invalidate_all(user_id: UUID) -> None:
-    """Invalidate all links of a user."""
+    """Delete all tokens of a user, so that the links that contain them no longer work."""
     db.session().execute(delete(MailedToken).where(MailedToken.user_id == user_id))
 
 

@@ -1,4 +1,4 @@
-"""Models of sessions, emailed tokens and login failures."""
+"""Models for sessions, emailed tokens and login failures."""
 
 from datetime import datetime
 from uuid import UUID
@@ -11,11 +11,11 @@ from app.kit.ids import uuid7
 
 
 class Session(db.Base):
-    """A session, opened by a login; its id is the `sid` claim of its token.
+    """A session, which a login opens; the `sid` claim of its access token is the session id.
 
-    The session ends when the user's `token_version` changes. `method` is password, oidc or saml.
-    `organization_id` is the only organization that the session gives access to; null means all
-    organizations of the user.
+    The session ends when the user's `token_version` changes. `method` is password, oidc or saml. If
+    `organization_id` is not null, the session gives access only to that organization; otherwise, it
+    gives access to all of the user's organizations.
     """
 
     __tablename__ = "sessions"
@@ -43,9 +43,9 @@ class Session(db.Base):
 
 
 class MailedToken(db.Base):
-    """A link emailed to a user (see `links`).
+    """A single-use token in a link that was emailed to a user (see `links`).
 
-    `purpose` is password_reset or email; `email` is the address that the link confirms. Only a
+    `purpose` is password_reset or email. `email` is the address that the link was sent to. Only a
     keyed hash of the token is stored.
     """
 

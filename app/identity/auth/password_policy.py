@@ -1,6 +1,7 @@
-"""Port through which single sign-on disables passwords for some addresses.
+"""Extension point through which single sign-on disables passwords for some email addresses.
 
-A policy registers itself with `register`. Without single sign-on, no policy is registered.
+The single sign-on feature registers a policy with `register`. If no policy is registered, all
+accounts may use passwords.
 """
 
 from typing import Protocol
@@ -10,29 +11,29 @@ from app.kit.errors import ApiError
 
 
 class PasswordPolicy(Protocol):
-    """A policy that decides whether an account may sign in with a password."""
+    """Determines which accounts may sign in with a password."""
 
     def find_address_error(self, email: str) -> ApiError | None:
-        """Return the error to raise instead of the wrong-password error, or None.
+        """Return the error to raise after a failed login instead of the usual error, or None.
 
-        The error depends only on the domain of the address: it must be the same whether or not the
+        The error depends only on the domain of the address, so it does not reveal whether the
         address has an account.
         """
 
     def find_account_error(self, user: User) -> ApiError | None:
-        """Return the error to raise for a correct password of this account, or None to allow it."""
+        """Return the error that refuses passwords for an account, or None to allow passwords."""
 
 
 _policies: list[PasswordPolicy] = []
 
 
 def register(policy: PasswordPolicy) -> None:
-    """Register a policy."""
+    """Add a policy; an account may use a password only if every policy allows it."""
     _policies.append(policy)
 
 
 def find_address_error(email: str) -> ApiError | None:
-    """Return the error to raise if a policy forbids passwords for an email address, or None.
+    """Return the error of the first policy that forbids passwords for an address, or None.
 
     The address need not have an account.
     """
@@ -42,7 +43,7 @@ def find_address_error(email: str) -> ApiError | None:
 
 
 def check_address(email: str) -> None:
-    """Raise an error if a policy forbids an account with a password for an address."""
+    """Raise an error if a policy forbids passwords for an address, before it has an account."""
     if (error := find_address_error(email)) is not None:
         raise error
 

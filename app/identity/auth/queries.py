@@ -53,12 +53,15 @@ _TOUCH = Prepared(
 
 @dataclass(frozen=True, slots=True)
 class SessionState:
-    """The state of a session and, if the request names an organization, of the membership.
+    """The state of a session, its account and, if the request names one, the organization.
 
-    `ended` is true if the session is revoked or expired, or the account is disabled.
+    `has_ended` is true if the session is revoked or expired, or the account is disabled.
+    `session_organization_id` is the organization that the session is limited to, or None. The
+    fields about the named organization are None if it does not exist or the session is limited to
+    another organization; `role` is also None if the user is not a member.
     """
 
-    ended: bool
+    has_ended: bool
     token_version: int
     email: str
     name: str
@@ -68,13 +71,16 @@ class SessionState:
     status: str | None
     settings: dict[str, Any] | None
     role: str | None
-    only_organization: str | None
+    session_organization_id: str | None
     plan: str | None
     plan_limits: dict[str, Any] | None
 
 
 def find_session(session_id: UUID, slug: str | None) -> SessionState | None:
-    """Return the state of a session, or None if it does not exist."""
+    """Return the state of a session, or None if it does not exist.
+
+    `slug` is the organization that the request names, if any.
+    """
     with tenancy.across_organizations(
         reason="authenticates a caller before the organization is known"
     ):
@@ -83,7 +89,7 @@ def find_session(session_id: UUID, slug: str | None) -> SessionState | None:
 
 
 def touch(session_id: UUID) -> None:
-    """Update the time at which a session was last used.
+    """Set the time at which a session was last used to now.
 
     Writes at most once a minute, so that most read requests write nothing.
     """
@@ -91,7 +97,7 @@ def touch(session_id: UUID) -> None:
 
 
 def get_user_name(user_id: UUID) -> str:
-    """Return the name of a user."""
+    """Return the name in a user's profile; the user must exist."""
     return db.session().execute(select(User.name).where(User.id == user_id)).scalar_one()
 
 
@@ -145,7 +151,8 @@ def list_active_sessions(
 ) -> Page:
     """Return a page of a user's active sessions.
 
-    With `only_organization_id`, the page has only the sessions limited to that organization.
+    If `only_organization_id` is not None, the page contains only sessions that are limited to that
+    organization.
     """
     sorts = {"issued_at": Session.issued_at, "last_seen_at": Session.last_seen_at}
     statement = _select_sessions(user_id, current_id, only_organization_id)
@@ -160,21 +167,23 @@ def list_all_active_sessions(user_id: UUID) -> list[dict[str, Any]]:
 
 
 def revoke(session_id: UUID) -> None:
-    """Revoke a session."""
+    """Revoke a session, unless it is already revoked."""
     _revoke(Session.id == session_id, Session.revoked_at.is_(None))
 
 
-def revoke_active(session_id: UUID, user_id: UUID, *, only_organization_id: UUID | None) -> bool:
+def revoke_active_session(
+    session_id: UUID, user_id: UUID, *, only_organization_id: UUID | None
+) -> bool:
     """Revoke an active session of a user, and return false if there is no such session.
 
     As in `list_active_sessions`, a session with an outdated token version is not active.
     """
-    is_current = (User.id == Session.user_id, _HAS_CURRENT_VERSION)
+    version_conditions = (User.id == Session.user_id, _HAS_CURRENT_VERSION)
     return bool(
         _revoke(
             Session.id == session_id,
             *_build_active_conditions(user_id, only_organization_id),
-            *is_current,
+            *version_conditions,
         )
     )
 
@@ -182,13 +191,14 @@ def revoke_active(session_id: UUID, user_id: UUID, *, only_organization_id: UUID
 def revoke_all(user_id: UUID, *, token_version: int) -> int:
     """Revoke all sessions of a user, and return how many were active.
 
-    Sessions with a different token version than `token_version` had ended before and do not count.
+    `token_version` is the user's version until now. Sessions with another version are not counted,
+    because they had already ended.
     """
     versions = _revoke(*_build_active_conditions(user_id, None))
     return sum(version in (None, token_version) for version in versions)
 
 
-def revoke_single_sign_on(
+def revoke_sso_sessions(
     user_id: UUID, organization_id: UUID, *, kept_session_id: UUID | None = None
 ) -> None:
     """Revoke a user's single sign-on sessions that give access to an organization.
@@ -219,7 +229,7 @@ def _revoke(*conditions: ColumnElement[bool]) -> list[int | None]:
 
 
 def is_unrevoked_session(session_id: UUID, user_id: UUID) -> bool:
-    """Return true if a session belongs to a user and was not revoked; it may have expired."""
+    """Return true if a session belongs to a user and was not revoked, even if it has expired."""
     statement = select(Session.id).where(
         Session.id == session_id, Session.user_id == user_id, Session.revoked_at.is_(None)
     )

@@ -1,4 +1,4 @@
-"""Routes of authentication: registration, sessions, passwords and email addresses."""
+"""API routes for authentication: registration, sessions, passwords and email addresses."""
 
 from typing import Any
 from uuid import UUID
@@ -15,7 +15,7 @@ blueprint = Blueprint("auth", description="Sessions and credentials.", records="
 
 
 def read_client() -> Client:
-    """Return the client of the request."""
+    """Return the IP address and User-Agent header of the current request."""
     return Client(request.remote_addr, request.headers.get("User-Agent"))
 
 
@@ -58,7 +58,7 @@ def login(body: dict[str, Any]) -> dict[str, Any]:
 def logout(caller: Caller) -> None:
     """Log out.
 
-    Revokes the current token and its session.
+    Revokes the current access token and its session.
     """
     service.logout(caller)
 
@@ -67,7 +67,7 @@ def logout(caller: Caller) -> None:
 def get_session(caller: Caller) -> dict[str, Any]:
     """Get the current session.
 
-    Returns the user, the organizations and the expiry of the current token or API key.
+    Returns the user and organizations of the current access token or API key, and when it expires.
     """
     return service.get_session(caller)
 
@@ -81,7 +81,7 @@ def get_session(caller: Caller) -> dict[str, Any]:
 def list_sessions(caller: Caller, query: dict[str, Any]) -> Page:
     """List sessions.
 
-    Returns the caller's active sessions, each with the time and client address of its login.
+    Returns the caller's active sessions, each with the time and the IP address of its login.
     """
     return service.list_sessions(caller, **query)
 
@@ -90,7 +90,7 @@ def list_sessions(caller: Caller, query: dict[str, Any]) -> Page:
 def revoke_session(caller: Caller, session_id: UUID) -> None:
     """Revoke a session.
 
-    Revokes one of the caller's sessions.
+    Revokes one of the caller's sessions, so that its access token is refused.
     """
     service.revoke_session(caller, session_id)
 
@@ -99,7 +99,7 @@ def revoke_session(caller: Caller, session_id: UUID) -> None:
 def revoke_all_sessions(caller: Caller) -> dict[str, int]:
     """Revoke all sessions.
 
-    Revokes all of the caller's tokens, including the current one.
+    Revokes all of the caller's sessions and access tokens, including the current access token.
     """
     return service.revoke_all_sessions(caller)
 
@@ -115,7 +115,8 @@ def revoke_all_sessions(caller: Caller) -> dict[str, int]:
 def request_password_reset(body: dict[str, Any]) -> dict[str, int]:
     """Request a password reset.
 
-    Emails a single-use link. The response is the same whether or not the address has an account.
+    Emails a single-use link to choose a new password. The response is the same whether or not the
+    address has an account.
     """
     return credentials.request_reset(**body)
 
@@ -130,7 +131,7 @@ def request_password_reset(body: dict[str, Any]) -> dict[str, int]:
 def confirm_password_reset(body: dict[str, Any]) -> dict[str, Any]:
     """Confirm a password reset.
 
-    Sets a new password with an emailed token, ends all other sessions and opens a new one.
+    Sets a new password with an emailed token, ends all sessions and opens a new session.
     """
     return credentials.confirm_reset(**body, client=read_client())
 
@@ -145,7 +146,7 @@ def confirm_password_reset(body: dict[str, Any]) -> dict[str, Any]:
 def change_password(caller: Caller, body: dict[str, Any]) -> dict[str, Any]:
     """Change the password.
 
-    Ends all sessions, including the current one, and returns a new token.
+    Ends all sessions, including the current session, and returns a new access token.
     """
     return credentials.change_password(caller, **body, client=read_client())
 
@@ -160,7 +161,8 @@ def change_password(caller: Caller, body: dict[str, Any]) -> dict[str, Any]:
 def request_email_change(caller: Caller, body: dict[str, Any]) -> dict[str, int]:
     """Request an email change.
 
-    Emails a confirmation link to a new address, or to the current one if it is not verified yet.
+    Emails a confirmation link to a new address, or to the current address if it is not verified
+    yet.
     """
     return credentials.request_email_change(caller, **body)
 
@@ -174,6 +176,6 @@ def request_email_change(caller: Caller, body: dict[str, Any]) -> dict[str, int]
 def confirm_email_change(body: dict[str, Any]) -> dict[str, Any]:
     """Confirm an email change.
 
-    Confirms an address with the emailed token. A new address ends all sessions.
+    Confirms an address with the emailed token. If the account's address changes, all sessions end.
     """
     return credentials.confirm_email_change(**body)

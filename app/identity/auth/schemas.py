@@ -1,4 +1,4 @@
-"""Request and response schemas of authentication."""
+"""Request and response schemas for authentication."""
 
 from app.identity.organizations.schemas import OrganizationSummary
 from app.identity.users.schemas import UserSummary
@@ -52,7 +52,7 @@ class PasswordChange(Schema):
 
 
 class EmailChangeRequest(Schema):
-    """Request body to change or confirm an email address."""
+    """Request body to ask for a link that confirms a new or unverified email address."""
 
     email = Str(required=True, max_length=320)
     password = Str(required=True, max_length=1024)
@@ -65,13 +65,13 @@ class EmailConfirmation(Schema):
 
 
 class EmailedLink(Response):
-    """The response to a request for an emailed link."""
+    """The lifetime of the link that is emailed."""
 
     expires_in = Int(description="Lifetime of the link in seconds.")
 
 
 class ConfirmedEmail(Response):
-    """The account's current email address."""
+    """The email address that was confirmed, which is now the account's address."""
 
     email = Str()
     email_verified = Bool()
@@ -85,7 +85,7 @@ class SessionFilters(Schema):
 
 
 class ActiveSession(Response):
-    """An active session."""
+    """An active session, with the client that opened it."""
 
     id = Uuid()
     method = Str(validate=OneOf(("password", "oidc", "saml")))
@@ -106,7 +106,7 @@ class SessionsRevoked(Response):
 
 
 class LoginResult(Response):
-    """An access token with its user and the user's organizations."""
+    """An access token, with the user and the user's organizations."""
 
     access_token = Str()
     token_type = Str()
@@ -116,7 +116,7 @@ class LoginResult(Response):
 
 
 class ApiKeySummary(Response):
-    """The API key of the request."""
+    """The API key that authenticated the request."""
 
     id = Uuid()
     name = Str()
@@ -124,7 +124,7 @@ class ApiKeySummary(Response):
 
 
 class SessionInfo(Response):
-    """The session of a token or API key; a key acts on behalf of the user who created it."""
+    """The current session or API key; an API key acts on behalf of the user who created it."""
 
     user = Nested(UserSummary)
     organizations = List(Nested(OrganizationSummary))

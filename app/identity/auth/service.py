@@ -1,6 +1,6 @@
-"""Registration, login, sessions, and authentication of callers.
+"""Registration, login, sessions, and authentication of callers by access token.
 
-Implements the kit's Authenticator port.
+`authenticate_token` implements a method of `kit.principal.Authenticator`.
 """
 
 from datetime import UTC, datetime, timedelta
@@ -25,7 +25,7 @@ _MAX_USER_AGENT_LENGTH = 300
 
 
 class Client(NamedTuple):
-    """The address and the User-Agent header of a client, which are stored with its session."""
+    """A client's IP address and User-Agent header, which are stored with the session."""
 
     ip_address: str | None
     user_agent: str | None
@@ -39,29 +39,30 @@ def register(
     organization_name: str | None = None,
     client: Client,
 ) -> dict[str, Any]:
-    """Create an account and, if a name is given, its first organization; return the login response.
+    """Create an account and optionally its first organization, and return the login response.
 
     Raises 403 `permission_denied` if registration requires an invitation, 400 `validation_error`,
     and 409 `conflict` if the mailbox already has an account.
     """
     # The first account of an installation needs no invitation, because nobody could send one.
-    if container.settings().registration != "open" and not user_queries.has_no_users():
+    if container.settings().registration != "open" and not user_queries.lock_first_registration():
         raise errors.denied("Registration requires an invitation. Ask a member to invite you.")
     password_policy.check_address(email)
     with secrets.hashing_slots.reserve():
         user = users.create(email=email, name=name, password=password)
     if organization_name is not None:
         organizations.create(name=organization_name, owner_id=user.id)
-    links.send_link(user, links.EMAIL, user.email)
+    links.send_link(user, links.EMAIL_CONFIRMATION, user.email)
     return open_session(user, client)
 
 
 def login(
     *, email: str, password: str, client: Client, authorization: str | None = None
 ) -> dict[str, Any]:
-    """Check a password, open a session and return the login response.
+    """Verify a password, open a session and return the login response.
 
-    `authorization` may contain an earlier token of the account (see `attempts`). Raises 401
+    `authorization` is the request's Authorization header. It may contain an earlier access token of
+    the account; the client's failures are then counted separately (see `attempts`). Raises 401
     `invalid_credentials`, 429 `rate_limited` after repeated failures, and 503 under overload.
     """
     with secrets.hashing_slots.reserve():
@@ -69,7 +70,7 @@ def login(
         subject = attempts.get_address_subject(
             email, _find_session_by_token(account, authorization)
         )
-        has_failures = attempts.check(subject)
+        has_failures = attempts.check_wait(subject)
         # A hash is also computed for an unknown address, so that the response time reveals nothing.
         stored_hash, user_id = account.password_hash, account.user_id
         is_correct = secrets.verify_password(stored_hash or secrets.build_dummy_hash(), password)
@@ -83,7 +84,9 @@ def login(
             raise password_policy.find_address_error(email) or _build_credentials_error()
         audit.act_as("user", user_id, account.email or "")
         if secrets.needs_rehash(stored_hash):
-            user_queries.replace_hash(user_id, old=stored_hash, new=secrets.hash_password(password))
+            user_queries.replace_password_hash(
+                user_id, old_hash=stored_hash, new_hash=secrets.hash_password(password)
+            )
     if has_failures:
         attempts.clear(subject)
     user = user_queries.get(user_id)
@@ -95,9 +98,9 @@ def login(
 
 
 def _find_session_by_token(account: Credentials, authorization: str | None) -> UUID | None:
-    """Return the id of the account's session to which the token in the header belongs, or None.
+    """Return the id of the session in an Authorization header, if it is a session of the account.
 
-    The token may have expired.
+    The access token may have expired. Returns None if there is no such session.
     """
     scheme, _, token = (authorization or "").partition(" ")
     claims = tokens.read_ignoring_expiry(token.strip()) if scheme.lower() == "bearer" else None
@@ -149,7 +152,10 @@ def open_session(
 
 
 def _clean_user_agent(user_agent: str | None) -> str | None:
-    """Return a User-Agent header in a form that PostgreSQL can store, or None if it is empty."""
+    """Truncate a User-Agent header and remove characters that PostgreSQL cannot store.
+
+    Returns None if the header is empty.
+    """
     text = (user_agent or "")[:_MAX_USER_AGENT_LENGTH].replace("\x00", "")
     return text.encode("utf-8", "replace").decode() or None
 
@@ -165,7 +171,7 @@ def logout(caller: Caller) -> None:
 
 
 def get_session(caller: Caller) -> dict[str, Any]:
-    """Return the user and the organizations of the caller's token or API key.
+    """Return the user and organizations of the caller's access token or API key.
 
     For an API key, the user is its creator, and the only organization is the key's organization
     with the key's role.
@@ -192,10 +198,13 @@ def get_session(caller: Caller) -> dict[str, Any]:
 
 
 def authenticate_token(token: str, slug: str | None) -> Caller:
-    """Authenticate a bearer token (see `kit.principal.Authenticator`)."""
+    """Verify an access token and its session, and return the caller.
+
+    Implements `kit.principal.Authenticator`. `slug` is the organization that the request names.
+    """
     claims = tokens.read(token)
     state = queries.find_session(claims.session_id, slug)
-    if state is None or state.ended or state.token_version != claims.token_version:
+    if state is None or state.has_ended or state.token_version != claims.token_version:
         raise tokens.expired()
     if state.last_seen_is_outdated:
         queries.touch(claims.session_id)
@@ -208,14 +217,16 @@ def authenticate_token(token: str, slug: str | None) -> Caller:
         expires_at=datetime.fromtimestamp(claims.expires_at, UTC),
         organization=_get_organization(state) if slug is not None else None,
         role=Role[state.role] if state.role else None,
-        only_organization=UUID(state.only_organization) if state.only_organization else None,
+        only_organization=UUID(state.session_organization_id)
+        if state.session_organization_id
+        else None,
     )
 
 
 def _get_organization(state: queries.SessionState) -> Organization:
-    """Return the organization of the request.
+    """Return the organization that the request names.
 
-    An unknown slug raises the same 403 as an organization that the user is not a member of.
+    Raises the same 403 for an unknown slug as for an organization that the user is not a member of.
     """
     if state.organization_id is None or state.role is None or state.status in CLOSED_STATUSES:
         raise errors.denied("You are not a member of this organization.")
@@ -232,7 +243,7 @@ def _get_organization(state: queries.SessionState) -> Organization:
 
 
 def list_sessions(caller: Caller, page: PageRequest, **period: datetime | None) -> Page:
-    """Return a page of the caller's active sessions, filtered by the time of issue.
+    """Return a page of the caller's active sessions, filtered by when they were issued.
 
     A caller whose session is limited to one organization sees only sessions limited to that
     organization: its identity provider must not learn where else the user is signed in.
@@ -247,15 +258,15 @@ def list_sessions(caller: Caller, page: PageRequest, **period: datetime | None) 
 
 
 def revoke_session(caller: Caller, session_id: UUID) -> None:
-    """Revoke one of the sessions that `list_sessions` lists. Raises 404 for any other session."""
-    if not queries.revoke_active(
+    """Revoke one of the sessions that `list_sessions` returns. Raises 404 for other sessions."""
+    if not queries.revoke_active_session(
         session_id, caller.user_id, only_organization_id=caller.only_organization
     ):
         raise errors.not_found()
 
 
 def revoke_all_sessions(caller: Caller) -> dict[str, int]:
-    """Revoke all sessions of the caller, including the current one, and return {revoked}."""
+    """Revoke all of the caller's sessions, and return how many were active."""
     user = user_queries.lock(caller.user_id)
     if user is None:
         raise errors.not_found()
@@ -265,7 +276,7 @@ def revoke_all_sessions(caller: Caller) -> dict[str, int]:
 def end_all_sessions(user: User) -> int:
     """End all sessions of a user by incrementing the token version; return how many were active.
 
-    The caller must have locked the user's row, or just created it. Afterwards, `user` has the new
+    The caller must have locked or just created the user's row. `user` is updated to the new token
     version, so that a new session can be opened immediately.
     """
     old_version = user.token_version

@@ -1,1 +1,1 @@
-"""The operator's control plane, which provisions, limits and suspends organizations."""
+"""The operator's control plane: managing organizations, plans and user accounts."""

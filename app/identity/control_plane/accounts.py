@@ -1,4 +1,4 @@
-"""Service for the operator that manages user accounts and their sessions."""
+"""Service with which the operator manages user accounts and sessions."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -21,7 +21,7 @@ from app.kit.locales import check_locale
 def create_user(
     *, email: str, name: str, password: str | None, locale: str = "en", verified: bool = False
 ) -> dict[str, Any]:
-    """Create an account; without a password, the user is emailed a link to choose one.
+    """Create an account; if `password` is None, email the user a link to choose a password.
 
     Raises 400 `validation_error`, and 409 `conflict` if the mailbox already has an account.
     """
@@ -34,20 +34,24 @@ def create_user(
     )
     if password is None:
         values: dict[str, str | int | None] = {
-            **links.issue(user, links.RESET, user.email, LINK_LIFETIME),
+            **links.issue(user, links.PASSWORD_RESET, user.email, LINK_LIFETIME),
             "name": user.name,
             "email": user.email,
             "days": LINK_LIFETIME.days,
             "address": container.settings().public_url,
         }
         emails.enqueue("account", to=user.email, locale=user.locale, values=values)
-    return _render(user)
+    return _render_user(user)
 
 
 def list_users(
     *, slug: str | None = None, disabled: bool | None = None
 ) -> Iterator[dict[str, Any]]:
-    """Yield all accounts, or the members of an organization. Raises 404 on an unknown slug."""
+    """Yield all accounts, or only the members of one organization.
+
+    `slug` selects the organization. `disabled` selects only disabled or only enabled accounts.
+    Raises 404 for an unknown slug.
+    """
     organization_id = None
     with tenancy.across_organizations(reason="the operator sees every account"):
         if slug is not None:
@@ -59,15 +63,18 @@ def list_users(
 
 
 def disable_user(email: str, *, revoke_keys: bool = False) -> dict[str, Any]:
-    """Disable an account, end its sessions and return {..., revoked, sole_owner_of, api_keys}.
+    """Disable an account, revoke its sessions and return the account with a summary.
 
     API keys that the user created belong to their organizations and keep working, unless
-    `revoke_keys` is true. `api_keys` is the number of keys that still work; the organizations'
-    owners are notified about these keys. Emits `member.disabled` in each of the user's
-    organizations; subscribers release the user's work. Revokes the pending invitations that the
-    user sent. Raises 404, and 409 if the account is already disabled.
+    `revoke_keys` is true. The organizations' owners are notified about keys that still work. Emits
+    `member.disabled` in each of the user's organizations; subscribers release the user's work.
+    Revokes the pending invitations that the user sent.
+
+    In addition to the fields of the account, the result contains `revoked` (the number of revoked
+    sessions), `sole_owner_of` (the slugs of organizations without another owner) and `api_keys`
+    (the number of keys that still work). Raises 404, and 409 if the account is already disabled.
     """
-    user = _lock(email)
+    user = _lock_user(email)
     if user.disabled_at is not None:
         raise errors.conflict("The account is already disabled.")
     with tenancy.across_organizations(
@@ -84,10 +91,10 @@ def disable_user(email: str, *, revoke_keys: bool = False) -> dict[str, Any]:
             api_keys.delete_by_creator(user.id)
         key_count = api_keys.count_live_by_creator(user.id)
     links.invalidate_all(user.id)
-    revoked = auth.end_all_sessions(user)
+    revoked_count = auth.end_all_sessions(user)
     return {
-        **_render(user),
-        "revoked": revoked,
+        **_render_user(user),
+        "revoked": revoked_count,
         "sole_owner_of": sole_owner_of,
         "api_keys": key_count,
     }
@@ -98,45 +105,51 @@ def enable_user(email: str) -> dict[str, Any]:
 
     Raises 404, and 409 if the account is not disabled.
     """
-    user = _lock(email)
+    user = _lock_user(email)
     if user.disabled_at is None:
         raise errors.conflict("The account is not disabled.")
     user_queries.update_account(user, disabled_at=None)
-    return _render(user)
+    return _render_user(user)
 
 
 def set_password(email: str, password: str) -> dict[str, Any]:
-    """Set the password of an account and end its sessions. Raises 404 and 400."""
-    user = _lock(email)
+    """Set the password of an account and revoke its sessions.
+
+    Raises 404 for an unknown address, and 400 if the password is not allowed.
+    """
+    user = _lock_user(email)
     credentials.set_password(user, password)
-    return _render(user)
+    return _render_user(user)
 
 
 def list_sessions(email: str) -> list[dict[str, Any]]:
-    """Return the active sessions of an account. Raises 404."""
-    return auth_queries.list_all_active_sessions(_find(email).id)
+    """Return the active sessions of an account. Raises 404 for an unknown address."""
+    return auth_queries.list_all_active_sessions(_find_user(email).id)
 
 
 def revoke_sessions(email: str) -> int:
-    """Revoke all sessions of an account, and return how many were active. Raises 404."""
-    return auth.end_all_sessions(_lock(email))
+    """Revoke all sessions of an account, and return how many were active.
+
+    Raises 404 for an unknown address.
+    """
+    return auth.end_all_sessions(_lock_user(email))
 
 
-def _find(email: str) -> User:
+def _find_user(email: str) -> User:
     user = user_queries.find_by_email(email)
     if user is None:
         raise ApiError("not_found", "No account has this email address.", field="email")
     return user
 
 
-def _lock(email: str) -> User:
-    user = user_queries.lock(_find(email).id)
+def _lock_user(email: str) -> User:
+    user = user_queries.lock(_find_user(email).id)
     if user is None:
         raise errors.not_found()
     return user
 
 
-def _render(user: User) -> dict[str, Any]:
+def _render_user(user: User) -> dict[str, Any]:
     return {
         "id": user.id,
         "email": user.email,

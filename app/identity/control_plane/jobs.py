@@ -1,4 +1,4 @@
-"""Job that reports failed jobs to the operators."""
+"""The periodic job that emails permanently failed jobs to the operators, every 5 minutes."""
 
 from app.identity.control_plane.service import emails
 from app.kit import container, jobs, tenancy
@@ -9,17 +9,18 @@ _MAX_LISTED_FUNCTIONS = 20
 
 
 def report_failures() -> int:
-    """Email the operators a list of permanently failed jobs, and return the number of these jobs.
+    """Email newly failed jobs to the operators, and return how many jobs failed.
 
-    The email is sent to each address in OPERATOR_EMAIL. If there is no address, failures appear
-    only in the log and in the metric.
+    The email lists how many jobs of each function failed permanently. It is sent to each address in
+    OPERATOR_EMAIL. If there is no address, failures appear only in the log and in the metric.
     """
-    failed = failures.mark_reported()
-    total = sum(group.number for group in failed)
+    failure_counts = failures.mark_reported()
+    total = sum(count.job_count for count in failure_counts)
     addresses = container.settings().operator_email
     if total and addresses:
         functions = ", ".join(
-            f"{group.function} ({group.number})" for group in failed[:_MAX_LISTED_FUNCTIONS]
+            f"{count.function} ({count.job_count})"
+            for count in failure_counts[:_MAX_LISTED_FUNCTIONS]
         )
         public_url = container.settings().public_url
         values: dict[str, str | int | None] = {

@@ -12,7 +12,7 @@ from app.identity.organizations.models import Membership, Organization
 from app.identity.users.models import User
 from app.kit import db, events
 
-_BATCH = 1000
+_BATCH_SIZE = 1000
 # The memberships are locked so that a concurrent assignment of work to the user is committed before
 # the event is emitted.
 _ORGANIZATIONS_OF_USER = (
@@ -22,7 +22,7 @@ _ORGANIZATIONS_OF_USER = (
 
 
 def find_by_slug(slug: str, *, lock: bool = False) -> Organization | None:
-    """Return the organization with a slug, or None. `lock` locks its row against other writers."""
+    """Return the organization with a slug, or None; with `lock`, lock its row for an update."""
     statement = select(Organization).where(Organization.slug == slug)
     if lock:
         statement = statement.with_for_update(key_share=True)
@@ -45,7 +45,7 @@ def list_enabled_owners(organization_id: UUID) -> list[User]:
 
 
 def list_organizations(*, status: str | None, plan: str | None) -> Iterator[dict[str, Any]]:
-    """Yield all organizations with their numbers of members, sorted by slug."""
+    """Yield organizations with their member counts, sorted by slug, filtered by status and plan."""
     member_count = (
         select(func.count())
         .where(Membership.organization_id == Organization.id)
@@ -68,7 +68,7 @@ def list_organizations(*, status: str | None, plan: str | None) -> Iterator[dict
 
 
 def list_users(*, organization_id: UUID | None, disabled: bool | None) -> Iterator[dict[str, Any]]:
-    """Yield all accounts, or the members of one organization, sorted by address."""
+    """Yield all accounts, or only the members of one organization, sorted by email address."""
     statement = select(
         User.email,
         User.name,
@@ -88,22 +88,22 @@ def list_users(*, organization_id: UUID | None, disabled: bool | None) -> Iterat
 def _read_in_batches(
     statement: Select[*tuple[Any, ...]], key: InstrumentedAttribute[str]
 ) -> Iterator[dict[str, Any]]:
-    """Yield all rows in the order of a unique column.
+    """Yield a statement's rows, sorted by a unique column.
 
-    The rows are read in batches, so that no single statement takes long.
+    The rows are read in batches, so that no single query takes long.
     """
     last_key: str | None = None
     while True:
         remaining = statement if last_key is None else statement.where(key > last_key)
-        rows = db.session().execute(remaining.order_by(key).limit(_BATCH)).mappings().all()
+        rows = db.session().execute(remaining.order_by(key).limit(_BATCH_SIZE)).mappings().all()
         yield from (dict(row) for row in rows)
-        if len(rows) < _BATCH:
+        if len(rows) < _BATCH_SIZE:
             return
         last_key = rows[-1][key.key]
 
 
-def list_by_ids(organization_ids: Sequence[UUID]) -> list[dict[str, Any]]:
-    """Return the slug, name, status and erase_after of each organization, sorted by slug."""
+def list_organizations_by_id(organization_ids: Sequence[UUID]) -> list[dict[str, Any]]:
+    """Return the slug, name, status and erasure time of organizations, sorted by slug."""
     statement = (
         select(Organization.slug, Organization.name, Organization.status, Organization.erase_after)
         .where(Organization.id.in_(organization_ids))
@@ -113,16 +113,13 @@ def list_by_ids(organization_ids: Sequence[UUID]) -> list[dict[str, Any]]:
 
 
 def count_members(organization_id: UUID) -> int:
-    """Count the members of an organization."""
+    """Return the number of an organization's members, including disabled accounts."""
     statement = select(func.count()).where(Membership.organization_id == organization_id)
     return db.session().scalars(statement).one()
 
 
 def list_solely_owned_slugs(user_id: UUID) -> list[str]:
-    """Return the slugs of the organizations whose only owner is this user.
-
-    Other owners whose accounts are disabled do not count as owners.
-    """
+    """Return the slugs of the organizations whose only enabled owner is this user."""
     owned_ids = select(Membership.organization_id).where(
         Membership.user_id == user_id, Membership.role == "owner"
     )
@@ -143,7 +140,7 @@ def list_solely_owned_slugs(user_id: UUID) -> list[str]:
 def emit_member_disabled(user_id: UUID) -> None:
     """Emit `member.disabled` in each organization of a user.
 
-    The caller must have bound all organizations.
+    Call this function within `tenancy.across_organizations`.
     """
     events.emit_each(
         emitted_events.MEMBER_DISABLED,

@@ -1,4 +1,7 @@
-"""Routes for the operator to manage organizations, authenticated by the control plane's token."""
+"""API routes with which the operator manages organizations.
+
+Requests are authenticated by the control plane's token.
+"""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Request and response schemas of the control plane."""
+"""Request and response schemas for the control plane."""
 
 from typing import Any
 
@@ -52,7 +52,7 @@ class ProvisionOrganization(Schema):
 
 
 class SetPlan(Schema):
-    """Request body to set a plan and the limits that differ from the plan; null means no limit."""
+    """Request body to set a plan and its exceptions; a limit of null means no limit."""
 
     plan = Str(required=True, validate=OneOf(PLANS))
     limits = Nested(PlanLimits, load_default=dict)
@@ -72,7 +72,7 @@ class Owner(UserSummary):
 
 
 class ManagedOrganization(Response):
-    """An organization, as the operator sees it."""
+    """An organization with its plan, limits and suspension, for the operator."""
 
     id = Uuid()
     slug = Str()
@@ -88,6 +88,6 @@ class ManagedOrganization(Response):
 
 
 class ProvisionedOrganization(ManagedOrganization):
-    """A provisioned organization with its owner."""
+    """The organization that was created, with its owner."""
 
     owner = Nested(Owner)

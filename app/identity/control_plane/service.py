@@ -1,4 +1,4 @@
-"""Service for the operator that provisions, lists and changes organizations."""
+"""Service with which the operator provisions, lists and changes organizations."""
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -36,7 +36,7 @@ LIMITS = {
 LINK_LIFETIME = timedelta(days=7)
 """The lifetime of the link with which the user of a new account chooses a password.
 
-It is as long as the lifetime of an invitation.
+Invitations have the same lifetime.
 """
 
 
@@ -46,9 +46,10 @@ def set_plan(
     """Replace an organization's plan and the limits that differ from the plan.
 
     A limit of None means no limit. Emits `organization.plan_changed` if anything changes. Raises
-    404, 409 if the organization was closed, and 409 `stale_precondition`.
+    404, 409 `conflict` if the organization was closed, and 409 `stale_precondition` if `revision`
+    is not the current revision.
     """
-    organization = _lock_not_closed(slug)
+    organization = _lock_open_organization(slug)
     if revision is not None and revision != organization.revision:
         raise errors.stale(organization.revision)
     with tenancy.organization(organization.id):
@@ -59,10 +60,11 @@ def set_plan(
 def suspend(slug: str, *, reason: str) -> dict[str, Any]:
     """Suspend an organization, so that writes are refused, and email the reason to the owners.
 
-    If the organization is already suspended, replaces the reason, or does nothing if the reason is
-    the same. Emits `organization.suspended`. Raises 404, and 409 if the organization was closed.
+    If the organization is already suspended, only the reason changes; if the reason is also the
+    same, nothing happens. Emits `organization.suspended`. Raises 404, and 409 if the organization
+    was closed.
     """
-    organization = _lock_not_closed(slug)
+    organization = _lock_open_organization(slug)
     was_suspended = organization.status == "suspended"
     if was_suspended and organization.suspension_reason == reason:
         return render(organization)
@@ -75,11 +77,11 @@ def suspend(slug: str, *, reason: str) -> dict[str, Any]:
 
 
 def close(slug: str) -> dict[str, Any]:
-    """Close an organization as its owner would; it is erased after the grace period.
+    """Close an organization, as its owner could; its data is erased after the grace period.
 
-    Raises 404, and 409 if the organization was closed.
+    Raises 404, and 409 if the organization is already closed.
     """
-    organization = _lock_not_closed(slug)
+    organization = _lock_open_organization(slug)
     with tenancy.organization(organization.id):
         organizations.close_record(organization)
     return render(organization)
@@ -88,7 +90,7 @@ def close(slug: str) -> dict[str, Any]:
 def reopen(slug: str) -> dict[str, Any]:
     """Reopen an organization within its grace period; its members, keys and records are unchanged.
 
-    Raises 404, and 409 if the organization is not closed or erasing has begun.
+    Raises 404, and 409 if the organization is not closed or if its erasure has begun.
     """
     organization = queries.find_by_slug(slug, lock=True)
     if organization is None:
@@ -103,7 +105,7 @@ def reinstate(slug: str) -> dict[str, Any]:
 
     Emits `organization.reinstated`. Raises 404, and 409 if the organization was closed.
     """
-    organization = _lock_not_closed(slug)
+    organization = _lock_open_organization(slug)
     if organization.status == "suspended":
         organization.status = "active"
         organization.suspended_at = organization.suspension_reason = None
@@ -113,7 +115,7 @@ def reinstate(slug: str) -> dict[str, Any]:
 
 
 def render(organization: Organization) -> dict[str, Any]:
-    """Return an organization as the operator sees it."""
+    """Return the fields of an organization that the operator's API shows."""
     db.session().flush()
     return {
         "id": organization.id,
@@ -130,7 +132,7 @@ def render(organization: Organization) -> dict[str, Any]:
     }
 
 
-def _lock_not_closed(slug: str) -> Organization:
+def _lock_open_organization(slug: str) -> Organization:
     organization = queries.find_by_slug(slug, lock=True)
     if organization is None:
         raise errors.not_found()
@@ -160,23 +162,29 @@ def _email_owners(organization: Organization, template: str, **values: str) -> N
 def list_organizations(
     *, status: str | None = None, plan: str | None = None
 ) -> Iterator[dict[str, Any]]:
-    """Yield {slug, name, status, plan, members, created_at} of all organizations, by slug."""
+    """Yield organizations with the number of their members, sorted by slug.
+
+    `status` and `plan` are optional filters.
+    """
     with tenancy.across_organizations(reason="the operator sees every organization"):
         yield from queries.list_organizations(status=status, plan=plan)
 
 
-def show(slug: str) -> dict[str, Any]:
-    """Return an organization with its owners and its closing and erasure times. Raises 404."""
+def get_organization(slug: str) -> dict[str, Any]:
+    """Return an organization with its owners, member count, and closing and erasure times.
+
+    Raises 404 for an unknown slug.
+    """
     organization = queries.find_by_slug(slug)
     if organization is None:
         raise errors.not_found()
     with tenancy.organization(organization.id):
         owners = [user.email for user in queries.list_enabled_owners(organization.id)]
-        members = queries.count_members(organization.id)
+        member_count = queries.count_members(organization.id)
     return {
         **render(organization),
         "owners": owners,
-        "members": members,
+        "members": member_count,
         "closed_at": organization.closed_at,
         "erase_after": organization.erase_after,
         "erased_at": organization.erased_at,
@@ -186,12 +194,14 @@ def show(slug: str) -> dict[str, Any]:
 def provision(
     *, organization: dict[str, Any], owner: dict[str, str], plan: str | None = None
 ) -> dict[str, Any]:
-    """Create an `organization` ({name, slug?}) for `owner` ({email, name}), and email the owner.
+    """Create an organization with its owner, and email the owner how to sign in.
 
-    If the address has no account, an account is created, and the email has a link to choose a
-    password. An existing account is not changed. Emits `organization.provisioned`. Raises 400
-    `validation_error`, and 409 `conflict` if the slug is taken, if the address only looks like the
-    address of an existing account, or if the account is disabled.
+    `organization` contains `name` and optionally `slug`; `owner` contains `email` and `name`. If
+    the email address has no account, an account is created, and the email has a link to choose a
+    password. An existing account is not changed. Emits `organization.provisioned`.
+
+    Raises 400 `validation_error`, and 409 `conflict` if the slug is taken, if the owner's account
+    is disabled, or if another spelling of the owner's address already has an account.
     """
     with _prefix_error_field("owner"):
         user, created = _find_or_create_owner(owner["email"], owner["name"])
@@ -219,14 +229,14 @@ def _find_or_create_owner(email: str, name: str) -> tuple[User, bool]:
     if account is None or account.email != address:
         raise users.build_address_taken_error()
     if account.disabled_at is not None:
-        raise ApiError("conflict", "The account of this address is disabled.", field="email")
+        raise ApiError("conflict", "The account with this address is disabled.", field="email")
     return account, False
 
 
 def _email_owner(organization: Organization, owner: User, *, created: bool) -> None:
     values: dict[str, str | int | None] = {"name": owner.name, "organization": organization.name}
     if created:
-        values |= links.issue(owner, links.RESET, owner.email, LINK_LIFETIME)
+        values |= links.issue(owner, links.PASSWORD_RESET, owner.email, LINK_LIFETIME)
         values |= {"email": owner.email, "days": LINK_LIFETIME.days}
     emails.enqueue(
         "welcome" if created else "provisioned",
@@ -239,7 +249,7 @@ def _email_owner(organization: Organization, owner: User, *, created: bool) -> N
 
 @contextmanager
 def _prefix_error_field(parent: str) -> Iterator[None]:
-    """Prefix the field of a raised error with `parent`, the object in the request body."""
+    """Prefix the field name of an error raised in the block with the name of its parent field."""
     try:
         yield
     except errors.ApiError as error:

@@ -1,1 +1,1 @@
-"""Erasing of closed organizations and deleted accounts."""
+"""Erasure of closed organizations, with their rows, files and unused accounts."""

@@ -7,13 +7,13 @@ from app.kit import jobs, tenancy
 from app.kit.jobs import Job
 
 
-def enqueue_due() -> list[UUID]:
-    """Enqueue an erasure job for each organization that is due, and return the organizations' ids.
+def enqueue_due_erasures() -> list[UUID]:
+    """Enqueue an erasure job for each organization that is due, and return the organization ids.
 
-    An organization whose job failed gets a new job. The result includes organizations that already
-    have a job.
+    If an organization's previous job failed, a new job is enqueued. The result includes
+    organizations that already have a job.
     """
-    organization_ids = queries.list_due()
+    organization_ids = queries.list_due_organization_ids()
     with tenancy.across_organizations(reason="the jobs belong to no organization"):
         for organization_id in organization_ids:
             jobs.enqueue(
@@ -29,12 +29,12 @@ def enqueue_due() -> list[UUID]:
 @jobs.handler("erasing.start")
 def start_erasing(_job: Job) -> None:
     """Enqueue the erasure jobs for all organizations that are due."""
-    enqueue_due()
+    enqueue_due_erasures()
 
 
 @jobs.handler("erasing.run", queue="erasing", resumable=True)
 def erase_organization(job: Job) -> None:
-    """Erase the organization of the job."""
+    """Erase the organization in the job's arguments."""
     service.erase(UUID(job.args["organization_id"]), job.checkpoint)
 
 

@@ -1,4 +1,4 @@
-"""SQL queries that find the tables with an organization's rows, and delete these rows."""
+"""SQL queries that delete an organization's rows and unused accounts, and count deleted rows."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -12,7 +12,7 @@ from app.identity.organizations.models import Membership, Organization
 from app.identity.users.models import User
 from app.kit import db, tenancy
 
-BATCH = 1000
+BATCH_SIZE = 1000
 _FIRST_TABLES = ("jobs", "outbox_events")
 _AUDIT_PREFIX = "audit_"
 _MEMBERSHIP_TABLE = "memberships"
@@ -41,7 +41,7 @@ _RECORD_FILES = text(
 )
 
 
-def list_due() -> list[UUID]:
+def list_due_organization_ids() -> list[UUID]:
     """Return the ids of the closed organizations whose grace period is over."""
     statement = select(Organization.id).where(
         Organization.status == "closed", Organization.erase_after <= func.now()
@@ -50,7 +50,7 @@ def list_due() -> list[UUID]:
 
 
 def lock_organization(organization_id: UUID) -> Organization:
-    """Return the organization, locked so that no row that references it can be inserted."""
+    """Lock an organization's row, so that no row that references it can be inserted."""
     statement = (
         select(Organization)
         .where(Organization.id == organization_id)
@@ -61,10 +61,10 @@ def lock_organization(organization_id: UUID) -> Organization:
 
 
 def list_tables() -> list[Table]:
-    """Return every table that has rows of organizations, in the order of deletion.
+    """Return the tables from which an organization's rows are deleted, in the order of deletion.
 
     Memberships, the audit log and the tables that the operator must keep are not included. Jobs
-    come first, so that no job can work on the organization any more. The other tables follow, each
+    come first, so that no job can work on the organization anymore. Each of the other tables comes
     after the tables that reference it.
     """
     tables = {
@@ -81,22 +81,22 @@ def list_tables() -> list[Table]:
 
 
 def erase_batch(table: Table, organization_id: UUID) -> int:
-    """Delete up to `BATCH` rows of an organization, and return the number of deleted rows.
+    """Delete up to `BATCH_SIZE` of an organization's rows, and return how many were deleted.
 
-    Returns 0 if no row is left.
+    Returns 0 if no rows are left.
     """
     keys = list(table.primary_key.columns)
     in_organization = table.columns.organization_id == organization_id
-    batch = select(*keys).where(in_organization, *_build_leaf_conditions(table)).limit(BATCH)
+    batch = select(*keys).where(in_organization, *_build_leaf_conditions(table)).limit(BATCH_SIZE)
     statement = delete(table).where(in_organization, tuple_(*keys).in_(batch))
     with tenancy.organization(organization_id):
         return int(db.session().execute(statement).rowcount)  # type: ignore[attr-defined]
 
 
 def _build_leaf_conditions(table: Table) -> list[ColumnElement[bool]]:
-    """Return the conditions for rows that no row of the same table references.
+    """Build conditions that match rows that no row of the same table references.
 
-    Rows of a tree, such as teams, are deleted from the leaves up.
+    The rows of a tree, such as teams, are deleted from the leaves up.
     """
     conditions: list[ColumnElement[bool]] = []
     for key in table.foreign_key_constraints:
@@ -109,18 +109,18 @@ def _build_leaf_conditions(table: Table) -> list[ColumnElement[bool]]:
 
 
 def erase_memberships(organization_id: UUID) -> list[UUID]:
-    """Delete up to `BATCH` memberships of an organization, and return the ids of their users."""
-    values = {"organization_id": organization_id, "batch": BATCH}
+    """Delete up to `BATCH_SIZE` of an organization's memberships, and return the user ids."""
+    values = {"organization_id": organization_id, "batch": BATCH_SIZE}
     with tenancy.organization(organization_id):
         return list(db.session().scalars(_DELETE_MEMBERSHIPS, values))
 
 
 def erase_users(user_ids: Sequence[UUID], *, closed_at: datetime) -> int:
-    """Delete the unneeded accounts among `user_ids`, and return the number of deleted accounts.
+    """Delete the accounts among `user_ids` that are unused, and return how many were deleted.
 
-    An account stays if it is a member of an organization, has a valid session or was used since
-    `closed_at`, or if records of another organization reference it. The caller must have bound all
-    organizations.
+    An account is kept if it is a member of an organization, has a valid session, was used since
+    `closed_at`, or is referenced by records of another organization. Call this function within
+    `tenancy.across_organizations`.
     """
     is_member = exists().where(Membership.user_id == User.id)
     is_used = exists().where(
@@ -129,16 +129,16 @@ def erase_users(user_ids: Sequence[UUID], *, closed_at: datetime) -> int:
         | (Session.revoked_at.is_(None) & (Session.expires_at > func.now())),
     )
     statement = select(User.id).where(User.id.in_(user_ids), ~is_member, ~is_used)
-    unneeded_ids = list(db.session().scalars(statement))
-    if _delete_users(unneeded_ids):
-        return len(unneeded_ids)
-    return sum(_delete_users([user_id]) for user_id in unneeded_ids)
+    unused_ids = list(db.session().scalars(statement))
+    if _delete_users(unused_ids):
+        return len(unused_ids)
+    return sum(_delete_users([user_id]) for user_id in unused_ids)
 
 
 def _delete_users(user_ids: list[UUID]) -> bool:
-    """Delete these accounts and return true.
+    """Delete accounts and return true.
 
-    If another record references one of the accounts, delete no account and return false.
+    If another record references one of the accounts, deletes no account and returns false.
     """
     try:
         with db.session().begin_nested():
@@ -152,23 +152,23 @@ def _delete_users(user_ids: list[UUID]) -> bool:
     return True
 
 
-def add_to_erasure(organization_id: UUID, *path: str, number: int) -> None:
-    """Add `number` to the counter at `path` in the organization's `erasure`.
+def add_to_erasure_counter(organization_id: UUID, *path: str, count: int) -> None:
+    """Add `count` to the counter at `path` in the organization's `erasure` column.
 
-    Call this in the transaction that deletes the counted rows.
+    Call this function in the transaction that deletes the counted rows.
     """
-    values = {"organization_id": organization_id, "path": list(path), "number": number}
+    values = {"organization_id": organization_id, "path": list(path), "number": count}
     db.session().execute(_ADD_TO_ERASURE, values)
 
 
-def record_files(organization_id: UUID, files: int, size: int) -> None:
-    """Record the number and the total size in bytes of the files, unless already recorded."""
-    values = {"organization_id": organization_id, "files": files, "bytes": size}
+def record_files(organization_id: UUID, file_count: int, total_bytes: int) -> None:
+    """Record the number and total size of the organization's files, unless already recorded."""
+    values = {"organization_id": organization_id, "files": file_count, "bytes": total_bytes}
     db.session().execute(_RECORD_FILES, values)
 
 
 def list_nonempty_tables(organization_id: UUID) -> list[str]:
-    """Return the names of the tables that still have rows of an organization."""
+    """Return the names of the tables that still contain an organization's rows."""
     all_tables = [*list_tables(), db.Base.metadata.tables[_MEMBERSHIP_TABLE]]
     return [
         table.name

@@ -1,7 +1,7 @@
 """Service that erases an organization with its rows, files and unused accounts.
 
-The transaction that erases rows also adds their number to the organization's row. Therefore an
-interrupted erasure can be resumed, and the numbers stay exact even after several interruptions.
+Each transaction that deletes rows also updates the counters in the organization's row. Therefore,
+an interrupted erasure can be resumed, and the counters are exact even after several interruptions.
 """
 
 from collections.abc import Callable
@@ -20,18 +20,19 @@ _REASON = "erases accounts that no longer belong to an organization"
 
 
 def erase(organization_id: UUID, checkpoint: Checkpoint) -> None:
-    """Erase a closed organization; `checkpoint` commits.
+    """Erase a closed organization in many transactions; `checkpoint` commits.
 
-    The organization's row stays with its slug, but without a name. The only remaining entry of its
-    audit log records what was erased: rows by table, accounts, files and bytes. Does nothing if the
-    organization is not due. Raises `Retry` if rows or files were added during the erasure.
+    The organization's row is kept with its slug, but without a name. The only remaining entry in
+    its audit log records how many rows of each table, accounts, files and bytes were erased. Does
+    nothing if the organization is not due. Raises `Retry` if rows or files were added during the
+    erasure.
     """
     if not _begin(organization_id):
         return
     checkpoint()
     for table in queries.list_tables():
-        while number := queries.erase_batch(table, organization_id):
-            queries.add_to_erasure(organization_id, "rows", table.name, number=number)
+        while row_count := queries.erase_batch(table, organization_id):
+            queries.add_to_erasure_counter(organization_id, "rows", table.name, count=row_count)
             checkpoint()
     _erase_members(organization_id, checkpoint)
     _erase_files(organization_id, checkpoint)
@@ -58,17 +59,17 @@ def _erase_members(organization_id: UUID, checkpoint: Checkpoint) -> None:
     while user_ids := queries.erase_memberships(organization_id):
         with tenancy.across_organizations(reason=_REASON):
             erased_count = queries.erase_users(user_ids, closed_at=closed_at)
-            audit.forget_users(user_ids)
-        queries.add_to_erasure(organization_id, "rows", "memberships", number=len(user_ids))
-        queries.add_to_erasure(organization_id, "users", number=erased_count)
+            audit.remove_user_entries(user_ids)
+        queries.add_to_erasure_counter(organization_id, "rows", "memberships", count=len(user_ids))
+        queries.add_to_erasure_counter(organization_id, "users", count=erased_count)
         checkpoint()
 
 
 def _erase_files(organization_id: UUID, checkpoint: Checkpoint) -> None:
     """Count and delete the organization's files.
 
-    The files are counted before the first file is deleted. The count therefore includes files that
-    an interrupted run has deleted.
+    The files are counted before the first file is deleted. Therefore, the count includes files that
+    an interrupted run has already deleted.
     """
     storage = container.current().storage
     folder = f"organizations/{organization_id}"

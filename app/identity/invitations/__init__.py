@@ -1,1 +1,1 @@
-"""Invitations to an organization."""
+"""Invitations by email to join an organization: sending, revoking and accepting."""

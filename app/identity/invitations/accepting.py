@@ -1,4 +1,4 @@
-"""Service that shows and accepts invitations; their token identifies and proves them."""
+"""Service that shows and accepts invitations; the emailed token is the credential."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -32,10 +32,10 @@ _MESSAGES = {
 
 
 def get_preview(token: str) -> dict[str, Any]:
-    """Return the organization, the address and the role of an open invitation.
+    """Return what an open invitation offers, and whether the invited address has an account.
 
-    Raises 404 on an unknown token, and 409 `conflict` with `details.state` if the invitation is not
-    open.
+    Raises 404 for an unknown token, and 409 `conflict` with `details.state` if the invitation is
+    not open.
     """
     invitation, organization, _, inviter_name = _find_open_invitation(token)
     return {
@@ -56,19 +56,19 @@ def accept(
     name: str | None = None,
     password: str | None = None,
 ) -> dict[str, Any]:
-    """Join the organization, and return the login response.
+    """Accept an invitation, join the organization, and return the login response.
 
-    An existing account requires its password or a bearer token; `name` and `password` create a new
-    account. The invitation's token verifies the address. Raises 404 and 409 as `get_preview` does;
-    400 if a value is missing; 401 on a wrong password or token; 403 if the bearer token belongs to
-    another account, if the organization is suspended, or if passwords are disabled for the domain.
+    If the invited address has an account, its password or bearer token (`authorization`) is
+    required; otherwise, an account with a verified address is created. Raises 404 and 409 as
+    `get_preview` does, 400 if a value is missing, 401 on a wrong password or token, and 403 if the
+    token is for another account, the organization is suspended or passwords are disabled.
     """
     invitation, organization, *_ = _find_open_invitation(token)
     if organization.status == "suspended":
         raise errors.denied("The organization is suspended: nobody can join it now.")
     with tenancy.organization(invitation.organization_id):
-        # Lock before any slow step: a concurrent request waits for this lock, and then fails.
-        if not queries.lock_open(hash_token(token)):
+        # Lock before any slow step: a concurrent request waits for this lock and then fails.
+        if not queries.lock_open_invitation(hash_token(token)):
             raise _build_not_open_error(_find_open_invitation(token).status)
         account = _find_account(invitation.email)
         if account is not None:
@@ -78,28 +78,28 @@ def accept(
         else:
             user = _create_account(invitation.email, organization.settings, name, password)
             response = auth.open_session(user, client)
-        # Accept after authentication, so that the audit log has the user. The invitation may have
-        # expired meanwhile.
+        # Accept after authentication, so that the audit log records the user. The invitation may
+        # have expired in the meantime.
         if not queries.mark_accepted(hash_token(token)):
             raise _build_not_open_error("expired")
         _join(invitation, user, kept_session_id=response.pop("session_id", None))
     if user.email_verified_at is None:
         user_queries.update_account(user, email_verified_at=db.utc_now())
-    only_id = response.pop("only_organization_id", None)
-    user_organizations = organizations.list_for_user(user.id, only_organization_id=only_id)
+    session_limit = response.pop("only_organization_id", None)
+    user_organizations = organizations.list_for_user(user.id, only_organization_id=session_limit)
     return {**response, "organizations": user_organizations}
 
 
 def _join(invitation: Invitation, user: User, *, kept_session_id: UUID | None) -> None:
     """Add the user to the organization and the teams; an existing member keeps their role.
 
-    Revokes the single sign-on sessions of a new owner, except `kept_session_id`: that session
-    presented the invitation's token, which is as good a proof as a confirmation by email.
+    Revokes the single sign-on sessions of a new owner, except `kept_session_id`. The user of that
+    session has the invitation's token, which proves as much as a confirmation by email.
     """
     is_new_member = organizations.join(user.id, role=invitation.role, invitation_id=invitation.id)
     teams.join(user.id, map(UUID, invitation.team_ids))
     if is_new_member and invitation.role == Role.owner.name:
-        session_queries.revoke_single_sign_on(
+        session_queries.revoke_sso_sessions(
             user.id, invitation.organization_id, kept_session_id=kept_session_id
         )
 
@@ -121,9 +121,9 @@ def _build_not_open_error(status: str) -> ApiError:
 
 
 def _find_account(email: str) -> User | None:
-    """Return the account of exactly this address, or None.
+    """Return the account with exactly this address, or None.
 
-    The account of a look-alike address belongs to somebody else.
+    An account with a look-alike address may belong to somebody else.
     """
     account = user_queries.find_by_email(email)
     return account if account is not None and account.email == email else None
@@ -135,7 +135,7 @@ def _create_account(
     password_policy.check_address(email)
     for field, value in (("name", name), ("password", password)):
         if value is None:
-            raise errors.invalid("Required to create an account.", field)
+            raise errors.invalid("This field is required to create an account.", field)
     preferences = {
         setting: settings[setting] for setting in ("locale", "time_zone") if setting in settings
     }
@@ -157,10 +157,10 @@ def _authenticate(
 
 
 def _authenticate_token(account: User, authorization: str) -> dict[str, Any]:
-    """Return the login response for the current session, which continues.
+    """Verify a bearer token of the account, and return the login response for its session.
 
-    `only_organization_id` is the organization that the session is limited to, or None. It may
-    differ from the organization of the invitation.
+    No new session is opened. In the response, `only_organization_id` is the organization that the
+    session is limited to, or None. It may differ from the organization of the invitation.
     """
     scheme, _, token = authorization.partition(" ")
     if scheme.lower() != "bearer" or not token.strip():
@@ -182,4 +182,5 @@ def _authenticate_token(account: User, authorization: str) -> dict[str, Any]:
 
 
 def _build_wrong_account_error() -> ApiError:
-    return errors.denied("The invitation was sent to another address than the account's address.")
+    message = "The invitation was sent to an address that is not the account's address."
+    return errors.denied(message)

@@ -1,4 +1,4 @@
-"""Model of invitations to join an organization."""
+"""Model for invitations to join an organization."""
 
 from datetime import datetime
 from typing import Any
@@ -12,10 +12,10 @@ from app.kit.tenancy import TenantModel
 
 
 class Invitation(TenantModel, db.Record, db.Base):
-    """An invitation of an email address to a role; it can be accepted once, before it expires.
+    """An invitation sent to an email address; it can be accepted once, before it expires.
 
-    `email_key` is the key of the mailbox (see `users.addresses`). Only a keyed hash of the token is
-    stored. Sending the invitation again changes its token and its expiry.
+    `email_key` is the address's mailbox key (see `users.addresses`). Only a keyed hash of the token
+    is stored. Resending an invitation changes its token and its expiry.
     """
 
     __tablename__ = "invitations"

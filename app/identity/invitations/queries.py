@@ -42,7 +42,7 @@ _SORTS = {"created_at": Invitation.created_at, "email": Invitation.email}
 
 
 def get_page(request: PageRequest, filters: Mapping[str, Any]) -> Page:
-    """Return a page of the organization's invitations."""
+    """Return a page of the organization's invitations that have the status in `filters`."""
     statement = _INVITATIONS.where(filters["status"] == _STATUS)
     period = within(
         Invitation.created_at, filters.get("created_after"), filters.get("created_before")
@@ -52,9 +52,9 @@ def get_page(request: PageRequest, filters: Mapping[str, Any]) -> Page:
 
 
 class InvitationDetails(NamedTuple):
-    """An invitation with the columns of `get_page`.
+    """An invitation with the same columns as in `get_page`.
 
-    `invited_by` is None if the account is deleted.
+    `invited_by` is None if the inviter's account was deleted.
     """
 
     id: UUID
@@ -69,14 +69,14 @@ class InvitationDetails(NamedTuple):
 
 
 def get(invitation_id: UUID) -> InvitationDetails | None:
-    """Return an invitation, or None."""
+    """Return the invitation with an id, or None if there is no such invitation."""
     statement = _INVITATIONS.where(Invitation.id == invitation_id)
     row = db.session().execute(statement).one_or_none()
     return None if row is None else InvitationDetails(*row)
 
 
 def upsert(values: dict[str, Any]) -> UUID:
-    """Insert an invitation or replace the pending invitation of the address; return its id.
+    """Insert an invitation or replace the address's pending invitation, and return its id.
 
     A pending invitation is neither accepted nor revoked; it may have expired.
     """
@@ -106,7 +106,7 @@ class EndedInvitation(NamedTuple):
     team_ids: list[str]
 
 
-def _end_pending(
+def _end_pending_invitations(
     column: Literal["accepted_at", "revoked_at"], *conditions: ColumnElement[bool]
 ) -> list[EndedInvitation]:
     """Accept or revoke the pending invitations that meet the conditions, and return them."""
@@ -121,26 +121,31 @@ def _end_pending(
 
 
 def revoke_by_inviter(user_id: UUID, roles: Sequence[str]) -> None:
-    """Revoke the pending invitations to `roles` that a user sent in all bound organizations."""
-    _end_pending("revoked_at", Invitation.invited_by == user_id, Invitation.role.in_(roles))
+    """Revoke the pending invitations with one of `roles` that a user sent.
+
+    Applies to the current organization or, within `tenancy.across_organizations`, to all.
+    """
+    _end_pending_invitations(
+        "revoked_at", Invitation.invited_by == user_id, Invitation.role.in_(roles)
+    )
 
 
-def revoke_by_address(user_id: UUID) -> None:
-    """Revoke the pending invitation of a user's address.
+def revoke_by_invitee(user_id: UUID) -> None:
+    """Revoke the pending invitation that was sent to a user's address.
 
-    An invitation that was sent before the user's removal must not admit the user again.
+    Otherwise, an invitation sent before the user's removal could admit the user again.
     """
     email = select(User.email).where(User.id == user_id).scalar_subquery()
-    _end_pending("revoked_at", Invitation.email == email)
+    _end_pending_invitations("revoked_at", Invitation.email == email)
 
 
 def revoke(invitation_id: UUID) -> bool:
-    """Revoke a pending invitation, and return false if there is no such invitation."""
-    return bool(_end_pending("revoked_at", Invitation.id == invitation_id))
+    """Revoke a pending invitation; return false if there is no such pending invitation."""
+    return bool(_end_pending_invitations("revoked_at", Invitation.id == invitation_id))
 
 
 class TokenInvitation(NamedTuple):
-    """The invitation of a token, with its current status and the inviter's name."""
+    """The invitation that a token belongs to, with its current status and the inviter's name."""
 
     invitation: Invitation
     organization: Organization
@@ -149,9 +154,9 @@ class TokenInvitation(NamedTuple):
 
 
 def find_by_token(token_hash: str) -> TokenInvitation | None:
-    """Return the invitation of a token, regardless of its status, or None.
+    """Return the invitation that a token belongs to, regardless of its status, or None.
 
-    The caller must have bound all organizations.
+    Call this function within `tenancy.across_organizations`.
     """
     statement = (
         select(Invitation, Organization, _STATUS, User.name)
@@ -164,22 +169,22 @@ def find_by_token(token_hash: str) -> TokenInvitation | None:
 
 
 def accept_by_address(email: str) -> EndedInvitation | None:
-    """Accept the open invitation of an address into the current organization, if there is one.
+    """Accept the open invitation that the current organization sent to an address, if any.
 
     Used by single sign-on, where the identity provider confirms that the user has the address. Does
     not accept an invitation with the role owner, which requires the token.
     """
-    is_open = Invitation.expires_at > func.now()
-    accepted = _end_pending(
-        "accepted_at", Invitation.email == email, Invitation.role != "owner", is_open
+    is_not_expired = Invitation.expires_at > func.now()
+    accepted_invitations = _end_pending_invitations(
+        "accepted_at", Invitation.email == email, Invitation.role != "owner", is_not_expired
     )
-    return accepted[0] if accepted else None
+    return accepted_invitations[0] if accepted_invitations else None
 
 
-def lock_open(token_hash: str) -> bool:
-    """Lock an open invitation, and return false if it is not open.
+def lock_open_invitation(token_hash: str) -> bool:
+    """Lock an invitation until the transaction ends; return false if it is not open.
 
-    A concurrent request waits, and then finds the invitation accepted.
+    A concurrent request waits for the lock, and then finds the invitation accepted.
     """
     conditions = (Invitation.token_hash == token_hash, Invitation.expires_at > func.now())
     statement = select(Invitation.id).where(*conditions, *_PENDING).with_for_update()
@@ -187,6 +192,6 @@ def lock_open(token_hash: str) -> bool:
 
 
 def mark_accepted(token_hash: str) -> bool:
-    """Mark an open invitation as accepted, and return false if it is no longer open."""
+    """Mark an open invitation as accepted; return false if it is no longer open."""
     conditions = (Invitation.token_hash == token_hash, Invitation.expires_at > func.now())
-    return bool(_end_pending("accepted_at", *conditions))
+    return bool(_end_pending_invitations("accepted_at", *conditions))

@@ -1,4 +1,4 @@
-"""Routes that manage the invitations of an organization and accept invitations with a token."""
+"""API routes that manage an organization's invitations and accept invitations with a token."""
 
 from typing import Any
 from uuid import UUID
@@ -32,8 +32,8 @@ public = Blueprint("invitation-tokens", tag="auth", records="invitations")
 def get_invitation(invitation_token: str) -> dict[str, Any]:
     """Get an invitation.
 
-    Returns the organization, the address and the role of an invitation. The emailed token is the
-    only credential.
+    Returns the organization, the email address and the role of an open invitation. The emailed
+    token is the only credential.
     """
     return accepting.get_preview(invitation_token)
 
@@ -50,9 +50,9 @@ def get_invitation(invitation_token: str) -> dict[str, Any]:
 def accept_invitation(invitation_token: str, body: dict[str, Any]) -> dict[str, Any]:
     """Accept an invitation.
 
-    Joins the organization with the account of the invited address. If the address has no account,
-    an account is created with `name` and `password`. An existing account requires its password or
-    its bearer token.
+    Adds the account of the invited address to the organization. If the address has no account, an
+    account is created with `name` and `password`. For an existing account, its password or a bearer
+    token of the account is required.
     """
     return accepting.accept(
         invitation_token,

@@ -1,4 +1,4 @@
-"""Request and response schemas of invitations."""
+"""Request and response schemas for invitations."""
 
 from app.identity.users.schemas import UserSummary
 from app.kit.api.fields import (
@@ -25,7 +25,7 @@ class Inviter(UserSummary):
 
 
 class Invitation(Response):
-    """An invitation. Only the email contains its token."""
+    """An invitation, without its token, which only the email contains."""
 
     id = Uuid()
     email = Str()
@@ -47,7 +47,7 @@ class InvitationFilters(Schema):
 
 
 class CreateInvitation(Schema):
-    """Request body to create an invitation; its role must not be above the caller's."""
+    """Request body to create an invitation; the role must not be above the caller's role."""
 
     email = Str(required=True, max_length=320)
     role = Str(required=True, validate=OneOf(ROLES))
@@ -62,7 +62,7 @@ class InvitingOrganization(Response):
 
 
 class InvitationPreview(Response):
-    """An invitation, as the holder of its token sees it."""
+    """What an open invitation offers, for the holder of its token."""
 
     organization = Nested(InvitingOrganization)
     email = Str()
@@ -77,8 +77,8 @@ class InvitationPreview(Response):
 class AcceptInvitation(Schema):
     """Request body to accept an invitation.
 
-    A new account requires a name and a password. An existing account requires its password, unless
-    the request has a bearer token of the account.
+    If the address has no account, `name` and `password` are required. Otherwise, the account's
+    password is required, unless the request has a bearer token of the account.
     """
 
     name = Name()

@@ -1,4 +1,4 @@
-"""Service that sends, lists and revokes invitations."""
+"""Service that sends and revokes invitations."""
 
 from datetime import timedelta
 from pathlib import Path
@@ -22,11 +22,11 @@ from app.kit.principal import Caller
 
 LIFETIME = timedelta(days=7)
 MIN_ROLE = PERMISSIONS["invitations:manage"]
-"""Minimum role to send invitations."""
+"""The minimum role required to send invitations."""
 ADDRESS_LIMITS: tuple[RateLimitItem, ...] = (RateLimitItemPerMinute(1), RateLimitItemPerDay(10))
-"""Limits for the invitations of one address by one organization.
+"""Rate limits for invitations that one organization sends to one address.
 
-A count shared by all organizations would reveal whom other organizations invite.
+If all organizations shared a limit, it would reveal whom other organizations invite.
 """
 emails = Emails(Path(__file__).parent / "letters", queue="bulk_mail")
 
@@ -34,7 +34,7 @@ emails = Emails(Path(__file__).parent / "letters", queue="bulk_mail")
 def invite(
     caller: Caller, *, email: str, role: str, team_ids: list[UUID] | None = None
 ) -> InvitationDetails:
-    """Invite an address, or send its pending invitation again with a new token and expiry.
+    """Email an invitation, or resend a pending invitation with a new token and expiry.
 
     Raises 400 on `email` or `team_ids`, 403 `insufficient_role` if the role is above the caller's
     role, 409 `conflict` if the address belongs to a member, and 429 `rate_limited`.
@@ -67,7 +67,7 @@ def invite(
 
 
 def _check_teams(team_ids: list[UUID]) -> None:
-    unknown_ids = set(team_ids) - teams.lock_existing(team_ids)
+    unknown_ids = set(team_ids) - teams.lock_existing_teams(team_ids)
     if unknown_ids:
         raise errors.invalid(
             "Must be teams of the organization.", "team_ids", team_ids=sorted(unknown_ids)
@@ -100,7 +100,7 @@ def _send_email(
 
 
 def revoke(invitation_id: UUID) -> None:
-    """Revoke an invitation. Raises 404, or 409 `conflict` if it was accepted."""
+    """Revoke a pending invitation. Raises 404, and 409 `conflict` if it was already accepted."""
     if queries.revoke(invitation_id):
         return
     invitation = queries.get(invitation_id)
@@ -110,28 +110,30 @@ def revoke(invitation_id: UUID) -> None:
 
 
 def revoke_by_inviter(user_id: UUID, *, role: Role | None) -> None:
-    """Revoke the pending invitations that a user sent in all bound organizations but may not send.
+    """Revoke the pending invitations that a user sent but is no longer allowed to send.
 
-    `role` is the user's current role; None if they are not a member or cannot sign in.
+    `role` is the user's current role, or None if the user is no longer a member or cannot sign in.
+    Applies to the current organization or, within `tenancy.across_organizations`, to all.
     """
     allowed_roles = [] if role is None or role < MIN_ROLE else [r for r in Role if r <= role]
     queries.revoke_by_inviter(user_id, [r.name for r in Role if r not in allowed_roles])
 
 
 def count_invitation(email: str) -> None:
-    """Count an invitation that the current organization sends to a parsed address.
+    """Count an invitation from the current organization towards its rate limits.
 
-    Raises 429 `rate_limited` if a limit is reached.
+    `email` must be in the form returned by `addresses.parse`. Raises 429 `rate_limited` if a limit
+    is reached.
     """
     organization = str(tenancy.current_organization_id())
     mailbox = container.keyring().fingerprint(
         "invited", organization + addresses.get_mailbox_key(email)
     )
     for limit in ADDRESS_LIMITS:
-        ratelimit.count(limit, "invited_address", mailbox, what="Invitations to one address")
+        ratelimit.count(limit, "invited_address", mailbox, subject="Invitations to one address")
     daily_limit = RateLimitItemPerDay(container.settings().invitations_per_day)
     ratelimit.count(
-        daily_limit, "invitations", organization, what="Invitations of one organization"
+        daily_limit, "invitations", organization, subject="Invitations of one organization"
     )
 
 

@@ -1,1 +1,1 @@
-"""Members of organizations and their roles."""
+"""Members of organizations: listing, roles, removal and ownership transfer."""

@@ -1,4 +1,7 @@
-"""SQL queries for eligible members, who have a sufficient role and an enabled account."""
+"""SQL queries for eligible members.
+
+A member is eligible for work if their role is sufficient and their account is not disabled.
+"""
 
 from collections.abc import Iterable
 from uuid import UUID
@@ -10,10 +13,10 @@ from app.kit.permissions import Role
 
 
 def build_eligible_members(role: Role, alias: str = "member") -> str:
-    """Return SQL for the memberships with at least `role` whose accounts are not disabled.
+    """Build SQL for the memberships with at least `role` whose accounts are not disabled.
 
-    The SQL is a table expression for FROM, or in parentheses for JOIN. `alias` is the alias of
-    `memberships`; the caller must filter the memberships by organization.
+    The SQL is a table expression for a FROM clause or, in parentheses, for a JOIN clause. `alias`
+    is the alias of `memberships`. The caller must filter the memberships by organization.
     """
     roles = ", ".join(f"'{eligible_role.name}'" for eligible_role in Role if eligible_role >= role)
     return (
@@ -33,15 +36,15 @@ _FIND_ELIGIBLE = {
 
 
 def find_eligible(user_ids: Iterable[UUID], role: Role) -> set[UUID]:
-    """Return the ids of the users who have an enabled account and at least `role`."""
+    """Return the ids of the users who are eligible members with at least `role`."""
     return set(db.session().scalars(text(_FIND_ELIGIBLE[role]), _build_params(user_ids)))
 
 
 def lock_eligible(user_ids: Iterable[UUID], role: Role) -> set[UUID]:
-    """Return the ids of the eligible users, and keep them eligible until the transaction ends.
+    """Lock the memberships of eligible users until the transaction ends, and return the user ids.
 
-    Role changes and removals wait for the lock. Therefore nobody can assign work to a leaving user
-    after the user's work was released.
+    Role changes and removals wait for the lock. Therefore, no work can be assigned to a leaving
+    user after the user's work was released.
     """
     statement = text(f"{_FIND_ELIGIBLE[role]} ORDER BY member.user_id FOR SHARE OF member")
     return set(db.session().scalars(statement, _build_params(user_ids)))
@@ -60,20 +63,19 @@ _LOCK_TEAM_MEMBERS = text(
 
 
 def lock_eligible_of_team(team_id: UUID, role: Role) -> list[UUID]:
-    """Return the ids of the eligible members of a team, and keep them in the team until commit.
+    """Lock the eligible members of a team until the transaction ends, and return their user ids.
 
-    The removal of a member waits for the lock. It therefore runs after an assignment to the team,
-    and then also releases work that the team can no longer do.
+    The removal of a team member waits for the lock. Therefore, it runs after a concurrent
+    assignment to the team, and also releases the assigned work if the team can no longer do it.
     """
     # Memberships are locked before team members, in the same order as when a member is removed.
-    eligible = lock_eligible(_list_team_member_ids(team_id), role)
-    return list(
-        db.session().scalars(_LOCK_TEAM_MEMBERS, {**_build_params(eligible), "team_id": team_id})
-    )
+    eligible_ids = lock_eligible(_list_team_member_ids(team_id), role)
+    params = {**_build_params(eligible_ids), "team_id": team_id}
+    return list(db.session().scalars(_LOCK_TEAM_MEMBERS, params))
 
 
 def has_eligible(team_id: UUID, role: Role) -> bool:
-    """Return True if at least one member of the team is eligible."""
+    """Return True if the team has at least one eligible member."""
     return bool(find_eligible(_list_team_member_ids(team_id), role))
 
 

@@ -1,4 +1,4 @@
-"""SQL queries for members."""
+"""SQL queries for listing, changing and removing members."""
 
 from collections.abc import Mapping
 from datetime import datetime
@@ -65,7 +65,8 @@ _TEAM_ARRAY = (
     .correlate(Membership)
     .scalar_subquery()
 )
-# The ids are selected as text because a page has hundreds of ids, which are only serialized.
+# The ids are selected as text, because they are only serialized: converting hundreds of ids per
+# page to UUID objects would be wasted work.
 _COLUMNS: tuple[Any, ...] = (
     cast(Membership.user_id, Text).label("user_id"),
     cast(Membership.user_id, Text).label("id"),
@@ -91,7 +92,7 @@ _BY_NAME = PreparedList(
 
 
 def get_page(request: PageRequest, filters: Mapping[str, Any]) -> Page:
-    """Return a page of members with their teams."""
+    """Return a page of the members that match the filters, with their teams."""
     if not filters and request.sort == "name":
         return _BY_NAME.page(request)
     conditions = _build_conditions(filters)
@@ -143,7 +144,7 @@ def _build_conditions(filters: Mapping[str, Any]) -> list[ColumnElement[bool]]:
 
 
 class MemberDetails(NamedTuple):
-    """A member with the columns of `get_page`; `user_id` and `id` are the same."""
+    """A member with the same columns as in `get_page`; `user_id` and `id` are equal."""
 
     user_id: str
     id: str
@@ -158,19 +159,19 @@ class MemberDetails(NamedTuple):
 
 
 def get(user_id: UUID) -> MemberDetails | None:
-    """Return a member, or None."""
+    """Return a member with their teams, or None if the user is not a member."""
     row = db.session().execute(_MEMBERS.where(Membership.user_id == user_id)).one_or_none()
     return None if row is None else MemberDetails(*row)
 
 
-def is_disabled(user_id: UUID) -> bool:
-    """Return true if the account is disabled, and lock the account until the transaction ends."""
+def lock_and_check_disabled(user_id: UUID) -> bool:
+    """Lock an account until the transaction ends, and return true if it is disabled."""
     statement = select(User.disabled_at).where(User.id == user_id)
     return db.session().execute(statement.with_for_update(read=True)).scalar_one() is not None
 
 
 def count_other_owners(user_id: UUID) -> int:
-    """Count the other owners of the organization whose accounts are not disabled."""
+    """Return how many owners with enabled accounts the organization has, besides `user_id`."""
     statement = (
         select(func.count())
         .select_from(Membership)
@@ -185,7 +186,7 @@ def count_other_owners(user_id: UUID) -> int:
 
 
 def set_role(user_id: UUID, role: str) -> None:
-    """Set the role of a member and increase the membership's revision."""
+    """Set a member's role and increment the membership's revision."""
     db.session().execute(
         update(Membership)
         .where(Membership.user_id == user_id)
@@ -196,7 +197,7 @@ def set_role(user_id: UUID, role: str) -> None:
 
 def remove(user_id: UUID) -> list[UUID]:
     """Delete a membership, and return the ids of the teams that the user was in."""
-    # The membership is locked first, so that nobody can add the user to another team meanwhile.
+    # The membership is locked first, so that the user cannot be added to another team now.
     db.session().execute(
         select(Membership.user_id).where(Membership.user_id == user_id).with_for_update()
     )

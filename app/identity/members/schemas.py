@@ -1,4 +1,4 @@
-"""Schemas of requests and responses about members."""
+"""Request and response schemas for members."""
 
 from app.identity.users.schemas import UserSummary
 from app.kit.api.fields import Int, List, Nested, OneOf, Response, Schema, Str, UtcDateTime, Uuid
@@ -19,7 +19,7 @@ class MemberTeam(Response):
 
 
 class Member(Response):
-    """A member of the organization, identified by the id of the user."""
+    """A member of the organization; `id` is the user's id."""
 
     id = Uuid()
     user = Nested(MemberUser)

@@ -24,10 +24,10 @@ def get(user_id: UUID) -> MemberDetails:
 
 
 def update(caller: Caller, user_id: UUID, *, role: str, revision: int | None) -> MemberDetails:
-    """Set the role of a member, and emit `member.role_changed`.
+    """Change a member's role, and emit `member.role_changed`.
 
-    Raises 404; 403 if members raise their own role or if only an owner may make the change; 409
-    `stale_precondition`, or `conflict` if no owner would be left.
+    Raises 404, 403 if the caller would raise their own role or if only an owner may make the
+    change, 409 `stale_precondition`, and 409 `conflict` if no owner would be left.
     """
     organization_queries.lock(caller.org.id)
     member = get(user_id)
@@ -49,10 +49,10 @@ def update(caller: Caller, user_id: UUID, *, role: str, revision: int | None) ->
 
 
 def remove(caller: Caller, user_id: UUID) -> None:
-    """End a membership: admins may remove other members, and any member may leave.
+    """End a membership: admins may remove other members, and every member may leave.
 
-    Emits `member.removed`; subscribers release the member's work. Raises 404; 403 if the caller
-    lacks the permission; 409 `conflict` if no owner would be left.
+    Emits `member.removed`; subscribers release the member's work. Raises 404, 403 if the caller may
+    not remove this member, and 409 `conflict` if no owner would be left.
     """
     organization_queries.lock(caller.org.id)
     role = Role[get(user_id).role]
@@ -71,16 +71,16 @@ def remove(caller: Caller, user_id: UUID) -> None:
 def transfer_ownership(caller: Caller, *, user_id: UUID) -> MemberDetails:
     """Make another member an owner and the caller an admin, and return the new owner.
 
-    Emits `member.role_changed` for both. Raises 400 if the user is not another member, or if their
-    account is disabled, because the organization would have no owner who can sign in.
+    Emits `member.role_changed` for both users. Raises 400 if `user_id` is not another member, and
+    400 if the member's account is disabled, because then no owner might be able to sign in.
     """
     organization_queries.lock(caller.org.id)
     role = organization_queries.get_role(user_id)
     if role is None or user_id == caller.user_id:
         raise errors.invalid("Must be another member of the organization.", "user_id")
     require_role(organizations.lock_role(caller), Role.owner)
-    if queries.is_disabled(user_id):
-        raise errors.invalid("The account of this member is disabled.", "user_id")
+    if queries.lock_and_check_disabled(user_id):
+        raise errors.invalid("This member's account is disabled.", "user_id")
     if Role[role] is not Role.owner:
         change_role(user_id, old_role=Role[role], role=Role.owner, changed_by=caller.user_id)
     change_role(caller.user_id, old_role=Role.owner, role=Role.admin, changed_by=caller.user_id)
@@ -97,17 +97,17 @@ def _check_other_owner(user_id: UUID) -> None:
 
 
 def change_role(user_id: UUID, *, old_role: Role, role: Role, changed_by: UUID | None) -> None:
-    """Set the role of a member of the current organization, and emit `member.role_changed`.
+    """Set a member's role in the current organization, and emit `member.role_changed`.
 
-    The caller checks the permissions. Revokes the open invitations that the member sent and that
-    the new role may not send. Revokes the single sign-on sessions of a new owner: an administrator
-    chose the identity provider, and the owner has not confirmed it yet.
+    The caller checks the permissions. Revokes the pending invitations that the member sent but may
+    not send with the new role. Revokes the single sign-on sessions of a new owner, because the
+    owner has not yet confirmed the identity provider that an administrator chose.
     """
     queries.set_role(user_id, role.name)
     if role < old_role:
         invitations.revoke_by_inviter(user_id, role=role)
     if role is Role.owner:
-        session_queries.revoke_single_sign_on(user_id, tenancy.current_organization_id())
+        session_queries.revoke_sso_sessions(user_id, tenancy.current_organization_id())
     payload: emitted_events.MemberRoleChangedPayload = {
         "user_id": user_id,
         "from": old_role.name,
@@ -118,17 +118,17 @@ def change_role(user_id: UUID, *, old_role: Role, role: Role, changed_by: UUID |
 
 
 def end_membership(user_id: UUID, *, role: Role, removed_by: UUID | None) -> None:
-    """End a membership of the current organization, and emit `member.removed`.
+    """End a membership in the current organization, and emit `member.removed`.
 
     The caller checks the permissions. `removed_by` is None if the single sign-on policy ends the
-    membership; single sign-on may then admit the user again. Otherwise the user needs a new
-    invitation, regardless of how they sign in, so open invitations to their address are revoked.
-    The invitations that the user sent are revoked in both cases.
+    membership; single sign-on may then admit the user again. Otherwise, the user can only return
+    with a new invitation, regardless of how they sign in, so the pending invitation to their
+    address is revoked. The pending invitations that the user sent are revoked in both cases.
     """
     if removed_by is not None:
         # Invitations are locked before the membership, in the same order as when an invitation is
         # accepted.
-        invitation_queries.revoke_by_address(user_id)
+        invitation_queries.revoke_by_invitee(user_id)
         organization_queries.insert_removal(user_id)
     team_ids = queries.remove(user_id)
     invitations.revoke_by_inviter(user_id, role=None)

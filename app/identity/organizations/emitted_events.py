@@ -1,4 +1,4 @@
-"""Names and payloads of the events about organizations and their members."""
+"""Names and payloads of events about organizations and members."""
 
 from datetime import datetime
 from typing import TypedDict
@@ -14,7 +14,7 @@ MEMBER_JOINED = "member.joined"
 MEMBER_ROLE_CHANGED = "member.role_changed"
 MEMBER_REMOVED = "member.removed"
 MEMBER_DISABLED = "member.disabled"
-"""Emitted in each organization of a disabled account; the payload is {user_id}."""
+"""Emitted in each organization of a disabled account; the payload contains only `user_id`."""
 
 
 class ClosedPayload(TypedDict):

@@ -1,4 +1,4 @@
-"""Models of organizations, which are the tenants, and of their members."""
+"""Models for organizations, which are the tenants, and for memberships."""
 
 from datetime import datetime
 from typing import Any
@@ -12,15 +12,16 @@ from app.kit.encryption import encrypted
 from app.kit.tenancy import TenantModel
 
 CLOSED_STATUSES = ("closed", "erased")
-"""Statuses of organizations that nobody can access any more."""
+"""Statuses of organizations that nobody can access anymore."""
 
 
 class Organization(db.Revised, db.Base):
     """A tenant. `slug` never changes; `status` is active, suspended, closed or erased.
 
     `settings` contains only the settings that were set, not the defaults. `ai_provider_key` is
-    encrypted. `erasure` is the progress of the erasure: {rows: {table: count}, users, files,
-    bytes}. The row of an erased organization is kept with its slug.
+    encrypted. `erasure` is the progress of the erasure: the numbers of deleted rows by table,
+    deleted accounts (`users`) and deleted files, and the files' total size in bytes. The row of an
+    erased organization is kept with its slug.
     """
 
     __tablename__ = "organizations"

@@ -32,7 +32,7 @@ def list_for_user(
 ) -> list[dict[str, str]]:
     """Return the slug, name and role for each organization of a user, sorted by name.
 
-    With `only_organization_id`, other organizations are omitted.
+    If `only_organization_id` is not None, other organizations are omitted.
     """
     statement = _BY_NAME
     if only_organization_id is not None:
@@ -50,8 +50,8 @@ def get_page_for_user(
 ) -> Page:
     """Return a page of a user's organizations with all columns.
 
-    With `only_organization_id`, other organizations are omitted. `period` may have `created_after`
-    and `created_before`.
+    If `only_organization_id` is not None, other organizations are omitted. `period` may contain
+    `created_after` and `created_before`.
     """
     statement = _SELECT_FOR_USER.params(user_id=user_id)
     if only_organization_id is not None:
@@ -62,10 +62,10 @@ def get_page_for_user(
 def get_page_for_key(
     organization_id: UUID, role: str, page: PageRequest, **period: datetime | None
 ) -> Page:
-    """Return a page with the organization of an API key, with `role` as the caller's role.
+    """Return a page that contains only the organization of an API key, with the key's role.
 
-    The page has the columns of `get_page_for_user`. It is empty if the organization is closed or
-    does not match the filters.
+    The page has the same columns as in `get_page_for_user`. It is empty if the organization is
+    closed or does not match the filters.
     """
     statement = select(*_COLUMNS[:-1], literal(role).label("role")).where(
         Organization.id == organization_id,
@@ -83,21 +83,21 @@ def _paginate(
 
 
 def get_name(organization_id: UUID) -> str:
-    """Return the name of an organization."""
+    """Return the display name of an organization, which must exist."""
     statement = select(Organization.name).where(Organization.id == organization_id)
     return db.session().execute(statement).scalar_one()
 
 
 def get_time_zone(organization_id: UUID) -> str | None:
-    """Return the time zone of an organization, or None if it has not set one."""
+    """Return the time zone in an organization's settings, or None if it is not set."""
     statement = select(Organization.settings["time_zone"].astext)
     return db.session().scalar(statement.where(Organization.id == organization_id))
 
 
 def list_retention_days(only_organization_id: UUID | None = None) -> list[tuple[UUID, int]]:
-    """Return (id, retention days) for each organization that has a retention period.
+    """Return the id and the retention period in days of each organization that has one.
 
-    With `only_organization_id`, other organizations are omitted.
+    If `only_organization_id` is not None, other organizations are omitted.
     """
     days = Organization.settings["retention_days"].as_integer()
     statement = select(Organization.id, days).where(
@@ -109,9 +109,9 @@ def list_retention_days(only_organization_id: UUID | None = None) -> list[tuple[
 
 
 def lock(organization_id: UUID) -> Organization:
-    """Return the organization, locked against other writers until the transaction ends.
+    """Lock an organization's row until the transaction ends, and return the organization.
 
-    Every change to the organization or its members takes this lock.
+    Every change to an organization or its members takes this lock.
     """
     statement = (
         select(Organization)
@@ -134,7 +134,7 @@ def insert_organization(slug: str, values: dict[str, Any]) -> Organization | Non
 
 
 def insert_membership(user_id: UUID, role: str) -> bool:
-    """Insert a membership of the current organization, and return false if it already exists."""
+    """Insert a membership in the current organization; return false if it already exists."""
     statement = (
         insert(Membership)
         .values(
@@ -150,19 +150,22 @@ def insert_membership(user_id: UUID, role: str) -> bool:
 
 
 def get_role(user_id: UUID) -> str | None:
-    """Return the role of a member of the current organization, or None for any other user."""
+    """Return a user's role in the current organization, or None if they are not a member."""
     statement = select(Membership.role).where(Membership.user_id == user_id)
     return db.session().execute(statement).scalar_one_or_none()
 
 
 def lock_role(user_id: UUID) -> str | None:
-    """Return the current role of a member, locked until the transaction ends, or None."""
+    """Lock a user's membership until the transaction ends, and return the current role.
+
+    Returns None if the user is not a member of the current organization.
+    """
     statement = select(Membership.role).where(Membership.user_id == user_id)
     return db.session().scalar(statement.with_for_update(read=True))
 
 
 def insert_removal(user_id: UUID) -> None:
-    """Record that a person ended a membership of the current organization.
+    """Record that a person ended the user's membership in the current organization.
 
     Does nothing if the removal is already recorded.
     """
@@ -175,7 +178,7 @@ def insert_removal(user_id: UUID) -> None:
 
 
 def delete_removal(user_id: UUID) -> None:
-    """Delete the record that `insert_removal` inserted, if there is one."""
+    """Delete the record of the user's earlier removal from the organization, if there is one."""
     db.session().execute(
         delete(RemovedMember)
         .where(RemovedMember.user_id == user_id)

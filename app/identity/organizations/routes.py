@@ -1,4 +1,4 @@
-"""Routes of organizations; members and invitations are separate features."""
+"""API routes for organizations, without their members and invitations."""
 
 from typing import Any
 
@@ -28,8 +28,8 @@ blueprint = Blueprint("organizations", description="Organizations, which are the
 def list_organizations(caller: Caller, query: dict[str, Any]) -> Page:
     """List organizations.
 
-    Returns the organizations that the caller is a member of, with the caller's role in each. An API
-    key sees only its own organization, with the key's role.
+    Returns the organizations that the caller is a member of, with the caller's role in each
+    organization. For an API key, returns only the key's organization, with the key's role.
     """
     return service.list_for_caller(caller, **query)
 
@@ -45,7 +45,8 @@ def list_organizations(caller: Caller, query: dict[str, Any]) -> Page:
 def create_organization(caller: Caller, body: dict[str, Any]) -> dict[str, Any]:
     """Create an organization.
 
-    The caller becomes its owner. If `slug` is absent, a slug is generated from the name.
+    The caller becomes the organization's owner. If `slug` is absent, a slug is generated from the
+    name.
     """
     return service.render(service.create(owner_id=caller.user_id, **body), role=Role.owner)
 
@@ -71,7 +72,7 @@ def update_organization(
 ) -> dict[str, Any]:
     """Update an organization.
 
-    Changes the name and the settings. Settings that are left out keep their values.
+    Changes the name and the settings. Omitted settings keep their values.
     """
     return service.update(caller, revision=revision, **body)
 

@@ -1,4 +1,4 @@
-"""Request and response schemas of organizations."""
+"""Request and response schemas for organizations."""
 
 from app.identity.organizations import slugs
 from app.kit.api.fields import (
@@ -27,7 +27,7 @@ class OrganizationFilters(Schema):
 
 
 class OrganizationSummary(Response):
-    """An organization in the login response."""
+    """One of the user's organizations, with the user's role in it."""
 
     slug = Str()
     name = Str()
@@ -44,7 +44,7 @@ class AiProvider(Response):
 
 
 class OrganizationSettings(Response):
-    """An organization's settings."""
+    """An organization's settings; settings that were never set have their defaults."""
 
     locale = Str(description="Language tag (BCP 47).")
     time_zone = Str(description="IANA time zone.")
@@ -69,7 +69,7 @@ class OrganizationSettings(Response):
 
 
 class Organization(Response):
-    """An organization, as its members see it."""
+    """An organization with its settings, and the caller's role in it."""
 
     id = Uuid()
     slug = Str()
@@ -88,7 +88,10 @@ class Organization(Response):
 
 
 class AiProviderInput(Schema):
-    """Changes to the AI provider; a `base_url` with another origin deletes the stored key."""
+    """Changes to the AI provider.
+
+    If `base_url` changes to another scheme, host or port, the stored key is deleted.
+    """
 
     kind = Str(validate=OneOf(PROVIDERS))
     base_url = Str(allow_none=True, max_length=2000)
@@ -97,7 +100,7 @@ class AiProviderInput(Schema):
 
 
 class SettingsInput(Schema):
-    """Changes to the settings; settings that are left out keep their values."""
+    """Changes to the settings; omitted settings keep their values."""
 
     locale = Str(max_length=35)
     time_zone = Str(max_length=64)

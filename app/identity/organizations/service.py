@@ -7,7 +7,7 @@ from typing import Any
 from uuid import UUID
 
 from app.identity.organizations import emitted_events, queries, slugs
-from app.identity.organizations import settings as rules
+from app.identity.organizations import settings as organization_settings
 from app.identity.organizations.models import Membership, Organization
 from app.kit import container, db, errors, events, plan_limits, tenancy
 from app.kit.pagination import Page, PageRequest
@@ -16,18 +16,18 @@ from app.kit.plan_limits import Meter
 from app.kit.principal import Caller
 
 _MAX_ATTEMPTS = 8
-DEFAULT_TIME_ZONE: str = rules.DEFAULTS["time_zone"]
+DEFAULT_TIME_ZONE: str = organization_settings.DEFAULTS["time_zone"]
 """The time zone of organizations that have not set a time zone."""
 MIN_GRACE_PERIOD = timedelta(hours=1)
-"""The minimum grace period: requests and jobs running at the closing end before the erasure."""
+"""The minimum time between closing and erasure, within which running requests and jobs end."""
 
 
 def list_for_user(
     user_id: UUID, *, only_organization_id: UUID | None = None
 ) -> list[dict[str, str]]:
-    """Return the organizations of a user, sorted by name: [{slug, name, role}].
+    """Return the slug, name and role for each organization of a user, sorted by name.
 
-    With `only_organization_id`, other organizations are omitted.
+    If `only_organization_id` is not None, other organizations are omitted.
     """
     with tenancy.across_organizations(reason="a user's memberships span organizations"):
         return queries.list_for_user(user_id, only_organization_id=only_organization_id)
@@ -36,50 +36,54 @@ def list_for_user(
 def list_for_caller(caller: Caller, page: PageRequest, **period: datetime | None) -> Page:
     """Return a page of the caller's organizations, with the caller's role in each.
 
-    An API key sees only its own organization, with the key's role. A session that is limited to one
-    organization sees only that organization.
+    For an API key, the page contains only the key's organization, with the key's role. For a
+    session that is limited to one organization, it contains only that organization.
     """
     if caller.api_key_id is not None:
         assert caller.role is not None
-        result = queries.get_page_for_key(caller.org.id, caller.role.name, page, **period)
+        organizations = queries.get_page_for_key(caller.org.id, caller.role.name, page, **period)
     else:
         with tenancy.across_organizations(reason="a user's memberships span organizations"):
-            result = queries.get_page_for_user(
+            organizations = queries.get_page_for_user(
                 caller.user_id, page, only_organization_id=caller.only_organization, **period
             )
-    return replace(result, items=[_add_settings(row._asdict()) for row in result.items])
+    items = [_add_settings(row._asdict()) for row in organizations.items]
+    return replace(organizations, items=items)
 
 
 def list_for_key(caller: Caller) -> list[dict[str, str]]:
-    """Return the organization of an API key with the key's role: [{slug, name, role}]."""
+    """Return a list with only the API key's organization: its slug and name, and the key's role."""
     assert caller.role is not None
     name = queries.get_name(caller.org.id)
     return [{"slug": caller.org.slug, "name": name, "role": caller.role.name}]
 
 
 def get(caller: Caller) -> dict[str, Any]:
-    """Return the organization of the request, as the caller sees it."""
+    """Return the organization that the request names, with its settings and the caller's role."""
     assert caller.role is not None
     return render(db.session().get_one(Organization, caller.org.id), role=caller.role)
 
 
 def render(organization: Organization, *, role: Role) -> dict[str, Any]:
-    """Return an organization as a member with `role` sees it."""
+    """Return an organization's fields for a member with `role`, including all settings."""
     names = [column.key for column in Organization.__table__.columns]
     return _add_settings({**{n: getattr(organization, n) for n in names}, "role": role.name})
 
 
 def _add_settings(row: Mapping[str, Any]) -> dict[str, Any]:
-    return {**row, "settings": rules.render(row["settings"], row["ai_provider_key"])}
+    return {
+        **row,
+        "settings": organization_settings.render(row["settings"], row["ai_provider_key"]),
+    }
 
 
-def list_with_retention() -> list[UUID]:
+def list_ids_with_retention() -> list[UUID]:
     """Return the ids of the organizations that have a retention period."""
     return [organization_id for organization_id, _ in queries.list_retention_days()]
 
 
 def get_time_zone(organization_id: UUID) -> str:
-    """Return the time zone of an organization."""
+    """Return the time zone in an organization's settings, or the default time zone."""
     return queries.get_time_zone(organization_id) or DEFAULT_TIME_ZONE
 
 
@@ -102,13 +106,13 @@ def create(
 ) -> Organization:
     """Create an organization and its owner's membership, and flush them; the caller commits.
 
-    Without `slug`, a slug is generated from the name; without `plan`, the organization gets the
-    operator's default plan. `settings` has the form that clients send. Raises 400
+    If `slug` is None, a slug is generated from the name. If `plan` is None, the organization gets
+    the operator's default plan. `settings` contains settings as clients send them. Raises 400
     `validation_error` on an invalid slug or setting, and 409 `conflict` if the slug is, or ever
     was, in use.
     """
-    rules.check_address(settings or {})
-    stored_settings, provider_key = rules.merge({}, None, settings or {})
+    organization_settings.check_provider_address(settings or {})
+    stored_settings, provider_key = organization_settings.merge({}, None, settings or {})
     values = {
         "name": name,
         "settings": stored_settings,
@@ -175,20 +179,20 @@ def update(
     name: str | None = None,
     settings: dict[str, Any] | None = None,
 ) -> dict[str, Any]:
-    """Update the name and the settings; settings that are left out keep their values.
+    """Update the name and the settings; omitted settings keep their values.
 
     Raises 409 `stale_precondition`, and 400 `validation_error` on an invalid setting.
     """
     assert caller.role is not None
     if settings:
-        rules.check_address(settings)
+        organization_settings.check_provider_address(settings)
     record = queries.lock(caller.org.id)
     if revision not in (None, record.revision):
         raise errors.stale(record.revision)
     if name is not None:
         record.name = name
     if settings:
-        record.settings, record.ai_provider_key = rules.merge(
+        record.settings, record.ai_provider_key = organization_settings.merge(
             record.settings, record.ai_provider_key, settings
         )
     db.session().flush()
@@ -198,8 +202,8 @@ def update(
 def close(caller: Caller, *, slug: str) -> dict[str, Any]:
     """Close the organization: access ends immediately, and it is erased after the grace period.
 
-    Emits `organization.closed`. Raises 400 if `slug` is not the organization's, and 409 if it is
-    already closed.
+    Emits `organization.closed`. Raises 400 if `slug` is not the organization's slug, and 409 if the
+    organization is already closed.
     """
     assert caller.role is not None
     if slug != caller.org.slug:
@@ -212,7 +216,7 @@ def close(caller: Caller, *, slug: str) -> dict[str, Any]:
 def close_record(record: Organization) -> None:
     """Close a locked organization, which must be the current organization.
 
-    Emits `organization.closed`. Raises 409 if it is already closed.
+    Emits `organization.closed`. Raises 409 if the organization is already closed.
     """
     if record.closed_at is not None:
         raise errors.conflict("The organization is already closed.", state=record.status)
@@ -230,7 +234,7 @@ def close_record(record: Organization) -> None:
 def reopen_record(record: Organization) -> None:
     """Reopen a locked organization, which must be the current organization.
 
-    Emits `organization.reopened`. Raises 409 if it is not closed, or if the erasure has begun.
+    Emits `organization.reopened`. Raises 409 if it is not closed or its erasure has begun.
     """
     if record.status != "closed" or record.erasure is not None:
         state = record.status if record.erasure is None else "erased"
@@ -241,14 +245,15 @@ def reopen_record(record: Organization) -> None:
 
 
 def lock(organization_id: UUID) -> Organization:
-    """Return an organization, locked against other writers until the transaction ends."""
+    """Lock an organization's row until the transaction ends, and return the organization."""
     return queries.lock(organization_id)
 
 
 def change_plan(record: Organization, *, plan: str, limits: dict[str, int | None]) -> None:
     """Replace the plan and the limits of a locked organization.
 
-    It must be the current organization. Emits `organization.plan_changed` if anything changes.
+    It must be the current organization. A limit of None means no limit. Emits
+    `organization.plan_changed` if anything changes.
     """
     if (record.plan, record.plan_limits) == (plan, limits):
         return
@@ -263,11 +268,11 @@ def change_plan(record: Organization, *, plan: str, limits: dict[str, int | None
 
 
 def lock_role(caller: Caller) -> Role:
-    """Return the caller's current role, locked until the transaction ends.
+    """Lock the caller's membership until the transaction ends, and return the caller's role.
 
-    If the role has changed since the caller was authenticated, the lower role is returned. An API
-    key keeps its own role, regardless of the current role of its creator. Raises 403
-    `permission_denied` if the user is no longer a member.
+    If the role has changed since the caller was authenticated, returns the lower of the two roles.
+    For an API key, returns the key's role and locks nothing. Raises 403 `permission_denied` if the
+    user is no longer a member.
     """
     assert caller.role is not None
     if caller.api_key_id is not None:
@@ -280,14 +285,16 @@ def lock_role(caller: Caller) -> Role:
 
 def get_claim_minutes(stored_settings: Mapping[str, Any]) -> int:
     """Return the number of minutes after which a claim expires unless it is renewed."""
-    return int(stored_settings.get("claim_minutes") or rules.DEFAULTS["claim_minutes"])
+    return int(
+        stored_settings.get("claim_minutes") or organization_settings.DEFAULTS["claim_minutes"]
+    )
 
 
 def allows_self_review(stored_settings: Mapping[str, Any]) -> bool:
-    """Return True if reviewers may decide on tag sets that they labeled."""
+    """Return True if reviewers may accept or reject tag sets that they labeled."""
     return stored_settings.get("allow_self_review") is True
 
 
 def get_draft_hours(stored_settings: Mapping[str, Any]) -> int:
     """Return the number of hours for which a draft reserves its document after the claim ends."""
-    return int(stored_settings.get("draft_hours") or rules.DEFAULTS["draft_hours"])
+    return int(stored_settings.get("draft_hours") or organization_settings.DEFAULTS["draft_hours"])

@@ -1,4 +1,4 @@
-"""Settings of an organization: validation, defaults, and the form returned to clients."""
+"""Organization settings: validation, defaults, and rendering for clients."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -19,31 +19,34 @@ _BUILTIN_PROVIDER: Mapping[str, Any] = {"kind": "builtin", "base_url": None, "mo
 _RANGES = {"retention_days": (1, 36_500), "claim_minutes": (1, 1440), "draft_hours": (1, 8760)}
 
 
-def render(stored: Mapping[str, Any], provider_key: str | None) -> dict[str, Any]:
-    """Return all settings with defaults, and whether the AI provider's key is set."""
+def render(stored_settings: Mapping[str, Any], provider_key: str | None) -> dict[str, Any]:
+    """Return all settings for clients, with defaults filled in, but without the provider's key.
+
+    `ai_provider.api_key_set` is true if the organization has a key.
+    """
     provider = {
         **_BUILTIN_PROVIDER,
-        **stored.get("ai_provider", {}),
+        **stored_settings.get("ai_provider", {}),
         "api_key_set": bool(provider_key),
     }
-    return {**DEFAULTS, **stored, "ai_provider": provider}
+    return {**DEFAULTS, **stored_settings, "ai_provider": provider}
 
 
 def merge(
-    stored: Mapping[str, Any], provider_key: str | None, changes: Mapping[str, Any]
+    stored_settings: Mapping[str, Any], provider_key: str | None, changes: Mapping[str, Any]
 ) -> tuple[dict[str, Any], str | None]:
-    """Return the settings and the encrypted key to store after `changes` are applied to `stored`.
+    """Apply `changes`, and return the settings and the encrypted provider key to store.
 
-    `changes` has the form that clients send, including `ai_provider.api_key`. Settings that are not
-    in `changes` keep their values. Raises 400 `validation_error` on an invalid setting. Call
-    `check_address` first: this function does not check the address of `base_url`.
+    `changes` contains settings as clients send them, including `ai_provider.api_key`. Settings that
+    are not in `changes` keep their values. Call `check_provider_address` first: this function does
+    not check the address of `base_url`. Raises 400 `validation_error` on an invalid setting.
     """
-    merged = {**stored, **{k: v for k, v in changes.items() if k != "ai_provider"}}
+    merged = {**stored_settings, **{k: v for k, v in changes.items() if k != "ai_provider"}}
     for name in changes:
         _validate(merged, name)
     if "ai_provider" in changes:
         merged["ai_provider"], provider_key = _merge_provider(
-            stored.get("ai_provider", {}), provider_key, changes["ai_provider"]
+            stored_settings.get("ai_provider", {}), provider_key, changes["ai_provider"]
         )
     return merged, provider_key
 
@@ -61,16 +64,17 @@ def _validate(settings: dict[str, Any], name: str) -> None:
 
 
 def _merge_provider(
-    stored: Mapping[str, Any], key: str | None, changes: Mapping[str, Any]
+    stored_provider: Mapping[str, Any], key: str | None, changes: Mapping[str, Any]
 ) -> tuple[dict[str, Any], str | None]:
     provider = {
         **_BUILTIN_PROVIDER,
-        **stored,
+        **stored_provider,
         **{k: v for k, v in changes.items() if k != "api_key"},
     }
     _check_provider(provider)
-    if _get_origin(provider["base_url"]) != _get_origin(stored.get("base_url")):
-        # Otherwise somebody who cannot read the key could have it sent to their own server.
+    if _get_origin(provider["base_url"]) != _get_origin(stored_provider.get("base_url")):
+        # Otherwise, somebody who cannot read the key could make this service send it to their own
+        # server.
         key = None
     if "api_key" in changes:
         plain_key = changes["api_key"]
@@ -86,10 +90,10 @@ def _check_provider(provider: Mapping[str, Any]) -> None:
                 raise errors.invalid(message, f"settings.ai_provider.{name}")
 
 
-def check_address(changes: Mapping[str, Any]) -> None:
+def check_provider_address(changes: Mapping[str, Any]) -> None:
     """Raise 400 if this service must not connect to the AI provider's address.
 
-    Resolves the host name, so call this before locking any row.
+    The function resolves the host name, which may be slow. Call it before locking any row.
     """
     url = changes.get("ai_provider", {}).get("base_url")
     if url:

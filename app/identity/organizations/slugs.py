@@ -28,21 +28,22 @@ _MAX_NAME_LENGTH = 200
 
 
 def is_slug(text: str) -> bool:
-    """Return true if `text` is 3 to 63 characters of a-z and 0-9 with single hyphens between."""
+    """Return true for 3 to 63 characters of a-z and 0-9 with single hyphens between them."""
     has_valid_length = MIN_LENGTH <= len(text) <= MAX_LENGTH
     return has_valid_length and re.fullmatch(PATTERN, text) is not None
 
 
 def build_slug(name: str) -> str | None:
-    """Return a slug transliterated from a name, or None if the result is invalid or reserved."""
+    """Transliterate a name to a slug, or return None if the slug is invalid or reserved."""
     slug = _transliterate(name, MAX_LENGTH)
     return slug if is_slug(slug) and slug not in RESERVED else None
 
 
 def build_slug_with_suffix(name: str) -> str:
-    """Return a slug with a random suffix, for a name whose plain slug is taken or invalid.
+    """Transliterate a name to a slug with a random suffix, if the plain slug is taken or invalid.
 
-    A sequential number would reveal how many organizations have the same name.
+    The suffix is random because a sequential number would reveal how many organizations have the
+    same name.
     """
     suffix = "".join(secrets.choice(_SUFFIX_CHARACTERS) for _ in range(_SUFFIX_LENGTH))
     return f"{_transliterate(name, _MAX_STEM_LENGTH) or 'organization'}-{suffix}"

@@ -1,1 +1,1 @@
-"""Web pages that emails link to: plain HTML without scripts, in the languages of the emails."""
+"""Web pages that emails link to: plain HTML without scripts, in the same languages as emails."""

@@ -1,7 +1,8 @@
-"""Handlers of requests for pages with a form: GET reads, POST acts.
+"""Request handlers for pages with a form: GET shows the form, POST performs the action.
 
 GET and HEAD change nothing, because mail programs and scanners open links automatically. POST does
-the same as the API's operation: same service, same rate limit, same audit entry, one commit.
+the same as the corresponding API operation: it uses the same service and rate limit, writes the
+same audit entry and commits once.
 """
 
 from collections.abc import Iterator
@@ -11,7 +12,7 @@ from flask import Response, g, request
 from sqlalchemy.exc import SQLAlchemyError
 
 from app.identity.pages import rendering
-from app.identity.pages.problems import Problem, explain
+from app.identity.pages.problems import Problem, find_problem
 from app.identity.pages.rendering import View
 from app.identity.pages.token_pages import Context, Form, FormPage
 from app.kit import audit, db, db_errors, ratelimit
@@ -26,7 +27,7 @@ _PHRASES_FOR_NEW_LINK = {"link_invalid", "invitation_revoked", "invitation_expir
 
 @contextmanager
 def _translate_errors() -> Iterator[None]:
-    """Turn database errors into API errors, and roll the transaction back on any error."""
+    """Convert database errors to API errors, and roll the transaction back on any error."""
     try:
         yield
     except ApiError:
@@ -38,12 +39,12 @@ def _translate_errors() -> Iterator[None]:
 
 
 def show(page: FormPage) -> Response:
-    """Handle GET and HEAD: show the purpose of the token, and the form. The token stays valid."""
+    """Handle GET and HEAD: show what the token is for, and the form. The token stays valid."""
     g.operation = f"show_{page.name}"
     language = rendering.choose_language(request.args.get("lang", ""))
     token = request.args.get("token", "")
     try:
-        context = _read(page, token, language)
+        context = _read_context(page, token, language)
     except ApiError as error:
         return _refuse(page, error, language)
     return rendering.render(_build_form_view(page, token, {}, context, []), language)
@@ -59,7 +60,7 @@ def submit(page: FormPage) -> Response:
         return _refuse(page, error, rendering.choose_language(""))
     language = rendering.choose_language(form["lang"])
     try:
-        context = _read(page, form["token"], language)
+        context = _read_context(page, form["token"], language)
         problems = page.check(form, context)
         if not problems:
             _perform(page, form, context)
@@ -73,14 +74,13 @@ def submit(page: FormPage) -> Response:
 def submit_link(page: FormPage, token: str) -> Response:
     """Handle POST to the link in an email: perform the action without a form.
 
-    Mail programs send this request (RFC 8058). Its body has one of two formats, and contains no
-    further information.
+    Mail programs send this request (RFC 8058). The request body is read but ignored.
     """
     g.operation = f"submit_{page.name}"
     language = rendering.choose_language(request.args.get("lang", ""))
     try:
         requests.read_body(_MAX_FORM_BYTES)
-        context = _read(page, token, language)
+        context = _read_context(page, token, language)
         _perform(page, {"token": token}, context)
     except ApiError as error:
         return _refuse(page, error, language)
@@ -101,13 +101,13 @@ def _check_site() -> None:
         )
 
 
-def _read(page: FormPage, token: str, language: str) -> Context:
+def _read_context(page: FormPage, token: str, language: str) -> Context:
     db.set_read_only(read_only=True)
     try:
         with _translate_errors():
             return page.read(token, language)
     finally:
-        # The transaction of the action must read everything again.
+        # The action runs in a new transaction, which must read everything again.
         db.session().close()
         db.set_read_only(read_only=False)
 
@@ -127,40 +127,40 @@ def _perform(page: FormPage, form: Form, context: Context) -> None:
 
 
 def _show_again(page: FormPage, form: Form, error: ApiError, language: str) -> Response:
-    """Return the form with the error, or only the error if the token is no longer valid."""
+    """Show the form with the error, or only the error if the token is no longer valid."""
     try:
-        context = _read(page, form["token"], language)
+        context = _read_context(page, form["token"], language)
     except ApiError:
         return _refuse(page, error, language)
-    problem = _explain(page, error, language)
+    problem = _find_problem(page, error, language)
     view = _build_form_view(page, form["token"], form, context, [problem])
     return rendering.render(view, language, error.status, error.headers)
 
 
 def _refuse(page: FormPage, error: ApiError, language: str) -> Response:
-    """Return a page with an error and no form."""
-    problem = _explain(page, error, language)
+    """Show an error without the form and, if it helps, how to get a new link."""
+    problem = _find_problem(page, error, language)
     needs_new_link = problem.phrase in _PHRASES_FOR_NEW_LINK
     view = View(
         title=f"{page.name}.title",
         problems=[problem],
         paragraphs=[f"{page.name}.again"] if needs_new_link else [],
-        next_page=page.again_page if needs_new_link else None,
+        next_page=page.new_link_page if needs_new_link else None,
     )
     return rendering.render(view, language, error.status, error.headers)
 
 
-def _explain(page: FormPage, error: ApiError, language: str) -> Problem:
-    return page.phrases.get(error.code) or explain(error, language)
+def _find_problem(page: FormPage, error: ApiError, language: str) -> Problem:
+    return page.phrases.get(error.code) or find_problem(error, language)
 
 
 def _build_form_view(
     page: FormPage, token: str, form: Form, context: Context, problems: list[Problem]
 ) -> View:
-    kind = "existing" if context.get("has_account") else "intro"
+    paragraph = "existing" if context.get("has_account") else "intro"
     return View(
         title=f"{page.name}.title",
-        paragraphs=[f"{page.name}.{kind}"],
+        paragraphs=[f"{page.name}.{paragraph}"],
         values=context,
         problems=problems,
         action=str(page.page),

@@ -1,7 +1,7 @@
 """The page for links in notifications, which says what a link leads to and how to open it.
 
-The page is built only from the link. It reads no data of the organization, so a visitor who is not
-signed in learns nothing, not even whether the record exists.
+The page is built only from the link. It reads none of the organization's data, so a visitor who is
+not signed in learns nothing, not even whether the linked record exists.
 """
 
 import re
@@ -30,7 +30,7 @@ TARGETS = {
     rf"exports/{_ID}": "export",
     r"quality/drift": "drift",
 }
-"""Maps the patterns of the paths that notifications link to, to the keys of their texts."""
+"""Maps path patterns of notification links to keys of page texts."""
 PARAMETERS = {
     "kind": r"label|review",
     "escalated": r"true",
@@ -38,47 +38,47 @@ PARAMETERS = {
     "labeler_id": _ID,
     "detection_id": _ID,
 }
-"""Maps the query parameters of links in notifications to the patterns of their values."""
+"""Maps the query parameters of notification links to value patterns."""
 _NOT_FOUND = 404
 
 
 def show(slug: str, resource: str) -> Response:
-    """Show what a notification's link leads to. Return 404 for any other link."""
+    """Show what a notification's link leads to, or return 404 for any other link."""
     g.operation = "show_open"
     language = rendering.choose_language(request.args.get("lang", ""))
-    phrase = _find_target(resource) if is_slug(slug) else None
-    if phrase is None:
+    text_key = _find_target(resource) if is_slug(slug) else None
+    if text_key is None:
         view = View(title="open.title", problems=[Problem("target_unknown")])
         return rendering.render(view, language, _NOT_FOUND)
-    return rendering.render(_build_view(slug, resource, phrase, language), language)
+    return rendering.render(_build_view(slug, resource, text_key, language), language)
 
 
 def _find_target(resource: str) -> str | None:
     return next((key for pattern, key in TARGETS.items() if re.fullmatch(pattern, resource)), None)
 
 
-def _build_view(slug: str, resource: str, phrase: str, language: str) -> View:
+def _build_view(slug: str, resource: str, text_key: str, language: str) -> View:
     settings = container.settings()
     query = urlencode(_read_parameters())
     path = f"/api/v1/{resource}" + (f"?{query}" if query else "")
-    front_end = None
+    front_end_url = None
     if settings.frontend_url:
         link = links.build_open_link(path, org_slug=slug, language=language)
-        front_end = links.make_absolute(link)
+        front_end_url = links.make_absolute(link)
     return View(
-        title=f"open.{phrase}",
-        paragraphs=["open.intro", "open.front_end" if front_end else "open.api"],
+        title=f"open.{text_key}",
+        paragraphs=["open.intro", "open.front_end" if front_end_url else "open.api"],
         values={"organization": slug},
         operation=[
             f"GET {settings.public_url}{path}",
             "Authorization: Bearer …",
             f"X-Org-Slug: {slug}",
         ],
-        link=front_end,
+        link=front_end_url,
     )
 
 
 def _read_parameters() -> dict[str, str]:
-    """Return the request's query parameters that the link of a notification can have."""
+    """Return the request's query parameters that are valid in notification links."""
     parameters = ((name, request.args.get(name, "")) for name in PARAMETERS)
     return {name: value for name, value in parameters if re.fullmatch(PARAMETERS[name], value)}

@@ -1,4 +1,4 @@
-"""Mapping from errors of the services to the problems that pages show."""
+"""Mapping from service errors to the problems that pages show."""
 
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -13,10 +13,11 @@ _MINUTE = 60
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """A problem with a request.
+    """A problem that a page shows.
 
-    `phrase` is the key of a text in the table `errors`. `input` is the field that the person must
-    change. `message` is the English message of the API, shown if there is no text for the error.
+    `phrase` is the key of a text in the table `errors`. `input` is the form field that the user
+    must change. `message` is the API's English message, which is shown if there is no text for the
+    error.
     """
 
     phrase: str
@@ -56,8 +57,11 @@ _BY_FIELD = {
 }
 
 
-def explain(error: ApiError, language: str) -> Problem:
-    """Return the problem to show for an error of a service."""
+def find_problem(error: ApiError, language: str) -> Problem:
+    """Return the problem that a page shows for a service error.
+
+    `language` is used to format waiting times.
+    """
     details = error.details or {}
     if "retry_after" in details:
         return Problem("too_many", values={"wait": format_wait(details["retry_after"], language)})
@@ -75,7 +79,7 @@ def explain(error: ApiError, language: str) -> Problem:
 
 
 def format_wait(seconds: int, language: str) -> str:
-    """Return a waiting time as text, rounded up, such as "in 2 minutes"."""
+    """Format a waiting time, rounded up, such as "in 2 minutes"."""
     if seconds > _MINUTE:
         seconds = -(-seconds // _MINUTE) * _MINUTE
     locale = Locale.parse(language, sep="-")

@@ -11,7 +11,7 @@ from flask import Response, render_template, request
 from app.identity.pages.problems import Problem
 from app.kit import container
 from app.kit.emails.phrases import Phrases
-from app.kit.emails.templates import text_direction
+from app.kit.emails.templates import get_text_direction
 from app.kit.links import WebPage
 from app.kit.workbench.build import open_page
 
@@ -27,9 +27,9 @@ _PATHS_WITHOUT_WORKBENCH = (str(WebPage.UNSUBSCRIBE),)
 
 @dataclass(frozen=True, slots=True)
 class Input:
-    """A field of a form. `label` is the key of its label, `hint` is the key of an explanation.
+    """A form field. `label` and `hint` are the keys of the texts of its label and explanation.
 
-    A field without a `name` only shows its value.
+    A field without a `name` is read-only and is not submitted.
     """
 
     label: str
@@ -42,11 +42,12 @@ class Input:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class View:
-    """The content of a page; all texts are keys of phrases.
+    """The content of a page; texts are given by their keys in the language files.
 
-    `action` is the path to which the form is sent, and `token` is the secret in a hidden field;
-    without `action`, the page has no form. `operation` is an API request that the page shows.
-    `next_page` is the path of another page to link to; its name is in the table `pages`.
+    `action` is the path to which the form is sent, and `token` is the secret in a hidden field. If
+    `action` is None, the page has no form. `operation` contains the lines of an API request that
+    the page shows. `next_page` is the path of another page to link to; the text of that link is in
+    the table `pages`.
     """
 
     title: str
@@ -73,8 +74,9 @@ def render(
 ) -> Response:
     """Render a page as a response, with headers that protect the token in its URL.
 
-    In a browser that runs scripts, the workbench shows a separate page at the same address. That
-    page calls the API, so only the response to GET starts the workbench.
+    In a browser that runs scripts, the response to GET starts the workbench, which shows its own
+    page at the same URL and calls the API. The response to POST and the unsubscribe page never
+    start the workbench.
     """
     settings = container.settings()
     is_in_workbench = (
@@ -84,11 +86,11 @@ def render(
     html = render_template(
         "pages/page.html",
         view=view,
-        # Behind a proxy, all paths of the service may have a common prefix.
+        # Behind a proxy, all paths of this service may have a common prefix.
         base=urlsplit(settings.public_url).path,
         values=dict(view.values),
         language=language,
-        direction=text_direction(language),
+        direction=get_text_direction(language),
         service=settings.service_name,
         parts=lambda key: PHRASES.find(key, language),
         workbench=workbench,

@@ -1,7 +1,4 @@
-"""Routes of the pages.
-
-The routes are not operations of the API, and are not in the API's description.
-"""
+"""Flask routes for the pages; they are not part of the API or its OpenAPI description."""
 
 from functools import partial
 

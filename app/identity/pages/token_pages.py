@@ -1,6 +1,6 @@
-"""The pages with a form, and the content, checks and action of each page.
+"""Definitions of the pages with a form: content, checks and action.
 
-All pages except one need a token from an email.
+All pages except the page for a forgotten password need a token from an email.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -24,7 +24,7 @@ from app.kit.links import WebPage
 from app.kit.visible_text import has_visible_character
 
 MAX_EMAIL_LENGTH = 320
-"""The maximum length of an email address, the same as in the API operation."""
+"""The maximum length of an email address; the API operation has the same maximum."""
 
 Context = dict[str, Any]
 Form = dict[str, Any]
@@ -33,14 +33,14 @@ _MAX_TEXT_LENGTH = 2000
 
 
 class TokenForm(Schema):
-    """The token of the link, and the language of the page."""
+    """The token from the link, and the page's language."""
 
     token = Str(load_default="", max_length=_MAX_TOKEN_LENGTH)
     lang = Str(load_default="", max_length=_MAX_TOKEN_LENGTH)
 
 
 class ForgotPasswordForm(TokenForm):
-    """The email address of an account; there is no token."""
+    """The email address of an account; the token is empty."""
 
     email = Str(load_default="", max_length=_MAX_TEXT_LENGTH)
 
@@ -58,11 +58,11 @@ class InvitationForm(NewPasswordForm):
     name = Str(load_default="", max_length=_MAX_TEXT_LENGTH)
 
 
-def _no_problems(_form: Form, _context: Context) -> list[Problem]:
+def _find_no_problems(_form: Form, _context: Context) -> list[Problem]:
     return []
 
 
-def _no_inputs(_form: Form, _context: Context) -> list[Input]:
+def _build_no_inputs(_form: Form, _context: Context) -> list[Input]:
     return []
 
 
@@ -70,12 +70,12 @@ def _no_inputs(_form: Form, _context: Context) -> list[Input]:
 class FormPage:
     """A page with one form.
 
-    `name` is the name of its table of phrases. `operation`, `records` and `limit` are the same as
-    in the API operation for this action. `read(token, language)` returns the values that the page
-    shows, and does not use up the token. `check` returns the problems of a form before the rate
-    limit counts the request. `perform` performs the action, and `done_status` is the status of its
-    response. `phrases` maps error codes to problems that replace the default problems. `again_page`
-    is the page where a person can request a new link if the link is no longer valid.
+    `name` is the name of the page's table in the language files. `operation`, `records` and `limit`
+    are the same as in the corresponding API operation. `read(token, language)` returns the values
+    that the page shows, and does not consume the token. `check` returns the problems with a
+    submitted form, before the rate limit counts the request. `perform` performs the action, and
+    `done_status` is the status code of the response. `phrases` maps error codes to problems that
+    replace the default problems. `new_link_page` is the page where users can request a new link.
     """
 
     name: str
@@ -86,10 +86,10 @@ class FormPage:
     read: Callable[[str, str], Context]
     perform: Callable[[Form, Context], None]
     form: type[Schema] = TokenForm
-    check: Callable[[Form, Context], list[Problem]] = _no_problems
-    inputs: Callable[[Form, Context], Sequence[Input]] = _no_inputs
+    check: Callable[[Form, Context], list[Problem]] = _find_no_problems
+    inputs: Callable[[Form, Context], Sequence[Input]] = _build_no_inputs
     phrases: Mapping[str, Problem] = field(default_factory=dict)
-    again_page: WebPage | None = None
+    new_link_page: WebPage | None = None
     done_status: int = 200
 
 
@@ -102,7 +102,7 @@ def _check_new_password(form: Form) -> list[Problem]:
 
 
 def _build_account_input(email: str) -> Input:
-    """Return the field from which password managers read the account of the password."""
+    """Build a read-only field that tells password managers which account the password is for."""
     return Input("email", "email", "username", value=email)
 
 
@@ -126,7 +126,7 @@ RESET_PASSWORD = FormPage(
     operation="confirm_password_reset",
     records="sessions",
     limit="password",
-    read=lambda token, _language: {"email": links.find_email(token, links.RESET)},
+    read=lambda token, _language: {"email": links.find_email(token, links.PASSWORD_RESET)},
     perform=_reset_password,
     form=NewPasswordForm,
     check=lambda form, _context: _check_new_password(form),
@@ -134,7 +134,7 @@ RESET_PASSWORD = FormPage(
         _build_account_input(context["email"]),
         *_build_new_password_inputs(),
     ],
-    again_page=WebPage.FORGOT_PASSWORD,
+    new_link_page=WebPage.FORGOT_PASSWORD,
 )
 
 
@@ -157,7 +157,7 @@ FORGOT_PASSWORD = FormPage(
     operation="request_password_reset",
     records="sessions",
     limit="password",
-    # Reads nothing, so that the page and its response are the same for every address.
+    # Nothing is read, so that the page and its response are the same for every address.
     read=lambda _token, _language: {},
     perform=_request_reset,
     form=ForgotPasswordForm,
@@ -185,7 +185,7 @@ CONFIRM_EMAIL = FormPage(
     operation="confirm_email_change",
     records="sessions",
     limit=None,
-    read=lambda token, _language: {"email": links.find_email(token, links.EMAIL)},
+    read=lambda token, _language: {"email": links.find_email(token, links.EMAIL_CONFIRMATION)},
     perform=_confirm_email,
 )
 
@@ -212,18 +212,19 @@ def _check_invitation(form: Form, context: Context) -> list[Problem]:
         problems.append(Problem("name_missing", "name"))
     problems += _check_new_password(form)
     if not problems:
-        # Check before the rate limit of three per hour, so that weak passwords are not counted.
+        # Check before the rate limit of three requests per hour, so that a weak password does not
+        # count as a request.
         requests.load(AcceptInvitation(), {"name": form["name"]})
         passwords.check(form["password"], email=context["email"], name=form["name"])
     return problems
 
 
 def _build_invitation_inputs(form: Form, context: Context) -> list[Input]:
-    account = _build_account_input(context["email"])
+    account_input = _build_account_input(context["email"])
     if context["has_account"]:
-        return [account, Input("password", "password", "current-password", "password")]
-    name = Input("name", "text", "name", "name", value=form.get("name", ""))
-    return [account, name, *_build_new_password_inputs()]
+        return [account_input, Input("password", "password", "current-password", "password")]
+    name_input = Input("name", "text", "name", "name", value=form.get("name", ""))
+    return [account_input, name_input, *_build_new_password_inputs()]
 
 
 def _accept_invitation(form: Form, context: Context) -> None:
@@ -254,7 +255,7 @@ ACCEPT_INVITATION = FormPage(
 
 def _confirm_sign_on(form: Form, _context: Context) -> None:
     login = sso.exchange(
-        code=form["token"], code_verifier=None, browser=cookies.read(), client=read_client()
+        code=form["token"], code_verifier=None, browser_secret=cookies.read(), client=read_client()
     )
     auth.discard_login(login)
 
@@ -265,7 +266,7 @@ CONFIRM_SIGN_ON = FormPage(
     operation="exchange_sso_code",
     records="sessions",
     limit="sso",
-    read=lambda token, _language: flows.get_confirmation(token, browser=cookies.read()),
+    read=lambda token, _language: flows.get_confirmation(token, browser_secret=cookies.read()),
     perform=_confirm_sign_on,
     phrases={"invalid_credentials": Problem("link_invalid")},
 )

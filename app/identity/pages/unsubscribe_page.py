@@ -10,11 +10,11 @@ from app.kit.api.fields import Str
 from app.kit.links import WebPage
 
 _MAX_TOKEN_LENGTH = 400
-"""The maximum length of a token, sufficient for the names of all kinds."""
+"""The maximum length of a token, sufficient for the names of all notification types."""
 
 
 class UnsubscribeForm(TokenForm):
-    """The token of the link, which contains the kinds."""
+    """The token from the link, which contains the notification types."""
 
     token = Str(load_default="", max_length=_MAX_TOKEN_LENGTH)
 
@@ -23,11 +23,11 @@ def _read(token: str, language: str) -> Context:
     subscription = unsubscribing.read_token(token)
     return {
         "email": unsubscribing.get_address(subscription),
-        "kinds": ", ".join(_name_kind(kind, language) for kind in subscription.kinds),
+        "kinds": ", ".join(_get_kind_name(kind, language) for kind in subscription.kinds),
     }
 
 
-def _name_kind(kind: str, language: str) -> str:
+def _get_kind_name(kind: str, language: str) -> str:
     return "".join(part.text for part in PHRASES.find(f"kinds.{kind}", language))
 
 

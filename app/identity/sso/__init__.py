@@ -1,1 +1,1 @@
-"""Single sign-on by OpenID Connect and SAML."""
+"""Single sign-on with OpenID Connect and SAML."""

@@ -1,4 +1,4 @@
-"""Functions that find, create or refuse the account for an identity that is not linked yet."""
+"""Accounts for identities: finding, creating or refusing the account, and email confirmation."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,11 +23,11 @@ _MAX_NAME_LENGTH = 200
 
 @dataclass(frozen=True, slots=True)
 class AccountMatch:
-    """The account for an identity.
+    """The account that an identity belongs to.
 
-    `needs_confirmation` means that the holder must confirm by email before the identity is linked.
-    `was_unverified` means that nobody has verified the account's address so far; the organization's
-    proof of the domain verifies it now.
+    If `needs_confirmation` is true, the account's holder must confirm by email before the identity
+    is linked. If `was_unverified` is true, the account's address was not verified before; the
+    organization's proof of the domain verifies it now.
     """
 
     user: User
@@ -36,9 +36,9 @@ class AccountMatch:
 
 
 def get(user_id: UUID) -> User:
-    """Return the account that an existing link refers to."""
+    """Return the account that a linked identity or a one-time code refers to."""
     user = db.session().get(User, user_id)
-    assert user is not None, "a link is deleted together with its account"
+    assert user is not None, "identities and codes are deleted together with their account"
     return user
 
 
@@ -46,12 +46,12 @@ def find_or_create(identity: ExternalIdentity) -> AccountMatch:
     """Find or create the account for an identity that is not linked in the current organization.
 
     An email address alone does not prove who a person is, because whoever chose the provider can
-    make it return any address. It is sufficient only if the organization has proven the address's
+    make it return any address. The address is sufficient only if the organization has proven its
     domain and the provider says that the address is verified.
 
-    Otherwise an existing account is linked only after its holder confirms by email, and only if the
-    domain is proven or the holder is a member of the organization. Raises 403 `permission_denied`
-    in all other cases, and leaves an existing account unchanged.
+    Otherwise, an existing account is linked only after its holder confirms by email, and only if
+    the domain is proven or the holder is a member of the organization. In all other cases, raises
+    403 `permission_denied` and does not change the existing account.
     """
     if identity.email is None:
         raise errors.denied("The identity provider did not return an email address.")
@@ -66,16 +66,16 @@ def find_or_create(identity: ExternalIdentity) -> AccountMatch:
         name = _clean_name(identity.name) or email.partition("@")[0]
         return AccountMatch(users.create(email=email, name=name, verified=is_trusted))
     if user.email != email:
-        raise _build_no_member_error()
+        raise _build_not_member_error()
     if is_trusted:
         return AccountMatch(user, was_unverified=user.email_verified_at is None)
     if not is_proven and queries.lock_membership(user.id) is None:
-        raise _build_no_member_error()
+        raise _build_not_member_error()
     return AccountMatch(user, needs_confirmation=True)
 
 
 def get_domain(email: str) -> str:
-    """Return the domain of an address that `addresses.parse` has normalized."""
+    """Return the domain of an address that was returned by `addresses.parse`."""
     return email.rpartition("@")[2]
 
 
@@ -105,11 +105,11 @@ def _check_domain(domain: str) -> None:
     listed_domains = [row.domain for row in queries.list_domains()]
     if listed_domains and domain not in listed_domains:
         raise errors.denied(
-            "Single sign-on of this organization does not accept this email domain."
+            "Single sign-on in this organization does not accept this email domain."
         )
 
 
-def _build_no_member_error() -> ApiError:
+def _build_not_member_error() -> ApiError:
     return errors.denied(
         "The account with this email address is not a member of this organization. Ask for an"
         " invitation, accept it, and sign in again."
@@ -117,13 +117,13 @@ def _build_no_member_error() -> ApiError:
 
 
 def _clean_name(name: str | None) -> str:
-    """Return a valid display name: one line, limited length, encodable as UTF-8."""
+    """Clean a display name, so that it is one line of limited length and valid UTF-8."""
     text = (name or "").encode("utf-8", "ignore").decode()
     return " ".join("".join(c if c.isprintable() else " " for c in text).split())[:_MAX_NAME_LENGTH]
 
 
 def send_confirmation(organization: Organization, user: User, flow: Flow, code: str) -> None:
-    """Email the account's own address, and ask the holder to confirm the sign-in."""
+    """Email the account's holder a link that confirms the sign-in."""
     page = build_token_link(WebPage.CONFIRM_SIGN_ON, token=code, language=user.locale)
     EMAILS.enqueue(
         "confirm",

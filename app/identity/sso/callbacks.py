@@ -1,6 +1,6 @@
-"""Completion of a sign-in after a provider's response, for all protocols.
+"""Completion of a sign-in after the provider's response, for all protocols.
 
-The flow is marked as used, the response is read, and the person is signed in.
+Marks the flow as used, reads the response and signs the person in.
 """
 
 from collections.abc import Callable
@@ -25,24 +25,29 @@ It raises `ApiError` to refuse the response.
 
 
 def complete_sign_in(
-    kind: str, *, state: str, browser: str | None, read: IdentityReader, slug: str | None = None
+    kind: str,
+    *,
+    state: str,
+    browser_secret: str | None,
+    read_identity: IdentityReader,
+    slug: str | None = None,
 ) -> dict[str, Any] | Redirect:
     """Finish the sign-in that `state` identifies.
 
     The application gets a one-time code: in a redirect if the flow has a redirect URI, otherwise in
-    the response body. Errors are returned in the same way. `slug` is the slug of the organization
-    in the request path, or None if the path has no slug.
+    the response body. `slug` is the organization's slug in the request path, or None if the path
+    has no slug.
 
-    Raises 400 on `state` (see `flows.finish`). If the flow has no redirect URI, also raises the
-    errors of `read` and of the organization's policy.
+    Raises 400 on `state` (see `flows.finish`). Errors from `read_identity` and from the
+    organization's policy are sent in the redirect, or raised if the flow has no redirect URI.
     """
-    flow = flows.finish(kind, state=state, browser=browser)
+    flow = flows.finish(kind, state=state, browser_secret=browser_secret)
     # Commit, so that the flow stays used even if the sign-in fails, and so that no transaction is
     # open while the provider is called.
     db.checkpoint()
     with tenancy.organization(flow.organization_id):
         try:
-            return _build_response(flow, _sign_in(flow, slug, read))
+            return _build_response(flow, _sign_in(flow, slug, read_identity))
         except ApiError as refusal:
             log.info("sso.refused", kind=kind, code=refusal.code, reason=refusal.message)
             return_url = links.build_return_url(
@@ -54,12 +59,12 @@ def complete_sign_in(
             return Redirect(return_url)
 
 
-def _sign_in(flow: Flow, slug: str | None, read: IdentityReader) -> str | None:
+def _sign_in(flow: Flow, slug: str | None, read_identity: IdentityReader) -> str | None:
     organization, configuration = _get_current_configuration(flow)
     if slug not in (None, organization.slug):
         raise errors.denied("The response belongs to another organization.")
     db.checkpoint()
-    identity = read(configuration, flow, organization.slug)
+    identity = read_identity(configuration, flow, organization.slug)
     # Read again with a lock, so that two concurrent first sign-ins of a person create one account.
     organization, configuration = _get_current_configuration(flow, lock=True)
     return sign_in.sign_in(organization, configuration, identity, flow)
@@ -72,13 +77,10 @@ def _get_current_configuration(
 
     Raises 403 `permission_denied` if the protocol or the issuer changed after the flow began.
     """
-    current = queries.get_available_configuration(flow.organization_id, lock=lock)
-    if current is None or (current[1].kind, current[1].provider["issuer"]) != (
-        flow.kind,
-        flow.issuer,
-    ):
+    pair = queries.get_available_configuration(flow.organization_id, lock=lock)
+    if pair is None or (pair[1].kind, pair[1].provider["issuer"]) != (flow.kind, flow.issuer):
         raise errors.denied("The single sign-on configuration has changed. Begin again.")
-    return current
+    return pair
 
 
 def _build_response(flow: Flow, code: str | None) -> dict[str, Any] | Redirect:

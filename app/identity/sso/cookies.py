@@ -1,4 +1,7 @@
-"""The cookie that binds a sign-in to the browser in which it began. Only routes may use it."""
+"""The cookie that binds a sign-in to the browser in which it began.
+
+Only routes and pages may use this module, because it needs a request.
+"""
 
 from flask import request
 from werkzeug.http import dump_cookie
@@ -17,15 +20,15 @@ def _get_cookie_name() -> str:
 
 
 def read() -> str | None:
-    """Return the browser's secret from the cookie, or None if there is no cookie."""
+    """Return the browser's secret from the request's cookie, or None if there is no cookie."""
     return request.cookies.get(_get_cookie_name())
 
 
 def build_header(secret: str, kind: str) -> dict[str, str]:
-    """Return the response header that sets the cookie.
+    """Build the response header that sets the cookie for a protocol.
 
     A SAML response is posted from the provider's site. Browsers send a cookie with such a request
-    only if it is marked `SameSite=None`, which requires TLS.
+    only if the cookie is marked `SameSite=None`, which requires TLS.
     """
     same_site = "None" if kind == "saml" and _is_secure() else "Lax"
     cookie = dump_cookie(

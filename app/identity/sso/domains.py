@@ -1,7 +1,7 @@
-"""Email domains, which an organization lists and proves by a DNS record with a token.
+"""Email domains that an organization lists, and DNS records that prove them.
 
 Only one organization at a time can have proven a domain. A proof expires when the DNS has reported
-for three days that the record is missing. A DNS server that does not respond changes nothing.
+for three days that the record is missing. If the DNS does not respond, the proof is kept.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -23,14 +23,20 @@ from app.kit import db, errors, secrets, tenancy
 RECORD_NAME = "_labeling-challenge"
 VALUE_PREFIX = "labeling-domain="
 QUERY_TIMEOUT = 3.0
-"""The timeout in seconds for one query, including all name servers and retries."""
+"""The timeout in seconds for one DNS query, including all name servers and retries."""
 REQUEST_TIMEOUT = 5.0
-"""The timeout in seconds for all queries of an API request; the hourly job does the rest."""
+"""The timeout in seconds for all DNS queries in one API request.
+
+The hourly job checks the domains that were not checked within the timeout.
+"""
 _MAX_THREADS = 8
 
 
-class Proof(Enum):
-    """Result of a query: `ABSENT` if the DNS denies the record, `UNKNOWN` if the query failed."""
+class ProofResult(Enum):
+    """The result of looking for the DNS record that proves a domain.
+
+    `ABSENT` means that the DNS has no such record, `UNKNOWN` that the query failed.
+    """
 
     FOUND = "found"
     ABSENT = "absent"
@@ -40,55 +46,56 @@ class Proof(Enum):
 GRACE_PERIOD = timedelta(days=3)
 _MAX_LENGTH = 253
 _PROBLEMS = {
-    Proof.ABSENT: "The DNS record was not found.",
-    Proof.UNKNOWN: "The DNS did not respond.",
+    ProofResult.ABSENT: "The DNS record was not found.",
+    ProofResult.UNKNOWN: "The DNS did not respond.",
 }
 _DOMAIN_TAKEN_MESSAGE = "Another organization has proven this domain."
 
 
 def create_system_resolver() -> dns.resolver.Resolver:
-    """Return a resolver with the machine's current configuration."""
+    """Create a DNS resolver with the machine's current configuration."""
     return dns.resolver.Resolver()
 
 
 make_resolver: Callable[[], dns.resolver.Resolver] = create_system_resolver
-"""The function that creates the resolver. Tests replace it to use their own DNS server."""
+"""The function that creates DNS resolvers. Tests replace it to use their own DNS server."""
 
 
-def check_domains(tokens: Mapping[str, str], *, timeout: float = inf) -> dict[str, Proof]:
-    """Check for each domain whether its TXT record contains its token.
+def check_domains(tokens: Mapping[str, str], *, timeout: float = inf) -> dict[str, ProofResult]:
+    """Look up the TXT record of each domain, and check whether it contains the domain's token.
 
-    This can take seconds, so no transaction may be open. `timeout` is the time limit in seconds for
-    all domains together; domains not checked by then are `UNKNOWN`.
+    `tokens` maps domains to tokens. The queries can take seconds, so no transaction may be open.
+    `timeout` is the timeout in seconds for all domains together. Domains that are not checked
+    within the timeout are `UNKNOWN`.
     """
     if not tokens:
         return {}
     deadline = monotonic() + timeout
     with ThreadPoolExecutor(min(_MAX_THREADS, len(tokens))) as pool:
-        proofs = pool.map(lambda domain: _check_domain(domain, tokens[domain], deadline), tokens)
-        return dict(zip(tokens, proofs, strict=True))
+        results = pool.map(lambda domain: _check_domain(domain, tokens[domain], deadline), tokens)
+        return dict(zip(tokens, results, strict=True))
 
 
-def _check_domain(domain: str, token: str, deadline: float) -> Proof:
+def _check_domain(domain: str, token: str, deadline: float) -> ProofResult:
     lifetime = min(QUERY_TIMEOUT, deadline - monotonic())
     if lifetime <= 0:
-        return Proof.UNKNOWN
+        return ProofResult.UNKNOWN
     try:
         answer = make_resolver().resolve(
             f"{RECORD_NAME}.{domain}.", "TXT", lifetime=lifetime, search=False
         )
         texts = {b"".join(record.strings) for record in answer}
     except (dns.resolver.NXDOMAIN, dns.resolver.NoAnswer):
-        return Proof.ABSENT
+        return ProofResult.ABSENT
     except (dns.exception.DNSException, OSError, ValueError):
-        return Proof.UNKNOWN
-    return Proof.FOUND if f"{VALUE_PREFIX}{token}".encode() in texts else Proof.ABSENT
+        return ProofResult.UNKNOWN
+    return ProofResult.FOUND if f"{VALUE_PREFIX}{token}".encode() in texts else ProofResult.ABSENT
 
 
 def parse(domain: str, field: str) -> str:
-    """Return the domain in ASCII and lower case, as `addresses.parse` normalizes it.
+    """Return a domain in ASCII and lower case, as in addresses returned by `addresses.parse`.
 
-    Raises 400 on `field` if it is not a domain.
+    Raises 400 on `field` if the text is not a valid domain.
     """
     text = domain.strip().rstrip(".").lower()
     try:
@@ -100,10 +107,10 @@ def parse(domain: str, field: str) -> str:
     return name
 
 
-def replace_all(names: Iterable[str]) -> list[Domain]:
-    """Replace the current organization's list of domains, and return it.
+def replace_domains(names: Iterable[str]) -> list[Domain]:
+    """Replace the current organization's list of domains, and return the new list.
 
-    Domains that stay in the list stay proven.
+    Domains that are in both lists stay proven.
     """
     new_names = set(names)
     rows = queries.list_domains()
@@ -117,32 +124,29 @@ def replace_all(names: Iterable[str]) -> list[Domain]:
     return queries.list_domains()
 
 
-def record_proofs(rows: Iterable[Domain], proofs: Mapping[str, Proof]) -> list[str]:
-    """Store the results of the DNS checks, and return the domains that are newly proven."""
+def record_results(rows: Iterable[Domain], results: Mapping[str, ProofResult]) -> list[str]:
+    """Store the results of `check_domains`, and return the names of newly proven domains."""
     return [
         row.domain
         for row in rows
-        if row.domain in proofs and _record_proof(row, proofs[row.domain])
+        if row.domain in results and _record_result(row, results[row.domain])
     ]
 
 
-def _record_proof(row: Domain, proof: Proof) -> bool:
-    if proof is Proof.FOUND:
+def _record_result(row: Domain, result: ProofResult) -> bool:
+    if result is ProofResult.FOUND:
         if row.verified_at is None:
             return mark_proven(row)
         row.missing_since = row.problem = None
     elif row.verified_at is None:
-        row.problem = _PROBLEMS[proof]
-    elif proof is Proof.ABSENT and not row.vouched:
+        row.problem = _PROBLEMS[result]
+    elif result is ProofResult.ABSENT and not row.vouched:
         _handle_missing_record(row)
     return False
 
 
 def mark_proven(row: Domain) -> bool:
-    """Mark a domain as proven, unless another organization has proven it.
-
-    Returns whether the domain is proven now.
-    """
+    """Mark a domain as proven, and return true, unless another organization has proven it."""
     with tenancy.across_organizations(reason="only one organization can have proven a domain"):
         is_taken = queries.is_proven_by_another(row.domain, row.organization_id)
     row.problem = _DOMAIN_TAKEN_MESSAGE if is_taken else None
@@ -154,14 +158,14 @@ def mark_proven(row: Domain) -> bool:
 
 
 def _handle_missing_record(row: Domain) -> None:
-    row.problem = _PROBLEMS[Proof.ABSENT]
+    row.problem = _PROBLEMS[ProofResult.ABSENT]
     row.missing_since = row.missing_since or db.utc_now()
     if row.missing_since < db.utc_now() - GRACE_PERIOD:
         row.verified_at = row.missing_since = None
 
 
 def describe(row: Domain) -> dict[str, Any]:
-    """Return a domain for the API response, with the DNS record that proves it."""
+    """Return a domain's fields for the API response, with the DNS record that proves the domain."""
     return {
         "domain": row.domain,
         "verified_at": row.verified_at,

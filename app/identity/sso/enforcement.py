@@ -1,6 +1,6 @@
-"""Enforcement of single sign-on: turns passwords off for an organization's proven domains.
+"""Enforcement of single sign-on: disables passwords for an organization's proven domains.
 
-Owners of the organization can still use their password.
+The organization's owners can still use their passwords.
 """
 
 from collections.abc import Iterable
@@ -15,9 +15,10 @@ from app.kit.errors import ApiError
 
 
 def _build_password_error() -> ApiError:
-    """Return the error for a password sign-in.
+    """Build the error that refuses a password.
 
-    It depends only on the domain of the address, so it does not reveal whether an account exists.
+    The error is the same for all addresses in a domain, so it does not reveal whether an account
+    exists.
     """
     return ApiError(
         "permission_denied",
@@ -27,18 +28,18 @@ def _build_password_error() -> ApiError:
 
 
 class Enforcement:
-    """The password policy of single sign-on; implements `auth.password_policy.PasswordPolicy`."""
+    """The password policy for single sign-on; implements `auth.password_policy.PasswordPolicy`."""
 
     def find_address_error(self, email: str) -> ApiError | None:
-        """Return an error if an organization that enforces single sign-on has proven the domain."""
-        return _build_password_error() if _find_by_address(email) is not None else None
+        """Return an error if single sign-on is enforced for the domain of the address."""
+        return _build_password_error() if _find_enforcing_organization(email) is not None else None
 
     def find_account_error(self, user: User) -> ApiError | None:
         """Return the same error as `find_address_error`, or None for owners of the organization.
 
-        Owners can still sign in by password, in case single sign-on fails.
+        Owners can still sign in with a password, in case single sign-on fails.
         """
-        organization = _find_by_address(user.email)
+        organization = _find_enforcing_organization(user.email)
         if organization is None:
             return None
         with tenancy.organization(organization.id):
@@ -47,7 +48,7 @@ class Enforcement:
         return None if is_owner else _build_password_error()
 
 
-def _find_by_address(email: str) -> Organization | None:
+def _find_enforcing_organization(email: str) -> Organization | None:
     with tenancy.across_organizations(reason="finds the organization that owns the domain"):
         return queries.find_enforcing_organization(accounts.parse_domain(email))
 
@@ -56,9 +57,10 @@ password_policy.register(Enforcement())
 
 
 def end_password_sessions(configuration: Configuration, domains: Iterable[str]) -> None:
-    """End password sessions in domains for which passwords are now turned off.
+    """End the sessions of users who signed in with a password that is now disabled.
 
-    `domains` are the proven domains. Does nothing unless single sign-on is enabled and enforced.
+    `domains` are newly proven domains, or all proven domains if single sign-on was not enforced
+    before. Does nothing unless single sign-on is enabled and enforced.
     """
     proven_domains = list(domains)
     if not (configuration.enforced and configuration.enabled and proven_domains):

@@ -1,4 +1,4 @@
-"""Requests to identity providers by the outbound HTTP client, with limits on time and size."""
+"""Requests to identity providers with the outbound HTTP client, limited in time and size."""
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -11,35 +11,35 @@ import orjson
 from app.kit import container, errors
 
 DEADLINE = 5.0
-"""The timeout in seconds for one response."""
+"""The timeout in seconds for one request, including the response."""
 MAX_BYTES = 256 * 1024
 SLOT_TIMEOUT = 0.5
-"""The maximum time in seconds to wait for a free slot."""
+"""The maximum time in seconds to wait for a free request slot."""
 
 
 class UnusableResponse(Exception):  # noqa: N818 - names what the answer is
-    """There was no usable response; the message may be shown to an administrator."""
+    """Raised if there was no usable response; the message may be shown to an administrator."""
 
 
 class RequestRejected(UnusableResponse):
-    """The provider rejected the request with a 4xx status."""
+    """Raised if the provider rejected the request with a 4xx status."""
 
 
 @cache
 def get_request_slots() -> BoundedSemaphore:
     """Return the semaphore that limits concurrent requests to providers in this process.
 
-    It has as many slots as half of the process's threads.
+    At most half of the process's threads can hold a slot.
     """
     return BoundedSemaphore(max(1, container.settings().web_threads // 2))
 
 
 @contextmanager
 def hold_slot() -> Iterator[None]:
-    """Hold a slot while waiting for a server that an administrator chose.
+    """Hold a request slot while waiting for a server that an administrator chose.
 
-    Raises 503 if no slot becomes free. Anybody can become an administrator and choose a slow
-    server, which must not block other requests.
+    The limit exists because anybody can become an administrator and choose a slow server, which
+    must not block other requests. Raises 503 if no slot becomes free.
     """
     if not get_request_slots().acquire(timeout=SLOT_TIMEOUT):
         raise errors.busy(
@@ -54,7 +54,7 @@ def hold_slot() -> Iterator[None]:
 def fetch(
     method: str, url: str, *, headers: Mapping[str, str] | None = None, body: bytes = b""
 ) -> bytes:
-    """Return the complete body of a 2xx response. Redirects are not followed.
+    """Send a request, and return the body of a 2xx response. Redirects are not followed.
 
     Raises `UnusableResponse`, `RequestRejected`, and 503 if too many requests are waiting.
     """
@@ -81,7 +81,10 @@ def fetch(
 def fetch_object(
     method: str, url: str, *, headers: Mapping[str, str] | None = None, body: bytes = b""
 ) -> dict[str, Any]:
-    """Return the JSON object of a 2xx response. Raises `UnusableResponse`, `RequestRejected`."""
+    """Send a request, and return the JSON object in the body of a 2xx response.
+
+    Raises `UnusableResponse`, `RequestRejected`, and 503 if too many requests are waiting.
+    """
     try:
         document = orjson.loads(fetch(method, url, headers=headers, body=body))
     except orjson.JSONDecodeError:

@@ -1,7 +1,7 @@
-"""Flows, which are sign-ins in progress, and the one-time codes that they produce.
+"""Flows, which are sign-ins in progress, and the one-time codes that end a successful flow.
 
-Each flow has its own secrets and can be finished once, by the browser or application that began it.
-The application exchanges the code for the login response.
+Each flow has its own secrets. Only the browser or application that began the flow can finish it,
+and only once. The application exchanges the code for the login response.
 """
 
 import base64
@@ -33,24 +33,24 @@ def get_browser_secret(cookie: str | None) -> str:
 
 
 def fingerprint(purpose: str, secret: str | None) -> str:
-    """Return the keyed hash of `secret`, which tables store instead of the secret."""
+    """Return a keyed hash of a secret, which the database stores instead of the secret."""
     return container.keyring().fingerprint(f"sso.{purpose}", secret or "")
 
 
 def matches_challenge(verifier: str | None, challenge: str) -> bool:
-    """Return whether `verifier` matches an S256 challenge (RFC 7636, section 4.6)."""
+    """Return whether a code verifier matches an S256 challenge (RFC 7636, section 4.6)."""
     if verifier is None or not _VERIFIER.fullmatch(verifier):
         return False
     return hmac.compare_digest(build_s256_challenge(verifier), challenge)
 
 
 def is_s256_challenge(text: str) -> bool:
-    """Return whether `text` has the form of an S256 challenge."""
+    """Return whether `text` is a well-formed S256 challenge."""
     return _S256.fullmatch(text) is not None
 
 
 def build_s256_challenge(verifier: str) -> str:
-    """Return the S256 challenge of a verifier (RFC 7636, section 4.2)."""
+    """Compute the S256 challenge for a code verifier (RFC 7636, section 4.2)."""
     digest = hashlib.sha256(verifier.encode("ascii")).digest()
     return base64.urlsafe_b64encode(digest).rstrip(b"=").decode()
 
@@ -58,7 +58,7 @@ def build_s256_challenge(verifier: str) -> str:
 def begin(
     configuration: Configuration,
     *,
-    browser: str,
+    browser_secret: str,
     challenge: str | None = None,
     redirect_uri: str | None = None,
     next_: str | None = None,
@@ -66,9 +66,9 @@ def begin(
 ) -> NewFlow:
     """Create a flow for the current organization in the current transaction.
 
-    `browser` is the secret in the browser's cookie. If `challenge` is set, the application proves
-    itself with the verifier when it exchanges the code, and the response may arrive in another
-    browser.
+    `browser_secret` is the secret in the browser's cookie. If `challenge` is set, the application
+    proves itself with the code verifier when it exchanges the code, and the provider's response may
+    arrive in another browser.
     """
     state, verifier = secrets.random_token(), secrets.random_token()
     flow = Flow(
@@ -78,7 +78,7 @@ def begin(
         nonce=secrets.random_token(),
         code_verifier=container.keyring().encrypt(verifier),
         request_id=f"_{uuid4().hex}",
-        browser_hash=fingerprint("browser", browser),
+        browser_hash=fingerprint("browser", browser_secret),
         challenge=challenge,
         redirect_uri=redirect_uri,
         next=next_,
@@ -89,30 +89,32 @@ def begin(
     return NewFlow(flow, state, verifier, hint)
 
 
-def finish(kind: str, *, state: str, browser: str | None) -> Flow:
+def finish(kind: str, *, state: str, browser_secret: str | None) -> Flow:
     """Mark a flow as used and return it; only one of two concurrent calls succeeds.
 
-    Raises the same 400 `validation_error` on `state` if the flow is unknown, used, expired or bound
-    to another browser.
+    Raises 400 `validation_error` on `state` if the flow is unknown, used, expired or bound to
+    another browser. The error is the same in all these cases.
     """
     flow = mark_used(
         Flow,
         Flow.state_hash == fingerprint("state", state),
         Flow.kind == kind,
-        or_(Flow.browser_hash == fingerprint("browser", browser), Flow.challenge.is_not(None)),
+        or_(
+            Flow.browser_hash == fingerprint("browser", browser_secret), Flow.challenge.is_not(None)
+        ),
     )
     if flow is None:
         raise errors.invalid(
-            "This sign-in was used, has expired or began in another browser. Begin again.",
+            "This sign-in was already used, has expired or began in another browser. Begin again.",
             "state",
         )
     return flow
 
 
 def mark_used(model: type[SingleUseT], *conditions: ColumnElement[bool]) -> SingleUseT | None:
-    """Mark the unused, unexpired row that meets the conditions as used, and return it or None.
+    """Mark the unused, unexpired row that meets the conditions as used, and return the row.
 
-    Only one of two concurrent calls succeeds.
+    Returns None if there is no such row. Only one of two concurrent calls succeeds.
     """
     statement = (
         update(model)
@@ -126,7 +128,7 @@ def mark_used(model: type[SingleUseT], *conditions: ColumnElement[bool]) -> Sing
 
 
 def decrypt_code_verifier(flow: Flow) -> str:
-    """Return the flow's decrypted PKCE verifier, which this service sends to the provider."""
+    """Decrypt the flow's PKCE verifier, which this service sends to the provider."""
     return container.keyring().decrypt(flow.code_verifier).decode()
 
 
@@ -139,8 +141,9 @@ def issue_code(
 ) -> str:
     """Create a code for the browser or application that began `flow`, and return it.
 
-    A code with `pending` is emailed and is valid for a longer time (see `CONFIRMATION_LIFETIME`).
-    `ownership_id` is the `ownership_id` of the user's membership (see `models.Code`).
+    If `pending` is given, the caller emails the code, so the code is valid for a longer time (see
+    `CONFIRMATION_LIFETIME`). `ownership_id` comes from the user's membership. For `pending` and
+    `ownership_id`, see `models.Code`.
     """
     code = secrets.random_token()
     lifetime = CODE_LIFETIME if pending is None else CONFIRMATION_LIFETIME
@@ -158,13 +161,13 @@ def issue_code(
     return code
 
 
-def redeem_code(code: str, *, browser: str | None, verifier: str | None) -> Code | None:
-    """Mark a code as used and return it, or None if it cannot be redeemed.
+def redeem_code(code: str, *, browser_secret: str | None, verifier: str | None) -> Code | None:
+    """Mark a code as used and return its row, or None if the code cannot be redeemed.
 
     A code cannot be redeemed if it is unknown, used, expired or issued to another browser or
-    application. The caller proves that it began the sign-in: with the verifier if the flow has a
-    challenge, otherwise with the browser's cookie. A wrong proof also uses up the code: its sender
-    is not entitled to the code, and a person who lost the proof should begin again.
+    application. The caller proves that it began the sign-in: with the code verifier if the flow has
+    a challenge, otherwise with the browser's cookie. The code is used up even if the proof is
+    wrong: the sender may have stolen the code, and a person who lost the proof can begin again.
     """
     row = mark_used(Code, Code.code_hash == fingerprint("code", code))
     if row is None:
@@ -172,16 +175,17 @@ def redeem_code(code: str, *, browser: str | None, verifier: str | None) -> Code
     if row.challenge is not None:
         is_proven = matches_challenge(verifier, row.challenge)
     else:
-        is_proven = row.browser_hash == fingerprint("browser", browser)
+        is_proven = row.browser_hash == fingerprint("browser", browser_secret)
     return row if is_proven else None
 
 
-def get_confirmation(code: str, *, browser: str | None) -> dict[str, str]:
-    """Return {email, organization} for an emailed code; the code stays valid.
+def get_confirmation(code: str, *, browser_secret: str | None) -> dict[str, str]:
+    """Return the email address and the organization that an emailed code is for.
 
-    `browser` is the secret in the browser's cookie. Raises 400 `validation_error` on `token`.
-    `details.reason` is `other_browser` if the sign-in began in another browser, and `application`
-    if an application has the proof that the exchange requires.
+    The code stays valid. `browser_secret` is the secret in the browser's cookie. Raises 400
+    `validation_error` on `token` if the code is not valid here. The error's `details.reason` is
+    `other_browser` if the sign-in began in another browser, and `application` if only the
+    application that began the sign-in can exchange the code.
     """
     with tenancy.across_organizations(reason="the code determines the organization"):
         confirmation = queries.find_confirmation(fingerprint("code", code))
@@ -190,7 +194,7 @@ def get_confirmation(code: str, *, browser: str | None) -> dict[str, str]:
     if confirmation.challenge is not None:
         message = "Return to the application that began this sign-in."
         raise errors.invalid(message, "token", reason="application")
-    if confirmation.browser_hash != fingerprint("browser", browser):
+    if confirmation.browser_hash != fingerprint("browser", browser_secret):
         message = "Open the link in the browser that began the sign-in."
         raise errors.invalid(message, "token", reason="other_browser")
     return {"email": confirmation.email, "organization": confirmation.organization}

@@ -1,6 +1,6 @@
 """Verification of ID tokens (OpenID Connect Core 1.0, section 3.1.3.7).
 
-joserfc verifies the signatures, and Authlib's rules check the claims.
+The library joserfc verifies the signatures, and the library Authlib checks the claims.
 """
 
 import time
@@ -14,19 +14,19 @@ from app.identity.sso import keys
 from app.identity.sso.models import Configuration, Flow
 
 LEEWAY = 60
-"""The tolerated difference between the clocks, in seconds."""
+"""The tolerated difference in seconds between the clocks of the provider and this service."""
 _MAX_AGE_SECONDS = 600
 _MAX_SUBJECT_LENGTH = 255
 
 
 class InvalidToken(Exception):  # noqa: N818 - names what happened
-    """The token is not valid; the message says why, for the log and the administrator."""
+    """Raised if the ID token is not valid; the message says why, for the log and administrators."""
 
 
 def verify(
     token: object, configuration: Configuration, flow: Flow, *, access_token: str | None
 ) -> dict[str, Any]:
-    """Return the claims of a token that the provider issued for this sign-in.
+    """Verify that the provider issued an ID token for this sign-in, and return the claims.
 
     Raises `InvalidToken`, and `fetching.UnusableResponse` if the provider's keys are not available.
     """
@@ -46,7 +46,7 @@ def _parse_header(token: str, configuration: Configuration) -> tuple[str, str | 
         raise InvalidToken("the ID token is not a signed token") from None
     algorithm, kid = header.get("alg"), header.get("kid")
     if not isinstance(algorithm, str) or algorithm not in configuration.provider["algorithms"]:
-        raise InvalidToken("the ID token is signed with an algorithm that was not announced")
+        raise InvalidToken("the ID token's signature algorithm was not announced by the provider")
     if kid is not None and not isinstance(kid, str):
         raise InvalidToken("the ID token has an invalid key id")
     return algorithm, kid

@@ -12,7 +12,7 @@ log = get_logger(__name__)
 
 @handler("sso.upkeep", queue="maintenance")
 def start_checks(job: Job) -> None:
-    """Delete expired rows, and enqueue a check of every organization that has single sign-on."""
+    """Delete expired rows, and enqueue a check for every organization that has single sign-on."""
     with tenancy.across_organizations(reason="checks every organization's provider"):
         queries.delete_expired(job.checkpoint)
         for organization_id in queries.list_organization_ids():
@@ -22,7 +22,7 @@ def start_checks(job: Job) -> None:
 
 @handler("sso.look", queue="third_party", max_attempts=1)
 def check_organization(job: Job) -> None:
-    """Check the domains and the provider of one organization."""
+    """Check one organization's DNS records and its provider's metadata."""
     _check_domains(job)
     _check_provider(job)
 
@@ -30,16 +30,16 @@ def check_organization(job: Job) -> None:
 def _check_domains(job: Job) -> None:
     tokens = {row.domain: row.token for row in queries.list_domains()}
     job.checkpoint()
-    proofs = domains.check_domains(tokens)
+    results = domains.check_domains(tokens)
     configuration = queries.get_configuration(lock=True)
-    proven = domains.record_proofs(queries.list_domains(), proofs)
+    newly_proven = domains.record_results(queries.list_domains(), results)
     if configuration is not None:
-        enforcement.end_password_sessions(configuration, proven)
+        enforcement.end_password_sessions(configuration, newly_proven)
     job.checkpoint()
 
 
 def _check_provider(job: Job) -> None:
-    """Update the endpoints and keys of the provider.
+    """Update the provider's stored endpoints and keys.
 
     Nothing changes if the provider is unavailable, or if the configuration has changed in the
     meantime.
@@ -54,18 +54,18 @@ def _check_provider(job: Job) -> None:
     except ApiError as refusal:
         log.warning("sso.provider_unusable", kind=configuration.kind, reason=refusal.message)
         return
-    current = queries.get_configuration(lock=True)
+    configuration = queries.get_configuration(lock=True)
     if (
-        current is None
-        or current.revision != revision
-        or check.issuer != current.provider["issuer"]
+        configuration is None
+        or configuration.revision != revision
+        or check.issuer != configuration.provider["issuer"]
     ):
         return
-    facts = {"issuer": check.issuer, "anchor": check.anchor, **check.facts}
-    if current.provider != facts:
-        current.provider = facts
+    provider = {"issuer": check.issuer, "anchor": check.anchor, **check.provider_data}
+    if configuration.provider != provider:
+        configuration.provider = provider
     if check.keys:
-        keys.store(current, check.keys)
+        keys.store(configuration, check.keys)
     db.session().flush()
 
 

@@ -1,4 +1,4 @@
-"""Public keys of OpenID Connect providers.
+"""Public keys with which OpenID Connect providers sign ID tokens.
 
 The keys are validated, stored in the database, and fetched again when the provider rotates them.
 """
@@ -20,7 +20,7 @@ ALGORITHMS = {
     **dict.fromkeys(("ES256", "ES384", "ES512"), "EC"),
     **dict.fromkeys(("EdDSA", "Ed25519"), "OKP"),
 }
-"""Accepted signature algorithms of ID tokens, and their key types.
+"""Maps each accepted signature algorithm for ID tokens to its key type.
 
 All algorithms are asymmetric (RFC 7518, 8037, 9864), so that nobody can use a public key as a
 shared secret.
@@ -29,7 +29,7 @@ shared secret.
 MAX_AGE = timedelta(minutes=10)
 """The maximum age of stored keys, and the maximum time for which a withdrawn key stays trusted."""
 _MAX_AGE_AT_LIMIT = timedelta(hours=1)
-"""The maximum age of stored keys while the limit of fetches per minute is reached."""
+"""The maximum age of stored keys if the keys cannot be fetched because of the rate limit."""
 _FETCHES_PER_MINUTE = 10
 _KEY_FIELDS = {"RSA": ("n", "e"), "EC": ("crv", "x", "y"), "OKP": ("crv", "x")}
 _MAX_FIELD_LENGTH = 3000
@@ -38,9 +38,9 @@ _RSA_BITS = range(2048, 16_385)
 
 
 def parse_key_set(document: dict[str, Any]) -> dict[str, Any]:
-    """Return the usable public signing keys of a JWK set (RFC 7517), without any other fields.
+    """Return a JWK set (RFC 7517) that contains only the usable signing keys of a document.
 
-    Raises `UnusableResponse` if the set has no usable key.
+    Fields that are not needed are dropped. Raises `UnusableResponse` if there is no usable key.
     """
     entries = document.get("keys")
     parsed_keys = [
@@ -59,29 +59,29 @@ def _parse_key(key: object) -> dict[str, str] | None:
     if fields is None:
         return None
     names = ("kty", "kid", "alg", *fields)
-    parsed = {name: key[name] for name in names if name in key}
-    if not all(isinstance(v, str) and len(v) <= _MAX_FIELD_LENGTH for v in parsed.values()):
+    parsed_key = {name: key[name] for name in names if name in key}
+    if not all(isinstance(v, str) and len(v) <= _MAX_FIELD_LENGTH for v in parsed_key.values()):
         return None
     # PostgreSQL cannot store NUL characters.
-    if any("\x00" in value for value in parsed.values()) or not _is_usable(parsed):
+    if any("\x00" in value for value in parsed_key.values()) or not _is_usable_key(parsed_key):
         return None
-    return parsed
+    return parsed_key
 
 
-def _is_usable(key: dict[str, str]) -> bool:
+def _is_usable_key(key: dict[str, str]) -> bool:
     try:
-        imported = JWKRegistry.import_key(dict(key))
-        if isinstance(imported, RSAKey):
-            return imported.raw_value.key_size in _RSA_BITS
+        imported_key = JWKRegistry.import_key(dict(key))
+        if isinstance(imported_key, RSAKey):
+            return imported_key.raw_value.key_size in _RSA_BITS
     except (JoseError, ValueError, TypeError, KeyError, UnicodeError):
         return False
-    return isinstance(imported, ECKey | OKPKey)
+    return isinstance(imported_key, ECKey | OKPKey)
 
 
 def match_keys(key_set: dict[str, Any], algorithm: str, kid: str | None) -> list[Key]:
-    """Return the stored keys that match the token's header.
+    """Return the keys in a set that match the algorithm and key id in a token's header.
 
-    Without a key id, returns all keys that fit the algorithm.
+    If `kid` is None, returns all keys that match the algorithm.
     """
     return [
         JWKRegistry.import_key(dict(key))
@@ -93,28 +93,28 @@ def match_keys(key_set: dict[str, Any], algorithm: str, kid: str | None) -> list
 
 
 def get_signing_keys(configuration: Configuration, algorithm: str, kid: str | None) -> list[Key]:
-    """Return the provider's current keys that may have signed a token with this header.
+    """Return the provider's keys that match the algorithm and key id in a token's header.
 
-    If no stored key matches, the provider has probably rotated its keys. The keys are then fetched
-    again, at most ten times a minute. Commits the session, so that no transaction is open during
-    the request. Raises `UnusableResponse`.
+    If the stored keys are too old or none of them matches, the keys are fetched again, at most ten
+    times a minute. The function commits before the request, so that no transaction is open. Raises
+    `UnusableResponse`.
     """
     state = queries.get_provider_state(configuration.id)
     now = db.utc_now()
     age = now - state.fetched_at if state is not None and state.fetched_at else None
-    matching = match_keys(state.keys, algorithm, kid) if state is not None else []
+    matching_keys = match_keys(state.keys, algorithm, kid) if state is not None else []
     db.checkpoint()
-    if matching and age is not None and age < MAX_AGE:
-        return matching
+    if matching_keys and age is not None and age < MAX_AGE:
+        return matching_keys
     if not _claim_fetch(configuration):
-        if matching and age is not None and age < _MAX_AGE_AT_LIMIT:
-            return matching
+        if matching_keys and age is not None and age < _MAX_AGE_AT_LIMIT:
+            return matching_keys
         raise UnusableResponse("the provider's keys were requested too often")
     return match_keys(_fetch(configuration), algorithm, kid)
 
 
 def _claim_fetch(configuration: Configuration) -> bool:
-    """Count one more fetch, and return whether it is within the limit per minute."""
+    """Count one more fetch of keys, and return whether it is within the limit per minute."""
     window_is_over = or_(
         ProviderState.window_at.is_(None),
         ProviderState.window_at < func.now() - timedelta(minutes=1),
@@ -145,7 +145,7 @@ def _fetch(configuration: Configuration) -> dict[str, Any]:
 
 
 def store(configuration: Configuration, key_set: dict[str, Any]) -> None:
-    """Store a validated key set, with the current time as the time of the fetch."""
+    """Store a validated key set, and set the time of the last fetch to now."""
     state = queries.get_provider_state(configuration.id)
     if state is None:
         state = ProviderState(configuration_id=configuration.id)

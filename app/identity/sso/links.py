@@ -1,4 +1,4 @@
-"""URLs of this service for providers, and URLs of applications to return to after a sign-in."""
+"""This service's URLs for providers, and the applications' URLs to return to after a sign-in."""
 
 from urllib.parse import urlencode, urlsplit, urlunsplit
 
@@ -9,11 +9,11 @@ PREFIX = "/api/v1"
 
 
 def build_api_url(path: str) -> str:
-    """Return the public URL of an operation of this API."""
+    """Build the public URL for a path of this API."""
     return f"{container.settings().public_url}{PREFIX}{path}"
 
 
-def check_redirect(uri: str | None) -> None:
+def check_redirect_uri(uri: str | None) -> None:
     """Raise 400 on `redirect_uri` unless it is None or the URL of an allowed application."""
     if uri is None:
         return
@@ -43,7 +43,7 @@ def _get_origin(uri: str) -> str:
 
 
 def build_return_url(flow: Flow, **parameters: str) -> str | None:
-    """Return the flow's redirect URI with these parameters and its `next`.
+    """Add parameters and the flow's `next` value to the query of the flow's redirect URI.
 
     Returns None if the flow has no redirect URI.
     """

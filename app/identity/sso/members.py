@@ -1,4 +1,4 @@
-"""Memberships at sign-in: the default role, and the roles and teams that groups map to."""
+"""Memberships at sign-in: updates the role and the teams according to the person's groups."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -21,13 +21,13 @@ from app.kit.permissions import Role
 def find_matching_entries(
     configuration: Configuration, groups: Iterable[str]
 ) -> list[dict[str, Any]]:
-    """Return the mapping entries that match any of the groups."""
-    names = set(groups)
-    return [entry for entry in configuration.group_mapping if entry["group"] in names]
+    """Return the entries of the group mapping that match any of a person's groups."""
+    group_names = set(groups)
+    return [entry for entry in configuration.group_mapping if entry["group"] in group_names]
 
 
 def choose_role(configuration: Configuration, groups: Iterable[str]) -> str:
-    """Return the highest role that the groups map to, or the default role."""
+    """Return the highest role that a person's groups map to, or the default role."""
     roles = [Role[e["role"]] for e in find_matching_entries(configuration, groups) if e["role"]]
     return max(roles).name if roles else configuration.default_role
 
@@ -39,19 +39,21 @@ def sync_membership(
     groups: tuple[str, ...],
     identity: Identity,
 ) -> None:
-    """Create, update or end the membership according to the groups. Owners are not changed.
+    """Create, update or end a person's membership according to their groups.
 
-    If the mapping contains roles, the provider decides on the role at each sign-in. Raises 403
-    `permission_denied` for a person whose groups give no access (the end of the membership is
-    committed), for a person whom a member removed from the organization, and for a new person while
-    the organization is suspended.
+    The membership of an owner does not change. If the mapping contains roles, the groups determine
+    the role at each sign-in.
+
+    Raises 403 `permission_denied` if the person's groups give no access; in this case, the
+    membership is ended and the transaction is committed. Also raises 403 for a person whom a member
+    removed from the organization, and for a new person while the organization is suspended.
     """
     membership = queries.lock_membership(user.id)
     if membership is not None and membership.role == Role.owner.name:
         return
     if configuration.require_group and not find_matching_entries(configuration, groups):
         _end_membership(membership, user, identity)
-        # Commit the removal although the sign-in is refused.
+        # Commit the end of the membership, even though the sign-in is refused.
         db.checkpoint()
         raise errors.denied("None of your groups at the identity provider gives access.")
     role = choose_role(configuration, groups)
@@ -66,9 +68,9 @@ def sync_membership(
 
 
 def _join(configuration: Configuration, user: User, role: str, identity: Identity) -> None:
-    """Create the membership.
+    """Create the membership, and accept an open invitation.
 
-    If the mapping contains no roles, an open invitation decides on the role.
+    If the mapping contains no roles, the invitation determines the role.
     """
     invitation = invitation_queries.accept_by_address(user.email)
     if invitation is None and organization_queries.has_removal(user.id):

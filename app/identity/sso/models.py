@@ -1,4 +1,4 @@
-"""Models of single sign-on: configurations, linked identities and sign-ins in progress."""
+"""Models for single sign-on: configurations, linked identities and sign-ins in progress."""
 
 from datetime import datetime
 from typing import Any
@@ -14,11 +14,11 @@ from app.kit.tenancy import TenantModel
 
 
 class Configuration(TenantModel, db.Revised, db.Base):
-    """The single sign-on configuration of an organization, which has at most one.
+    """An organization's single sign-on configuration; each organization has at most one.
 
-    `kind` is oidc or saml. `settings` contains the settings specific to the kind, as the
+    `kind` is the protocol, oidc or saml. `settings` contains the protocol's settings, as the
     administrator sent them. `provider` contains the result of the last check of the provider's
-    metadata: `issuer`, `anchor` and facts specific to the kind. `client_secret` is encrypted.
+    metadata: `issuer`, `anchor` and `ProviderCheck.provider_data`. `client_secret` is encrypted.
     """
 
     __tablename__ = "sso_configurations"
@@ -38,8 +38,9 @@ class Configuration(TenantModel, db.Revised, db.Base):
 class ProviderState(TenantModel, db.Base):
     """The keys of a provider, which change without any action by an administrator.
 
-    They are stored apart from the configuration, which is audited. `fetches` counts requests for
-    keys since `window_at`; it limits the number of requests that a provider can cause.
+    The keys are not stored in the configuration, because changes to the configuration are audited.
+    `fetches` counts requests for keys since `window_at`. The count limits how many requests a
+    provider can cause.
     """
 
     __tablename__ = "sso_provider_states"
@@ -59,11 +60,11 @@ class ProviderState(TenantModel, db.Base):
 
 
 class Domain(TenantModel, db.Record, db.Base):
-    """An email domain. Its owner publishes `token` in the DNS to prove the domain.
+    """An email domain of an organization, which proves it by publishing `token` in the DNS.
 
     `verified_at` is null if the domain is not proven. `missing_since` is set if the domain was
-    proven and the record is now missing. `vouched` means that the operator has confirmed the domain
-    without a record.
+    proven but its DNS record is now missing. `vouched` is true if the operator has confirmed the
+    domain without a DNS record.
     """
 
     __tablename__ = "sso_domains"
@@ -86,13 +87,13 @@ class Domain(TenantModel, db.Record, db.Base):
 
 
 class Identity(TenantModel, db.Record, db.Base):
-    """A link between an issuer's subject and an account, for this organization only.
+    """A person's identity at a provider, linked to an account, for one organization only.
 
-    `dropped_at` is the time when the organization's policy ended the membership. Only instances of
-    older releases read it (see `organizations.models.RemovedMember`). `anchor` is the provider's
-    anchor when the person was linked (see `ProviderCheck`). `confirmed_ownership_id` is the
-    membership's `ownership_id` for which the person confirmed the identity by email. It is null if
-    the person never confirmed it as an owner.
+    `issuer` and `subject` identify the person. `dropped_at` is the time when the organization's
+    policy ended the membership; only older releases read it (see
+    `organizations.models.RemovedMember`). `anchor` is the provider's anchor when the identity was
+    linked or last confirmed (see `ProviderCheck`). If an owner has confirmed the identity by email,
+    `confirmed_ownership_id` is the `ownership_id` that the membership had then.
     """
 
     __tablename__ = "sso_identities"
@@ -108,10 +109,10 @@ class Identity(TenantModel, db.Record, db.Base):
 
 
 class SingleUse:
-    """Mixin of rows that only the browser or application that began the sign-in can use, once.
+    """Mixin for rows that only the browser or application that began a sign-in can use, once.
 
-    `browser_hash` is a keyed hash that binds the row to a browser's cookie, and `challenge` (S256
-    of RFC 7636) binds it to an application that has the verifier.
+    `browser_hash` is a keyed hash that binds the row to the browser's cookie. `challenge` (S256,
+    RFC 7636) binds the row to the application that has the code verifier.
     """
 
     id: Mapped[UUID] = mapped_column(primary_key=True, default=uuid7)
@@ -123,10 +124,11 @@ class SingleUse:
 
 
 class Flow(TenantModel, SingleUse, db.Base):
-    """A sign-in in progress; the first response uses it up.
+    """A sign-in in progress, for which one response of the provider is accepted.
 
-    `state_hash` is a keyed hash. `code_verifier` is the encrypted PKCE verifier, which this service
-    sends to the provider. `request_id` is the id of a SAML request.
+    `state_hash` is a keyed hash of the state that the provider returns. `code_verifier` is the
+    encrypted PKCE verifier, which this service sends to the provider. `request_id` is the id of the
+    SAML request.
     """
 
     __tablename__ = "sso_flows"
@@ -148,10 +150,10 @@ class Flow(TenantModel, SingleUse, db.Base):
 class Code(TenantModel, SingleUse, db.Base):
     """A one-time code for the application; only its keyed hash is stored.
 
-    A code with `pending` ({issuer, subject, …, anchor}) was emailed. Exchanging it first links the
-    identity in `pending`, unless the provider's issuer or anchor has changed. `ownership_id` is
-    copied from the membership when the code is issued. Therefore a code that was issued before the
-    user became an owner cannot open a session as an owner.
+    If the code was emailed, `pending` contains the identity to link and the provider's anchor.
+    Exchanging the code first links that identity, unless the provider's issuer or anchor has
+    changed. `ownership_id` is copied from the membership when the code is issued. Therefore, a code
+    that was issued before the user became an owner cannot open a session as an owner.
     """
 
     __tablename__ = "sso_codes"
@@ -167,7 +169,7 @@ class Code(TenantModel, SingleUse, db.Base):
 
 
 class Assertion(TenantModel, db.Base):
-    """An accepted SAML assertion, stored until its age alone is a reason to refuse it."""
+    """An accepted SAML assertion, stored until it has expired, so that it is accepted only once."""
 
     __tablename__ = "sso_assertions"
     __table_args__ = (Index("ix_sso_assertions_expires_at", "expires_at"),)

@@ -37,23 +37,25 @@ _MAX_TEXT_LENGTH = 300
 
 
 class OpenIdConnect:
-    """The OpenID Connect implementation of `providers.Provider`."""
+    """Implements `providers.Provider` for OpenID Connect."""
 
     def check(self, settings: Mapping[str, Any]) -> ProviderCheck:
-        """Fetch the discovery document and the keys. Raises 400 on `oidc.issuer`."""
+        """Fetch and validate the discovery document and the keys. Raises 400 on `oidc.issuer`."""
         issuer = settings["issuer"]
         try:
             _check_issuer(issuer)
             document = fetch_object("GET", issuer.rstrip("/") + _WELL_KNOWN)
-            facts = _parse_discovery(issuer, document)
-            key_set = keys.parse_key_set(fetch_object("GET", facts["jwks_uri"]))
+            provider_data = _parse_discovery(issuer, document)
+            key_set = keys.parse_key_set(fetch_object("GET", provider_data["jwks_uri"]))
         except (UnusableResponse, EgressRefused) as failure:
             message = f"The provider's metadata cannot be used: {failure}."
             raise errors.invalid(message, "oidc.issuer") from None
-        return ProviderCheck(issuer, facts, key_set)
+        return ProviderCheck(issuer, provider_data, key_set)
 
-    def authorize(self, configuration: Configuration, slug: str, new_flow: NewFlow) -> str:
-        """Return the URL of the authorization request (Core 1.0, section 3.1.2.1)."""
+    def build_authorization_url(
+        self, configuration: Configuration, slug: str, new_flow: NewFlow
+    ) -> str:
+        """Build the URL of the authorization request (Core 1.0, section 3.1.2.1)."""
         del slug
         parameters = {
             "response_type": "code",
@@ -94,15 +96,15 @@ def _check_issuer(issuer: str) -> None:
 
 
 def _parse_discovery(issuer: str, document: dict[str, Any]) -> dict[str, Any]:
-    """Return the facts to store. Raises `UnusableResponse`, `EgressRefused`."""
+    """Return the provider data to store. Raises `UnusableResponse`, `EgressRefused`."""
     if document.get("issuer") != issuer:
-        raise UnusableResponse("it has another issuer; the two must be exactly the same")
+        raise UnusableResponse("its issuer is not exactly the configured issuer")
     if "code" not in _read_strings(document, "response_types_supported"):
         raise UnusableResponse("the provider does not support the code flow")
     if "S256" not in (_read_strings(document, "code_challenge_methods_supported") or ["S256"]):
         raise UnusableResponse("the provider supports PKCE, but not with S256")
-    supported = _read_strings(document, "id_token_signing_alg_values_supported")
-    algorithms = [name for name in supported if name in keys.ALGORITHMS]
+    supported_algorithms = _read_strings(document, "id_token_signing_alg_values_supported")
+    algorithms = [name for name in supported_algorithms if name in keys.ALGORITHMS]
     if not algorithms:
         raise UnusableResponse("the provider signs ID tokens with no accepted algorithm")
     methods = _read_strings(document, "token_endpoint_auth_methods_supported")
@@ -131,10 +133,10 @@ def _read_strings(document: dict[str, Any], name: str) -> list[str]:
 
 
 def _parse_endpoint(document: dict[str, Any], name: str, *, for_browser: bool = False) -> str:
-    """Return a validated endpoint of the discovery document.
+    """Return an endpoint URL from the discovery document after validating it.
 
-    The egress policy must allow an endpoint that this service calls. An endpoint for the browser
-    must only be an https URL. Raises `UnusableResponse`, `EgressRefused`.
+    If this service calls the endpoint, the egress policy must allow the URL. If only the browser
+    calls the endpoint, an https URL is sufficient. Raises `UnusableResponse`, `EgressRefused`.
     """
     url = document.get(name)
     if not isinstance(url, str) or len(url) > 2000 or not (url.isascii() and url.isprintable()):  # noqa: PLR2004
@@ -156,10 +158,11 @@ def _parse_endpoint(document: dict[str, Any], name: str, *, for_browser: bool = 
 def read_identity(
     query: Mapping[str, Any], configuration: Configuration, flow: Flow, _slug: str
 ) -> ExternalIdentity:
-    """Return the identity in the provider's response; `query` has the callback's parameters.
+    """Verify the provider's response, and return the identity that it contains.
 
-    Raises 403 `permission_denied` if the provider refused the sign-in, 401 `invalid_credentials` if
-    the response is not valid, 503 `service_unavailable` if the provider is unavailable.
+    `query` contains the query parameters of the callback. Raises 403 `permission_denied` if the
+    provider refused the sign-in, 401 `invalid_credentials` if the response is not valid, and 503
+    `service_unavailable` if the provider is unavailable.
     """
     code = _read_code(configuration, flow, query)
     try:
@@ -217,8 +220,8 @@ def _exchange_code(configuration: Configuration, flow: Flow, code: str) -> dict[
     endpoint = configuration.provider["token_endpoint"]
     try:
         return fetch_object("POST", endpoint, headers=headers, body=urlencode(form).encode())
-    except RequestRejected as declined:
-        raise id_tokens.InvalidToken(f"the provider did not accept the code: {declined}") from None
+    except RequestRejected as rejection:
+        raise id_tokens.InvalidToken(f"the provider did not accept the code: {rejection}") from None
 
 
 def _decrypt_client_secret(configuration: Configuration) -> str | None:
@@ -230,7 +233,7 @@ def _decrypt_client_secret(configuration: Configuration) -> str | None:
 def _complete_claims(
     configuration: Configuration, claims: dict[str, Any], access_token: str | None
 ) -> dict[str, Any]:
-    """Return the claims, completed from the userinfo endpoint if needed (Core 1.0, section 5.3)."""
+    """Add missing claims from the userinfo endpoint, if there is one (Core 1.0, section 5.3)."""
     endpoint = configuration.provider["userinfo_endpoint"]
     required_claims = ["email", "name"]
     if configuration.group_mapping:
@@ -242,21 +245,21 @@ def _complete_claims(
     userinfo = fetch_object("GET", endpoint, headers={"Authorization": f"Bearer {access_token}"})
     if userinfo.get("sub") != claims["sub"]:
         raise id_tokens.InvalidToken("the userinfo endpoint returned another subject")
-    merged = {**userinfo, **claims}
+    merged_claims = {**userinfo, **claims}
     # `email_verified` applies only to the address from the same source.
     values = [
         source["email_verified"]
         for source in (claims, userinfo)
-        if "email_verified" in source and source.get("email") == merged.get("email")
+        if "email_verified" in source and source.get("email") == merged_claims.get("email")
     ]
-    return {**merged, "email_verified": values[0] if values else None}
+    return {**merged_claims, "email_verified": values[0] if values else None}
 
 
 def _parse_email_verified(claim: object) -> bool | None:
-    """Return the value of `email_verified`, or None if it is not reliable.
+    """Parse the claim `email_verified`; return None if its value is not reliable.
 
     The claim is a boolean (Core 1.0, section 5.1). Some providers send a string, regardless of what
-    they verified. Therefore the string "false" is accepted, but the string "true" is not.
+    they verified. Therefore, the string "false" is accepted, but the string "true" is not.
     """
     if isinstance(claim, bool):
         return claim

@@ -30,7 +30,10 @@ _AVAILABLE = (
 
 
 def get_configuration(*, lock: bool = False) -> Configuration | None:
-    """Return the current organization's current configuration, or None."""
+    """Return the current organization's configuration with current values, or None.
+
+    `lock` locks the row until the transaction ends.
+    """
     statement = select(Configuration).execution_options(populate_existing=True)
     if lock:
         statement = statement.with_for_update()
@@ -38,7 +41,7 @@ def get_configuration(*, lock: bool = False) -> Configuration | None:
 
 
 def get_provider_state(configuration_id: UUID) -> ProviderState | None:
-    """Return the current state of the provider's keys, or None."""
+    """Return the stored keys of a configuration's provider, or None if no keys are stored."""
     statement = select(ProviderState).where(ProviderState.configuration_id == configuration_id)
     return db.session().scalars(statement.execution_options(populate_existing=True)).one_or_none()
 
@@ -57,10 +60,10 @@ def is_proven(domain: str) -> bool:
 def get_available_configuration(
     organization_id: UUID, *, lock: bool = False
 ) -> tuple[Organization, Configuration] | None:
-    """Return the organization with its current configuration if single sign-on is available.
+    """Return an organization and its configuration, or None if single sign-on is not available.
 
-    It is available if it is enabled and the organization is active or suspended. `lock` locks the
-    configuration.
+    Single sign-on is available if it is enabled and the organization is active or suspended. `lock`
+    locks the configuration until the transaction ends.
     """
     statement = _AVAILABLE.where(Organization.id == organization_id).execution_options(
         populate_existing=True
@@ -73,7 +76,7 @@ def get_available_configuration(
 def is_proven_by_another(domain: str, organization_id: UUID) -> bool:
     """Return whether another organization has proven `domain`.
 
-    Requires access across organizations.
+    Call this function within `tenancy.across_organizations`.
     """
     statement = select(Domain.id).where(
         Domain.domain == domain,
@@ -84,9 +87,10 @@ def is_proven_by_another(domain: str, organization_id: UUID) -> bool:
 
 
 def find_by_domain(domain: str) -> tuple[Organization, Configuration] | None:
-    """Return the organization that has proven `domain`, if it has single sign-on.
+    """Return the organization that has proven `domain`, and its configuration, or None.
 
-    Requires access across organizations.
+    Returns None if single sign-on is not available. Call this function within
+    `tenancy.across_organizations`.
     """
     in_organization = Domain.organization_id == Organization.id
     return _find_pair(
@@ -97,9 +101,10 @@ def find_by_domain(domain: str) -> tuple[Organization, Configuration] | None:
 
 
 def find_by_slug(slug: str) -> tuple[Organization, Configuration] | None:
-    """Return the organization with this slug, if it has single sign-on.
+    """Return the organization with this slug, and its configuration, or None.
 
-    Requires access across organizations.
+    Returns None if single sign-on is not available. Call this function within
+    `tenancy.across_organizations`.
     """
     return _find_pair(_AVAILABLE.where(Organization.slug == slug))
 
@@ -121,9 +126,9 @@ class Confirmation(NamedTuple):
 
 
 def find_confirmation(code_hash: str) -> Confirmation | None:
-    """Return the sign-in that an unused emailed code confirms.
+    """Return the sign-in that an unused emailed code confirms, or None.
 
-    Requires access across organizations.
+    Call this function within `tenancy.across_organizations`.
     """
     statement = (
         select(Code.browser_hash, Code.challenge, User.email, Organization.name)
@@ -142,43 +147,46 @@ def find_confirmation(code_hash: str) -> Confirmation | None:
 
 
 def lock_identity(issuer: str, subject: str) -> Identity | None:
-    """Return and lock the link of an issuer's subject in the current organization."""
+    """Lock and return the identity with this issuer and subject in the current organization.
+
+    Returns None if the identity is not linked.
+    """
     statement = select(Identity).where(Identity.issuer == issuer, Identity.subject == subject)
     return db.session().scalars(statement.with_for_update()).one_or_none()
 
 
 def delete_identities(user_id: UUID, *, kept_id: UUID | None) -> None:
-    """Delete a user's linked identities in the current organization, except `kept_id`."""
+    """Delete a user's linked identities in the current organization, except `kept_id`, if given."""
     conditions = [Identity.id != kept_id] if kept_id is not None else []
     db.session().execute(delete(Identity).where(Identity.user_id == user_id, *conditions))
 
 
 def lock_membership(user_id: UUID) -> Membership | None:
-    """Return and lock a user's current membership in the current organization."""
+    """Lock and return a user's membership in the current organization, or return None."""
     statement = select(Membership).where(Membership.user_id == user_id).with_for_update()
     statement = statement.execution_options(populate_existing=True)
     return db.session().scalars(statement).one_or_none()
 
 
 def find_enforcing_organization(domain: str) -> Organization | None:
-    """Return the organization that has proven `domain` and enforces single sign-on.
+    """Return the organization that has proven `domain` and enforces single sign-on, or None.
 
-    Requires access across organizations.
+    Call this function within `tenancy.across_organizations`.
     """
     pair = find_by_domain(domain)
     return pair[0] if pair is not None and pair[1].enforced else None
 
 
 def end_password_sessions(organization_id: UUID, email_domains: Iterable[str]) -> int:
-    """End all sessions of users in these domains who have signed in by password.
+    """End all sessions of users in these domains who have an active password session.
 
-    Increments the token version of these users, and returns the number of users. Owners of the
-    organization are excluded. Requires access across organizations.
+    Increments the token version of these users, and returns how many users there were. Owners of
+    the organization are excluded. Call this function within `tenancy.across_organizations`.
     """
-    owners = select(Membership.user_id).where(
+    owner_ids = select(Membership.user_id).where(
         Membership.organization_id == organization_id, Membership.role == "owner"
     )
-    by_password = select(Session.user_id).where(
+    password_user_ids = select(Session.user_id).where(
         Session.method == "password",
         Session.revoked_at.is_(None),
         Session.expires_at > func.now(),
@@ -187,8 +195,8 @@ def end_password_sessions(organization_id: UUID, email_domains: Iterable[str]) -
         update(User)
         .where(
             func.split_part(User.email, "@", 2).in_(list(email_domains)),
-            User.id.in_(by_password),
-            User.id.not_in(owners),
+            User.id.in_(password_user_ids),
+            User.id.not_in(owner_ids),
         )
         .values(token_version=User.token_version + 1)
         .execution_options(synchronize_session=False)
@@ -197,9 +205,9 @@ def end_password_sessions(organization_id: UUID, email_domains: Iterable[str]) -
 
 
 def record_assertion(assertion_hash: str, expires_at: datetime) -> bool:
-    """Record that the current organization accepted an assertion.
+    """Record that the current organization accepted a SAML assertion.
 
-    Returns False if the assertion was recorded before. Concurrent calls wait for each other.
+    Returns False if the assertion was already recorded. Concurrent calls wait for each other.
     """
     statement = (
         insert(Assertion)
@@ -211,14 +219,17 @@ def record_assertion(assertion_hash: str, expires_at: datetime) -> bool:
 
 
 def list_organization_ids() -> list[UUID]:
-    """Return the ids of the organizations that have single sign-on.
+    """Return the ids of the organizations that have a single sign-on configuration.
 
-    Requires access across organizations.
+    Call this function within `tenancy.across_organizations`.
     """
     return list(db.session().scalars(select(Configuration.organization_id)))
 
 
 def delete_expired(checkpoint: Callable[[], None]) -> None:
-    """Delete the expired rows of all organizations, one batch per transaction."""
+    """Delete expired flows, codes and assertions of all organizations in batches.
+
+    `checkpoint` commits each batch.
+    """
     for table in (Flow, Code, Assertion):
         purging.purge(table.__tablename__, "expires_at < now()", checkpoint)

@@ -1,4 +1,4 @@
-"""Routes of single sign-on: configuration, start and end of a sign-in, and providers' responses."""
+"""API routes for single sign-on: configuration, sign-ins and providers' responses."""
 
 from functools import partial
 from typing import Any
@@ -31,9 +31,9 @@ def start_sso(body: dict[str, Any]) -> Reply:
     Finds the organization by the domain of an email address or by a slug, and returns the sign-in
     URL at its identity provider. Sets the cookie that binds the sign-in to the browser.
     """
-    browser = flows.get_browser_secret(cookies.read())
-    result, kind = service.start(**body, browser=browser)
-    return Reply(result, headers=cookies.build_header(browser, kind))
+    browser_secret = flows.get_browser_secret(cookies.read())
+    result, kind = service.start(**body, browser_secret=browser_secret)
+    return Reply(result, headers=cookies.build_header(browser_secret, kind))
 
 
 @blueprint.get(
@@ -45,9 +45,11 @@ def oidc_callback(query: dict[str, Any]) -> dict[str, Any] | Redirect:
     This is the redirect URI for OpenID Connect providers. Redirects to the application with a
     one-time code, or returns the code if the sign-in has no redirect URI.
     """
-    read = partial(oidc.read_identity, query)
     return callbacks.complete_sign_in(
-        "oidc", state=query["state"], browser=cookies.read(), read=read
+        "oidc",
+        state=query["state"],
+        browser_secret=cookies.read(),
+        read_identity=partial(oidc.read_identity, query),
     )
 
 
@@ -66,7 +68,7 @@ def saml_acs(org_slug: str, body: dict[str, Any]) -> dict[str, Any] | Redirect:
     This is the SAML 2.0 assertion consumer service. Redirects to the application with a one-time
     code, or returns the code if the sign-in has no redirect URI.
     """
-    return saml_provider.complete_sign_in(org_slug, body, browser=cookies.read())
+    return saml_provider.complete_sign_in(org_slug, body, browser_secret=cookies.read())
 
 
 @blueprint.get(
@@ -90,10 +92,10 @@ def saml_metadata(org_slug: str) -> Download:
 def exchange_sso_code(body: dict[str, Any]) -> dict[str, Any]:
     """Exchange a single sign-on code.
 
-    Exchanges the one-time code for the login response. The caller must have the cookie or the code
-    verifier of the sign-in. A code can be used once.
+    Exchanges a one-time code for the login response. The caller must have the cookie or the code
+    verifier of the sign-in. A code can be used only once.
     """
-    return service.exchange(**body, browser=cookies.read(), client=read_client())
+    return service.exchange(**body, browser_secret=cookies.read(), client=read_client())
 
 
 @configurations.get("/organizations/{org_slug}/sso", permission="sso:manage", returns=Sso)
@@ -113,7 +115,7 @@ def get_sso(caller: Caller) -> dict[str, Any]:
     returns=Sso,
     revision="optional",
     max_body=MIB,
-    # Whoever configures single sign-on decides who can sign in.
+    # A leaked key must not be able to change who can sign in.
     keys=False,
 )
 def configure_sso(caller: Caller, body: dict[str, Any], revision: int | None) -> dict[str, Any]:

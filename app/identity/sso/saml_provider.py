@@ -1,7 +1,7 @@
 """SAML 2.0 as a single sign-on protocol: provider checks, requests and responses.
 
-The rules of the protocol are in `app.identity.sso.saml`; this module applies them to configurations
-and flows.
+The package `app.identity.sso.saml` implements SAML; this module applies it to configurations and
+flows.
 """
 
 import base64
@@ -40,12 +40,16 @@ METADATA_TYPE = "application/samlmetadata+xml"
 _ASSERTION_RETENTION = timedelta(days=1)
 """The maximum time for which an accepted assertion is recorded.
 
-An assertion belongs to a flow, which expires after minutes, so it cannot be replayed after a day.
+An assertion belongs to a flow, which expires after minutes, so the assertion cannot be replayed
+after a day.
 """
 
 
 def get_entity_id(slug: str) -> str:
-    """Return this service's entity id for an organization's provider: the URL of the metadata."""
+    """Return this service's entity id for an organization's provider.
+
+    The entity id is the URL of this service's metadata for the organization.
+    """
     return links.build_api_url(METADATA_PATH.format(org_slug=slug))
 
 
@@ -57,8 +61,9 @@ def get_acs_url(slug: str) -> str:
 def build_metadata(slug: str) -> Download:
     """Return this service's metadata for an organization. Raises 404 on an invalid slug.
 
-    The metadata contains only URLs with the slug, and is the same whether or not the organization
-    exists: administrators need it to configure their provider first.
+    The metadata contains only URLs with the slug, so it is the same whether or not the organization
+    exists. It is available before single sign-on is configured, because administrators need it to
+    configure their provider.
     """
     if not slugs.is_slug(slug):
         raise errors.not_found()
@@ -73,10 +78,13 @@ def build_metadata(slug: str) -> Download:
 
 
 class Saml:
-    """The SAML implementation of `providers.Provider`."""
+    """Implements `providers.Provider` for SAML 2.0."""
 
     def check(self, settings: Mapping[str, Any]) -> ProviderCheck:
-        """Read the provider's metadata, or fetch it from its URL. Raises 400 on a setting."""
+        """Parse the provider's metadata from the settings or from its URL.
+
+        Raises 400 on the invalid setting.
+        """
         if settings["name_id_format"] not in (None, *NAME_ID_FORMATS):
             message = f"Must be one of {', '.join(NAME_ID_FORMATS)}."
             raise errors.invalid(message, "saml.name_id_format")
@@ -88,16 +96,18 @@ class Saml:
             provider = _read_metadata(xml.encode(), "saml.metadata_xml")
         else:
             provider = _read_metadata(_fetch_metadata(url), "saml.metadata_url")
-        facts = {"sso_url": provider.sso_url, "certificates": list(provider.certificates)}
+        provider_data = {"sso_url": provider.sso_url, "certificates": list(provider.certificates)}
         # The anchor depends on the certificates even if the metadata comes from a URL: whoever
         # controls the URL could change the keys and sign in as an owner.
         keys = " ".join(sorted(provider.certificates))
         return ProviderCheck(
-            provider.entity_id, facts, anchor=hashlib.sha256(keys.encode()).hexdigest()
+            provider.entity_id, provider_data, anchor=hashlib.sha256(keys.encode()).hexdigest()
         )
 
-    def authorize(self, configuration: Configuration, slug: str, new_flow: NewFlow) -> str:
-        """Return the provider's URL with an AuthnRequest in its query."""
+    def build_authorization_url(
+        self, configuration: Configuration, slug: str, new_flow: NewFlow
+    ) -> str:
+        """Build the provider's sign-on URL with an AuthnRequest in its query."""
         sso_url = configuration.provider["sso_url"]
         authn_request = request.build_authn_request(
             request_id=new_flow.flow.request_id,
@@ -141,8 +151,8 @@ def _read_metadata(document: bytes, field: str) -> metadata.Provider:
 class PostedResponse:
     """A provider's response as it was posted, before it is verified.
 
-    `encoded` is the form's SAMLResponse (saml-bindings 3.5.4). Raises 422 if it contains no SAML
-    response.
+    `encoded` is the value of the form's SAMLResponse field (saml-bindings 3.5.4). Raises 422 if the
+    value contains no SAML response.
     """
 
     def __init__(self, encoded: str) -> None:
@@ -151,7 +161,7 @@ class PostedResponse:
             document = base64.b64decode("".join(encoded.split()), validate=True)
             self._tree = response.parse(document)
         except (ValueError, binascii.Error):
-            raise errors.unprocessable("SAMLResponse", "Not valid base64.") from None
+            raise errors.unprocessable("SAMLResponse", "The value is not valid base64.") from None
         except InvalidDocument as failure:
             raise errors.unprocessable("SAMLResponse", str(failure)) from None
 
@@ -190,7 +200,7 @@ class PostedResponse:
             issuer=asserted_identity.issuer,
             subject=asserted_identity.subject,
             email=asserted_identity.email,
-            # SAML has no claim for it: the provider vouches for everything in an assertion.
+            # SAML has no claim like `email_verified`: a provider vouches for the whole assertion.
             email_verified=True,
             name=asserted_identity.name,
             groups=asserted_identity.groups,
@@ -198,20 +208,20 @@ class PostedResponse:
 
 
 def complete_sign_in(
-    slug: str, form: Mapping[str, str], *, browser: str | None
+    slug: str, form: Mapping[str, str], *, browser_secret: str | None
 ) -> dict[str, Any] | Redirect:
     """Finish the sign-in that a posted response belongs to (see `callbacks.complete_sign_in`).
 
-    Raises 400 if no request of this service has this RelayState, because the response was then not
-    requested.
+    Raises 400 if the RelayState does not belong to a flow, because this service did not request the
+    response.
     """
     posted_response = PostedResponse(form["SAMLResponse"])
     try:
         return callbacks.complete_sign_in(
             "saml",
             state=form["RelayState"],
-            browser=browser,
-            read=posted_response.read_identity,
+            browser_secret=browser_secret,
+            read_identity=posted_response.read_identity,
             slug=slug,
         )
     except ApiError as refusal:
@@ -221,6 +231,6 @@ def complete_sign_in(
 
 
 def _log_refusal(flow: Flow, reason: str) -> ApiError:
-    """Log why a response is refused, and return the error to raise."""
+    """Log why a response was refused, and return the error to raise."""
     log.warning("sso.assertion_refused", issuer=flow.issuer, reason=reason)
     return build_refusal(reason)

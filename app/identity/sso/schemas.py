@@ -1,4 +1,4 @@
-"""Request and response schemas of single sign-on."""
+"""Request and response schemas for single sign-on."""
 
 from marshmallow import EXCLUDE
 
@@ -22,7 +22,7 @@ _MAX_URL_LENGTH = 2000
 
 
 class GroupMappingBody(Schema):
-    """An entry of the group mapping: a group, and the role, the team or both that it maps to."""
+    """An entry of the group mapping, which maps a group to a role, a team or both."""
 
     group = Name(required=True, max_length=300)
     role = Str(validate=_ROLES, allow_none=True, load_default=None)
@@ -30,7 +30,7 @@ class GroupMappingBody(Schema):
 
 
 class OidcBody(Schema):
-    """An OpenID Connect provider."""
+    """The settings for an OpenID Connect provider."""
 
     issuer = Name(required=True, max_length=500)
     client_id = Name(required=True, max_length=300)
@@ -46,7 +46,7 @@ class OidcBody(Schema):
 
 
 class SamlBody(Schema):
-    """A SAML 2.0 provider: its metadata, or the URL of its metadata."""
+    """The settings for a SAML 2.0 provider: its metadata, or the URL of its metadata."""
 
     metadata_url = Name(allow_none=True, max_length=_MAX_URL_LENGTH, load_default=None)
     metadata_xml = Str(allow_none=True, max_length=500_000, load_default=None)
@@ -56,19 +56,19 @@ class SamlBody(Schema):
 class ConfigureSso(Schema):
     """Request body to configure single sign-on.
 
-    It replaces the whole configuration: omitted fields get their defaults.
+    The request replaces the whole configuration; omitted fields get their defaults.
     """
 
     kind = Str(required=True, validate=_KINDS)
     enabled = Bool(load_default=True)
     enforced = Bool(
         load_default=False,
-        description="Turns passwords off for the proven domains, except for owners.",
+        description="Whether passwords are disabled for the proven domains, except for owners.",
     )
     default_role = Str(validate=_ROLES, load_default="viewer")
     require_group = Bool(
         load_default=False,
-        description="Only owners, and people with a group in the mapping, can sign in.",
+        description="Whether only owners and people with a group in the mapping can sign in.",
     )
     email_domains = List(Name(max_length=253), max_items=50, load_default=[])
     group_mapping = List(Nested(GroupMappingBody), max_items=500, load_default=[])
@@ -78,7 +78,7 @@ class ConfigureSso(Schema):
 
 
 class GroupMapping(Response):
-    """An entry of the group mapping in a response."""
+    """An entry of the stored group mapping."""
 
     group = Str()
     role = Str(allow_none=True, validate=_ROLES)
@@ -171,10 +171,10 @@ class SsoRedirect(Response):
 
 
 class OidcAnswer(Schema):
-    """The query parameters of an OpenID Connect response; other parameters are ignored."""
+    """The query parameters of an OpenID Connect response; all other parameters are ignored."""
 
     class Meta:
-        """Ignores the parameters that providers add."""
+        """Ignores additional parameters, because some providers send them."""
 
         unknown = EXCLUDE
 
@@ -185,10 +185,10 @@ class OidcAnswer(Schema):
 
 
 class SamlResponseForm(Schema):
-    """The form of a SAML response (saml-bindings 3.5.4)."""
+    """The form fields of a posted SAML response (saml-bindings 3.5.4)."""
 
     class Meta:
-        """Ignores the fields that providers add, such as the name of the button."""
+        """Ignores additional fields, because some providers send them, such as a button's name."""
 
         unknown = EXCLUDE
 
@@ -219,7 +219,7 @@ class SsoCode(Response):
 class ExchangeSsoCode(Schema):
     """Request body to exchange a one-time code.
 
-    If the sign-in has a challenge, the code verifier is required.
+    If the sign-in was started with a code challenge, the code verifier is required.
     """
 
     code = Name(required=True, max_length=200)

@@ -36,14 +36,14 @@ def get(slug: str) -> dict[str, Any]:
 def _describe(configuration: Configuration, slug: str) -> dict[str, Any]:
     rows = queries.list_domains()
     names = [column.key for column in Configuration.__table__.columns]
-    described = PROVIDERS[configuration.kind].describe(configuration, slug)
+    provider_settings = PROVIDERS[configuration.kind].describe(configuration, slug)
     return {
         **{name: getattr(configuration, name) for name in names},
         "email_domains": [row.domain for row in rows],
         "domains": [domains.describe(row) for row in rows],
         "oidc": None,
         "saml": None,
-        configuration.kind: described,
+        configuration.kind: provider_settings,
     }
 
 
@@ -77,58 +77,62 @@ def configure(
         "kind": kind,
         "group_mapping": mapping,
         "settings": settings,
-        "provider": {"issuer": check.issuer, "anchor": check.anchor, **check.facts},
+        "provider": {"issuer": check.issuer, "anchor": check.anchor, **check.provider_data},
         "client_secret": client_secret,
     }
     configuration = _save(configuration, values, check)
-    rows = domains.replace_all(names)
+    rows = domains.replace_domains(names)
     if values["enforced"] and values["enabled"] and not was_enforced:
-        proven = [row.domain for row in rows if row.verified_at]
-        enforcement.end_password_sessions(configuration, proven)
+        proven_domains = [row.domain for row in rows if row.verified_at]
+        enforcement.end_password_sessions(configuration, proven_domains)
     _check_domains(configuration, rows)
     return _describe(configuration, slug)
 
 
 def _check_domains(configuration: Configuration, rows: Sequence[Domain]) -> None:
-    """Commit, check the DNS records of the domains, and record the results.
+    """Commit, check the domains' DNS records, and store the results.
 
-    If too many requests are waiting, the hourly job checks the domains instead.
+    If too many requests are waiting, the domains are not checked until the hourly job runs.
     """
     # Commit, so that no transaction is open while the DNS is queried.
     db.checkpoint()
     tokens = {row.domain: row.token for row in rows}
     try:
         with fetching.hold_slot():
-            proofs = domains.check_domains(tokens, timeout=domains.REQUEST_TIMEOUT)
+            results = domains.check_domains(tokens, timeout=domains.REQUEST_TIMEOUT)
     except ApiError:
         return
-    proven = domains.record_proofs(queries.list_domains(), proofs)
-    enforcement.end_password_sessions(configuration, proven)
+    newly_proven = domains.record_results(queries.list_domains(), results)
+    enforcement.end_password_sessions(configuration, newly_proven)
 
 
 def _check_settings(
     kind: str, settings_by_kind: dict[str, dict[str, Any] | None]
 ) -> dict[str, Any]:
-    """Return the settings of `kind`.
+    """Return the settings for the protocol `kind`.
 
-    Raises 400 if the settings are missing or invalid, or if settings of another kind are present.
+    Raises 400 if the settings are missing or invalid, or if there are settings for another
+    protocol.
     """
     for name, settings in settings_by_kind.items():
         if settings is None and name == kind:
-            raise errors.invalid(f"Settings are required for the kind {kind}.", name)
+            raise errors.invalid(f"These settings are required if `kind` is {kind}.", name)
         if settings is not None and name != kind:
-            raise errors.invalid(f"Not allowed for the kind {kind}.", name)
+            raise errors.invalid(f"These settings are not allowed if `kind` is {kind}.", name)
     selected_settings = settings_by_kind[kind]
     if selected_settings is None or kind not in PROVIDERS:
-        raise errors.invalid("This kind is not available.", "kind")
+        raise errors.invalid("This protocol is not available.", "kind")
     if "scopes" in selected_settings and "openid" not in selected_settings["scopes"]:
         raise errors.invalid("The scope openid is required.", "oidc.scopes")
     return selected_settings
 
 
 def _check_mapping(entries: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return the mapping to store. Raises 400 on an entry without effect or with unknown team."""
-    existing_ids = teams.lock_existing(e["team_id"] for e in entries if e["team_id"])
+    """Return the group mapping to store.
+
+    Raises 400 if an entry has neither a role nor a team, or if its team does not exist.
+    """
+    existing_ids = teams.lock_existing_teams(e["team_id"] for e in entries if e["team_id"])
     for position, entry in enumerate(entries):
         field = f"group_mapping.{position}"
         if entry["role"] is None and entry["team_id"] is None:
@@ -151,7 +155,8 @@ def _pop_client_secret(
 ) -> str | None:
     """Remove the client secret from `settings`, and return the encrypted secret to store.
 
-    If `settings` has no secret, returns the stored secret, unless the provider or client changes.
+    If `settings` contains no secret, returns the stored secret, unless the provider or the client
+    changes.
     """
     if "client_secret" in settings:
         secret = settings.pop("client_secret")
@@ -183,9 +188,9 @@ def start(
     redirect_uri: str | None,
     next: str | None,  # noqa: A002 - the field's name
     code_challenge: str | None,
-    browser: str,
+    browser_secret: str,
 ) -> tuple[dict[str, Any], str]:
-    """Begin a sign-in, and return the response and the kind; `browser` is the cookie's secret.
+    """Begin a sign-in, and return the response and the protocol, `oidc` or `saml`.
 
     Only the domain of an email address is used, so the response reveals nothing about accounts.
     Raises 400 on an invalid field, and 404 if single sign-on is not available.
@@ -194,7 +199,7 @@ def start(
         raise errors.invalid("Send either email or org_slug.", "email")
     if code_challenge is not None and not flows.is_s256_challenge(code_challenge):
         raise errors.invalid("Must be an S256 challenge of 43 characters.", "code_challenge")
-    links.check_redirect(redirect_uri)
+    links.check_redirect_uri(redirect_uri)
     with tenancy.across_organizations(reason="finds the organization to sign in to"):
         if email is not None:
             pair = queries.find_by_domain(accounts.parse_domain(email))
@@ -206,45 +211,51 @@ def start(
     with tenancy.organization(organization.id):
         new_flow: NewFlow = flows.begin(
             configuration,
-            browser=browser,
+            browser_secret=browser_secret,
             challenge=code_challenge,
             redirect_uri=redirect_uri,
             next_=next,
             hint=email,
         )
-    url = PROVIDERS[configuration.kind].authorize(configuration, organization.slug, new_flow)
-    lifetime = int(flows.LIFETIME.total_seconds())
-    result = {"redirect_url": url, "kind": configuration.kind, "expires_in": lifetime}
-    return result, configuration.kind
+    provider = PROVIDERS[configuration.kind]
+    url = provider.build_authorization_url(configuration, organization.slug, new_flow)
+    kind, lifetime = configuration.kind, int(flows.LIFETIME.total_seconds())
+    return {"redirect_url": url, "kind": kind, "expires_in": lifetime}, kind
 
 
 def exchange(
-    *, code: str, code_verifier: str | None, browser: str | None, client: Client
+    *, code: str, code_verifier: str | None, browser_secret: str | None, client: Client
 ) -> dict[str, Any]:
-    """Exchange a one-time code for the login response; only one of two concurrent calls succeeds.
+    """Exchange a one-time code for the login response; a code can be used only once.
 
     Raises 401 `invalid_credentials` if the code is not valid or was issued to another browser or
     application, and 403 `permission_denied` if the person may no longer sign in.
     """
-    row = flows.redeem_code(code, browser=browser, verifier=code_verifier)
+    row = flows.redeem_code(code, browser_secret=browser_secret, verifier=code_verifier)
     # The code stays used even if the exchange fails.
     db.checkpoint()
     if row is None:
         raise ApiError(
             "invalid_credentials",
-            "The code is unknown, used, expired or for another browser or application.",
+            "The code is unknown, already used, expired, or for another browser or application.",
         )
     with tenancy.organization(row.organization_id):
-        configuration, user, scope = _check_access(row)
-        return auth.open_session(user, client, organization_id=scope, method=configuration.kind)
+        configuration, user, organization_id = _check_access(row)
+        return auth.open_session(
+            user, client, organization_id=organization_id, method=configuration.kind
+        )
 
 
 def _check_access(row: Code) -> tuple[Configuration, User, UUID | None]:
-    available = queries.get_available_configuration(row.organization_id, lock=True)
+    """Check that the user of a code may still sign in; link the identity that the code confirms.
+
+    Returns the configuration, the user and the organization that the session is limited to.
+    """
+    pair = queries.get_available_configuration(row.organization_id, lock=True)
     user = accounts.get(row.user_id)
-    if available is None or user.disabled_at is not None:
+    if pair is None or user.disabled_at is not None:
         raise errors.denied("Single sign-on is no longer available to you.")
-    organization, configuration = available
+    organization, configuration = pair
     membership = queries.lock_membership(user.id)
     if membership is not None and membership.ownership_id != row.ownership_id:
         raise errors.denied("Your role changed after this sign-in began. Sign in again.")
@@ -257,10 +268,10 @@ def _check_access(row: Code) -> tuple[Configuration, User, UUID | None]:
 
 
 def verify_domain(domain: str, *, vouch: bool = False) -> bool:
-    """Check the DNS record of a domain now; with `vouch`, accept the domain without a record.
+    """Check a domain's DNS record now, and return whether the domain is proven.
 
-    Returns whether the domain is proven. Used by the operator's command, which has bound the
-    organization. Raises 404 if the organization does not list the domain.
+    If `vouch` is true, accepts the domain without a DNS record. Used by the operator's command, for
+    the current organization. Raises 404 if the organization does not list the domain.
     """
     name = domains.parse(domain, "domain")
     row = next((row for row in queries.list_domains() if row.domain == name), None)
@@ -272,8 +283,8 @@ def verify_domain(domain: str, *, vouch: bool = False) -> bool:
         row.vouched = domains.mark_proven(row)
     else:
         db.checkpoint()
-        domains.record_proofs([row], domains.check_domains({row.domain: row.token}))
-    # Flush while the organization is bound: it is no longer bound when the caller commits.
+        domains.record_results([row], domains.check_domains({row.domain: row.token}))
+    # Flush now: when the caller commits, there is no current organization anymore.
     db.session().flush()
     if row.verified_at is not None and not was_proven:
         enforcement.end_password_sessions(configuration, [row.domain])

@@ -1,7 +1,7 @@
-"""Sign-in: which account a verified identity belongs to, and whether the person may sign in.
+"""Sign-in with a verified identity: finds the account, and checks whether the person may sign in.
 
-Accounts are shared by all organizations, and an administrator chooses the provider, so a provider
-is trusted only within its organization. See docs/decisions/0017.
+Accounts are shared by all organizations, but each organization's administrators choose its
+provider. Therefore, a provider is trusted only within its organization. See docs/decisions/0017.
 """
 
 from dataclasses import asdict
@@ -24,26 +24,26 @@ def sign_in(
     """Sign a person in: find, create or link the account, and update the membership.
 
     Returns the one-time code, or None if the person must first confirm the sign-in by email. The
-    caller has bound the organization and locked its configuration. Raises 403 `permission_denied`
-    if the organization's policy refuses the person.
+    organization must be the current organization, and its configuration must be locked. Raises 403
+    `permission_denied` if the organization's policy refuses the person.
     """
     known_identity = queries.lock_identity(identity.issuer, identity.subject)
     if known_identity is None:
-        account = accounts.find_or_create(identity)
+        match = accounts.find_or_create(identity)
     else:
-        account = accounts.AccountMatch(accounts.get(known_identity.user_id))
-    user = account.user
+        match = accounts.AccountMatch(accounts.get(known_identity.user_id))
+    user = match.user
     if user.disabled_at is not None:
         raise errors.denied("This account is disabled.")
     audit.act_as("user", user.id, user.email)
     membership = queries.lock_membership(user.id)
     ownership_id = membership.ownership_id if membership is not None else None
-    if account.needs_confirmation or _must_confirm(membership, configuration, known_identity):
+    if match.needs_confirmation or _must_confirm(membership, configuration, known_identity):
         pending = {**asdict(identity), "anchor": configuration.provider["anchor"]}
         code = flows.issue_code(flow, user.id, ownership_id=ownership_id, pending=pending)
         accounts.send_confirmation(organization, user, flow, code)
         return None
-    if account.was_unverified:
+    if match.was_unverified:
         _remove_previous_access(user, known_identity)
     _link_and_sync(organization, configuration, user, identity, known_identity)
     return flows.issue_code(flow, user.id, ownership_id=ownership_id)
@@ -54,8 +54,8 @@ def _must_confirm(
 ) -> bool:
     """Return whether the person must confirm by email because they are an owner.
 
-    An administrator chooses the provider, and must not be able to sign in as an owner. Therefore
-    owners confirm each identity once after they become an owner, and again when the provider's
+    An administrator chooses the provider, and must not be able to sign in as an owner. Therefore,
+    owners must confirm each identity once after they become an owner, and again when the provider's
     anchor changes.
     """
     if membership is None or membership.role != Role.owner.name:
@@ -73,16 +73,17 @@ def confirm(
     membership: Membership | None,
     pending: dict[str, Any],
 ) -> None:
-    """Complete a sign-in that the person has confirmed by email.
+    """Link an identity after the person has confirmed the sign-in by email.
 
-    `membership` is locked. Raises 403 `permission_denied` if the provider has changed since the
-    email was sent, because the person confirmed the previous provider.
+    `membership` must be locked. `pending` comes from the emailed code (see `models.Code`). Raises
+    403 `permission_denied` if the provider has changed since the email was sent, because the person
+    confirmed the previous provider.
     """
-    facts = {**pending, "groups": tuple(pending["groups"])}
-    provider = (facts["issuer"], facts.pop("anchor", None))
+    identity_fields = {**pending, "groups": tuple(pending["groups"])}
+    provider = (identity_fields["issuer"], identity_fields.pop("anchor", None))
     if provider != (configuration.provider["issuer"], configuration.provider["anchor"]):
         raise errors.denied("The single sign-on configuration has changed. Begin again.")
-    identity = ExternalIdentity(**facts)
+    identity = ExternalIdentity(**identity_fields)
     known_identity = queries.lock_identity(identity.issuer, identity.subject)
     if known_identity is not None and known_identity.user_id != user.id:
         raise errors.denied("This identity is now linked to another account.")
@@ -101,10 +102,10 @@ def confirm(
 
 
 def _remove_previous_access(user: User, known_identity: Identity | None) -> None:
-    """Remove the account's previous password, sessions, links and linked identities.
+    """Remove the account's password, sessions and links, and its other linked identities.
 
-    Only identities in the current organization are removed. Somebody else may have registered the
-    address earlier, to share the account with its holder.
+    Only identities in the current organization are removed. This is necessary because somebody else
+    may have registered the address earlier, in order to keep access to the account.
     """
     credentials.remove_credentials(user)
     queries.delete_identities(
@@ -115,9 +116,9 @@ def _remove_previous_access(user: User, known_identity: Identity | None) -> None
 def get_session_scope(configuration: Configuration, user: User) -> UUID | None:
     """Return the organization that a session is limited to, or None if it is not limited.
 
-    An administrator of one organization chose the provider, so it is trusted for that organization
-    only. The exception is a person in a proven domain with passwords turned off: single sign-on is
-    then the only way into the account.
+    An administrator of one organization chose the provider, so the provider is trusted only for
+    that organization. The exception is a person in a proven domain for which passwords are
+    disabled, because single sign-on is then the only way to sign in to the account.
     """
     if configuration.enforced and queries.is_proven(accounts.get_domain(user.email)):
         return None

@@ -1,1 +1,1 @@
-"""Teams of members."""
+"""Teams: groups of members that form a tree and have skills."""

@@ -1,4 +1,4 @@
-"""Service that builds the organization chart."""
+"""Organization chart: the tree of teams with leads and members."""
 
 from collections import defaultdict
 from typing import Any
@@ -14,12 +14,12 @@ BOUNDS = tree.Bounds(teams=20_000, members=200_000)
 def build_org_chart(
     *, team_id: UUID | None = None, depth: int | None = None, members: bool = True
 ) -> dict[str, Any]:
-    """Return the teams as a tree: {teams: [node], team_count, member_count}.
+    """Build a tree of teams, with the total numbers of teams and team members in it.
 
-    Each node has the fields of its team, `lead`, `members` and `children`. `team_id` is the team to
-    start at; `depth` is the maximum number of levels to return. The counts cover the returned
-    teams; a user who is in two teams counts twice. Raises 404 if the team does not exist, and 400
-    if the chart exceeds `BOUNDS`.
+    The chart starts at the team `team_id` or, by default, at all teams without a parent. `depth` is
+    the maximum number of levels. Each node of the tree has the fields of its team, `lead`,
+    `members` and `children`. In the total, a user who is in two teams counts twice. Raises 404 if
+    the team does not exist, and 400 if the chart exceeds `BOUNDS`.
     """
     rows = tree.list_chart_rows(team_id, depth=depth, members=members, bounds=BOUNDS)
     if team_id is not None and not rows:

@@ -1,4 +1,4 @@
-"""Models of teams, which form a tree, and of team members."""
+"""Models for teams, which form a tree, and for team members."""
 
 from datetime import datetime
 from typing import Any
@@ -12,17 +12,16 @@ from app.kit import db, db_errors
 from app.kit.tenancy import TenantModel
 
 MAX_DEPTH = 12
-"""Maximum number of levels in the tree of teams."""
+"""The maximum number of levels in an organization's tree of teams."""
 
 
 class Team(TenantModel, db.Revised, db.Base):
     """A team in the organization's tree of teams.
 
-    `skills` holds the skills as they were written; `skill_keys` holds them normalized for
-    comparison. A foreign key ensures that the lead is a member of the team. A trigger on
-    `team_members` maintains `member_count`, so the count is correct regardless of how a member
-    leaves. `revision` counts edits of the writable fields; adding or removing a member does not
-    change it.
+    `skills` contains the skills as they were written; `skill_keys` contains their comparison keys.
+    A foreign key ensures that the lead is a member of the team. A trigger on `team_members`
+    maintains `member_count`, so the count is correct regardless of how a member leaves. `revision`
+    changes when a writable field is edited, but not when a member is added or removed.
     """
 
     __tablename__ = "teams"
@@ -64,7 +63,7 @@ class Team(TenantModel, db.Revised, db.Base):
 
 
 class TeamMember(TenantModel, db.Base):
-    """A member of a team; the row is deleted when the user leaves the organization."""
+    """A user's membership in a team; deleted when the user leaves the organization."""
 
     __tablename__ = "team_members"
     __table_args__ = (

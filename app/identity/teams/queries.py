@@ -1,4 +1,4 @@
-"""SQL queries for teams and team members; `tree` has the queries for the tree of teams."""
+"""SQL queries for teams and team members; for parents and children of teams, see `tree`."""
 
 from collections.abc import Collection, Iterable, Sequence
 from datetime import datetime
@@ -43,7 +43,7 @@ TEAMS = Source(
         Cube("teams.created.day", ("root",), bucket="created", length=DAY),
     ),
 )
-"""Source of the team counters; `root` is true for a team that has no parent."""
+"""The counters for lists of teams; `root` is true for a team that has no parent."""
 
 _ISO_FORMAT = 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'
 _COLUMNS: tuple[Any, ...] = (
@@ -86,7 +86,8 @@ _MEMBER_ARRAY = (
 _WITH_MEMBERS = select(*_COLUMNS, _MEMBER_ARRAY.label("members")).where(
     Team.id == bindparam("team_id")
 )
-# The ids are selected as text because a page has hundreds of ids, which are only serialized.
+# The ids are selected as text, because they are only serialized: converting hundreds of ids per
+# page to UUID objects would be wasted work.
 _SELECT_SUMMARIES = select(
     *(cast(c, Text).label(c.key) if isinstance(c.type, Uuid) else c for c in _COLUMNS),
     null().label("members"),
@@ -114,7 +115,7 @@ _LOCK_MEMBERSHIPS = text(
 
 
 class TeamDetails(NamedTuple):
-    """A team with its members: the lead first, then the other members sorted by name."""
+    """A team and its members; the lead comes first, then the other members sorted by name."""
 
     id: UUID
     name: str
@@ -130,18 +131,21 @@ class TeamDetails(NamedTuple):
 
 
 def get_with_members(team_id: UUID) -> TeamDetails | None:
-    """Return a team with its members, or None."""
+    """Return a team with its members, or None if the team does not exist."""
     row = db.session().execute(_WITH_MEMBERS, {"team_id": team_id}).one_or_none()
     return None if row is None else TeamDetails(*row)
 
 
 def exists(team_id: UUID) -> bool:
-    """Return true if the team exists."""
+    """Return true if the current organization has a team with this id."""
     return db.session().execute(select(Team.id).where(Team.id == team_id)).first() is not None
 
 
 def lock(team_id: UUID) -> Team | None:
-    """Return a team, locked until the transaction ends, or None if it does not exist."""
+    """Lock a team's row until the transaction ends, and return the team.
+
+    Returns None if the team does not exist.
+    """
     statement = (
         select(Team)
         .where(Team.id == team_id)
@@ -154,11 +158,11 @@ def lock(team_id: UUID) -> Team | None:
 def get_page(request: PageRequest, filters: dict[str, Any]) -> Page:
     """Return a page of teams without their members.
 
-    `filters` maps the parameter names of the list's query to their values.
+    `filters` maps the names of the list's query parameters to values.
     """
     if not filters and request.sort == "name":
         return _BY_NAME.page(request)
-    statement = _filter(_SELECT_SUMMARIES, **filters)
+    statement = _apply_filters(_SELECT_SUMMARIES, **filters)
     total = None
     if {"root", *_PERIOD_FILTERS}.issuperset(filters):
         where = {"root": filters["root"]} if "root" in filters else {}
@@ -166,13 +170,13 @@ def get_page(request: PageRequest, filters: dict[str, Any]) -> Page:
         between = None
         if after is not None or before is not None:
             in_organization = Team.organization_id == tenancy.current_organization_id()
-            rows = _filter(select(Team.id).where(in_organization), **where)
+            rows = _apply_filters(select(Team.id).where(in_organization), **where)
             between = Between("created", Team.created_at, after, before, rows)
         total = counters.build_total(TEAMS, where, between=between)
     return paginate(statement, request, sorts=_SORTS, unique=Team.id, total=total)
 
 
-def _filter(
+def _apply_filters(
     statement: Select[Any],
     *,
     q: str | None = None,
@@ -200,14 +204,14 @@ def _filter(
     return statement
 
 
-def lock_existing(team_ids: list[UUID]) -> set[UUID]:
-    """Return which of `team_ids` exist, and lock them against deletion in this transaction."""
+def lock_existing_teams(team_ids: list[UUID]) -> set[UUID]:
+    """Return which of `team_ids` exist; prevent their deletion until the transaction ends."""
     statement = select(Team.id).where(Team.id.in_(team_ids))
     return set(db.session().scalars(statement.with_for_update(read=True, key_share=True)))
 
 
 def list_by_user(user_ids: list[UUID]) -> Sequence[Row[UUID, UUID, str]]:
-    """Return (user_id, id, name) for every team of each user, sorted by team name."""
+    """Return the user id, team id and team name for every team of each user, by team name."""
     statement = (
         select(TeamMember.user_id, Team.id, Team.name)
         .join(
@@ -221,7 +225,7 @@ def list_by_user(user_ids: list[UUID]) -> Sequence[Row[UUID, UUID, str]]:
 
 
 def lock_memberships(user_ids: Iterable[UUID]) -> set[UUID]:
-    """Return which of the users are members of the organization, and lock their memberships.
+    """Lock users' memberships in the organization, and return the ids of the users who are members.
 
     The memberships cannot be deleted until the transaction ends.
     """
@@ -233,10 +237,13 @@ def lock_memberships(user_ids: Iterable[UUID]) -> set[UUID]:
 
 
 def add_members(team_ids: Sequence[UUID], user_ids: Collection[UUID]) -> None:
-    """Add each user to each team; existing team members are left unchanged."""
-    shared = {"organization_id": tenancy.current_organization_id(), "created_at": db.utc_now()}
+    """Add each user to each team; users who are already in a team are left unchanged."""
+    shared_values = {
+        "organization_id": tenancy.current_organization_id(),
+        "created_at": db.utc_now(),
+    }
     rows = [
-        {**shared, "team_id": team_id, "user_id": user_id}
+        {**shared_values, "team_id": team_id, "user_id": user_id}
         for team_id in team_ids
         for user_id in sorted(user_ids)
     ]
@@ -245,9 +252,9 @@ def add_members(team_ids: Sequence[UUID], user_ids: Collection[UUID]) -> None:
 
 
 def lock_members(team_id: UUID, user_id: UUID | None = None) -> None:
-    """Lock the member rows of a team, or only the row of `user_id`.
+    """Lock the `team_members` rows of a team, or only the row of `user_id`.
 
-    Call this before locking the team itself. The transaction in which a user leaves the
+    Call this function before locking the team itself. The transaction in which a user leaves the
     organization locks the rows in the same order, so the two transactions cannot deadlock.
     """
     rows = select(TeamMember.user_id).where(TeamMember.team_id == team_id)
@@ -257,7 +264,7 @@ def lock_members(team_id: UUID, user_id: UUID | None = None) -> None:
 
 
 def remove_member(team_id: UUID, user_id: UUID) -> bool:
-    """Remove a user from a team, and return false if the user was not a member of it."""
+    """Remove a user from a team; return false if the user was not a member of the team."""
     statement = (
         delete(TeamMember)
         .where(TeamMember.team_id == team_id, TeamMember.user_id == user_id)

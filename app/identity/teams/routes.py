@@ -1,4 +1,4 @@
-"""Routes of teams and team members."""
+"""API routes for teams and team members."""
 
 from typing import Any
 from uuid import UUID
@@ -32,7 +32,8 @@ _READ, _MANAGE = "teams:read", "teams:manage"
 def list_teams(caller: Caller, query: dict[str, Any]) -> Page:
     """List teams.
 
-    Filters by name, parent, lead, member, skill and creation time.
+    Returns teams without their members. Filters by name, parent, lead, member, skill and creation
+    time.
     """
     return service.list_teams(query.pop("page"), query)
 
@@ -41,7 +42,7 @@ def list_teams(caller: Caller, query: dict[str, Any]) -> Page:
 def create_team(caller: Caller, body: dict[str, Any]) -> TeamDetails:
     """Create a team.
 
-    Without a parent, the team is at the top of the tree. Its lead becomes its first member.
+    A team without a parent is at the top of the tree. The lead becomes the team's first member.
     """
     return service.create(**body)
 
@@ -82,7 +83,7 @@ def update_team(
 def delete_team(caller: Caller, team_id: UUID, revision: int | None) -> None:
     """Delete a team.
 
-    Moves its child teams up to its parent, and releases its open work to the pool. Emits
+    The team's child teams move up to its parent, and its open work is released to the pool. Emits
     `team.deleted`.
     """
     service.delete(team_id, revision=revision, deleted_by=caller.user_id)

@@ -1,4 +1,4 @@
-"""Schemas of requests and responses about teams."""
+"""Request and response schemas for teams."""
 
 from typing import Any
 
@@ -28,7 +28,7 @@ _MEMBERS_METADATA = {"description": "Null in lists; get a single team to see its
 
 
 class Skill(Name):
-    """A skill as free text; two skills that differ only in case or spacing are the same."""
+    """A skill as free text; skills that differ only in case or spacing count as equal."""
 
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(max_length=MAX_SKILL, **kwargs)
@@ -90,7 +90,7 @@ class TeamFilters(Schema):
 
 
 class ChartQuery(Schema):
-    """Query parameters that select a part of the organization chart."""
+    """Query parameters that limit the organization chart."""
 
     team_id = Uuid(description="The team to start at; by default, all teams without a parent.")
     depth = QueryInt(minimum=1, maximum=MAX_DEPTH)
@@ -102,7 +102,7 @@ class TeamUser(UserSummary):
 
 
 class TeamMember(Response):
-    """A member of a team."""
+    """A member of a team, with their role in the team."""
 
     user = Nested(TeamUser)
     role = Str(validate=OneOf(ROLES))
@@ -110,7 +110,7 @@ class TeamMember(Response):
 
 
 class Team(Response):
-    """A team with its members; the lead is first."""
+    """A team with its members; the lead comes first."""
 
     id = Uuid()
     name = Str()
@@ -126,7 +126,7 @@ class Team(Response):
 
 
 class TeamSummary(Team):
-    """A team in a list."""
+    """A team in a list, without its members."""
 
     members = List(Nested(TeamMember), allow_none=True, metadata=_MEMBERS_METADATA)
 
@@ -134,7 +134,7 @@ class TeamSummary(Team):
 class OrgChartTeam(Response):
     """A team in the organization chart.
 
-    Below the requested depth, `children` is empty but `child_count` still counts the child teams.
+    At the requested depth, `children` is empty, but `child_count` still counts the child teams.
     """
 
     id = Uuid()
@@ -151,7 +151,7 @@ class OrgChartTeam(Response):
 
 
 class OrgChart(Response):
-    """The organization chart: all teams as a tree."""
+    """The organization chart: the requested teams as a tree."""
 
     teams = List(Nested(OrgChartTeam))
     team_count = Int()

@@ -14,13 +14,14 @@ from app.kit.pagination import Page, PageRequest
 
 MAX_ADDED_MEMBERS = 1000
 RequestedMembers = list[tuple[str, UUID, str | None]]
-"""For each requested user: the path in the request body, the id, and the role or None."""
+"""For each user in a request: the path in the request body, the user id, and the role or None."""
 
 
 def list_teams(page: PageRequest, filters: dict[str, Any]) -> Page:
     """Return a page of teams without their members.
 
-    `filters` may have q, parent_id, root, lead_id, member, skill, created_after and created_before.
+    `filters` may contain q, parent_id, root, lead_id, member, skill, created_after and
+    created_before.
     """
     if "skill" in filters:
         filters = {**filters, "skill": normalization.get_comparison_key(filters["skill"])}
@@ -51,7 +52,7 @@ def create(
     if parent_id is not None:
         tree.lock()
         _check_parent(parent_id, height=1)
-    _check_lead(lead_id)
+    _lock_lead_membership(lead_id)
     team = Team(name=name, parent_id=parent_id, description=description)
     _set_skills(team, skills or [])
     db.session().add(team)
@@ -65,15 +66,16 @@ def create(
 def update(team_id: UUID, *, revision: int | None, changes: dict[str, Any]) -> TeamDetails:
     """Update name, parent, lead, skills or description; a new lead becomes a member.
 
-    Raises 404; 409 `stale_precondition`, or `conflict` if a sibling team already has the name; 400
-    on `parent_id` (no such team, a cycle, too deep) or `lead_id`.
+    Raises 404, 409 `stale_precondition`, 409 `conflict` if a sibling team already has the name, 400
+    on `lead_id` if the user is not a member of the organization, and 400 on `parent_id` if there is
+    no such team, the team would be below itself or the tree would be too deep.
     """
     if "parent_id" in changes:
         tree.lock()
     if not queries.exists(team_id):
         raise errors.not_found()
-    _check_lead(changes.get("lead_id"))
-    team = _lock(team_id, revision)
+    _lock_lead_membership(changes.get("lead_id"))
+    team = _lock_team(team_id, revision)
     parent_id = changes.get("parent_id", team.parent_id)
     if parent_id is not None and parent_id != team.parent_id:
         _check_parent(parent_id, height=tree.get_height(team_id), moved_team_id=team_id)
@@ -91,12 +93,12 @@ def update(team_id: UUID, *, revision: int | None, changes: dict[str, Any]) -> T
 def delete(team_id: UUID, *, revision: int | None, deleted_by: UUID) -> None:
     """Delete a team, move its children up to its parent, and release its open work to the pool.
 
-    Emits `team.deleted`. Raises 404; 409 `stale_precondition`, or `conflict` with the child names
-    in `details.names` that already exist under the parent.
+    Emits `team.deleted`. Raises 404, 409 `stale_precondition`, and 409 `conflict` if a child has
+    the same name as another team under the parent; `details.names` lists these names.
     """
     tree.lock()
     queries.lock_members(team_id)
-    team = _lock(team_id, revision)
+    team = _lock_team(team_id, revision)
     conflicting_names = tree.list_conflicting_names(team_id, team.parent_id)
     if conflicting_names:
         raise errors.conflict(
@@ -109,10 +111,10 @@ def delete(team_id: UUID, *, revision: int | None, deleted_by: UUID) -> None:
     events.emit("team.deleted", {"team_id": team_id, **payload})
 
 
-def _lock(team_id: UUID, revision: int | None) -> Team:
-    """Return a team, locked until the transaction ends.
+def _lock_team(team_id: UUID, revision: int | None) -> Team:
+    """Lock a team's row until the transaction ends, and return the team.
 
-    Raises 404, or 409 if `revision` is not None and not the current revision.
+    Raises 404, and 409 if `revision` is given but is not the current revision.
     """
     team = queries.lock(team_id)
     if team is None:
@@ -122,11 +124,11 @@ def _lock(team_id: UUID, revision: int | None) -> Team:
     return team
 
 
-def _check_lead(user_id: UUID | None) -> None:
-    """Raise 400 on `lead_id` unless the user is a member of the organization.
+def _lock_lead_membership(user_id: UUID | None) -> None:
+    """Lock the lead's membership; raise 400 on `lead_id` if the user is not a member.
 
-    Call this before locking the team: when a user leaves the organization, the membership is also
-    locked before the teams.
+    Call this function before locking the team, to prevent deadlocks: when a user leaves the
+    organization, the membership is also locked before the teams.
     """
     if user_id is not None and not queries.lock_memberships([user_id]):
         raise errors.invalid("Must be a member of the organization.", "lead_id")
@@ -139,7 +141,7 @@ def _check_parent(parent_id: UUID, *, height: int, moved_team_id: UUID | None = 
     if moved_team_id in ancestors:
         raise errors.invalid("A team cannot be moved under itself or its descendants.", "parent_id")
     if len(ancestors) + height > MAX_DEPTH:
-        raise errors.invalid(f"The tree has at most {MAX_DEPTH} levels.", "parent_id")
+        raise errors.invalid(f"A tree of teams can have at most {MAX_DEPTH} levels.", "parent_id")
 
 
 def _set_skills(team: Team, skills: list[str]) -> None:
@@ -156,19 +158,20 @@ def add_members(
 ) -> TeamDetails:
     """Add members of the organization to a team; existing team members stay.
 
-    Each item of `members` is {user_id, role}. The role `lead` makes the user the lead instead of
-    the current lead; `member` removes the lead role from the user. A user without a role, or in
-    `user_ids`, does not change the lead. Raises 404 if the team does not exist, and 400 on an empty
-    request, on more than `MAX_ADDED_MEMBERS` users, on two leads, on a user with two roles, or on
-    the first user who is not a member of the organization; `details.user_ids` then lists all users
-    who are not members.
+    Each item of `members` contains `user_id` and optionally `role`. The role `lead` replaces the
+    team's current lead; the role `member` removes the lead role from the user. Users without a role
+    and users in `user_ids` do not change the lead.
+
+    Raises 404 if the team does not exist, and 400 if the request contains no users, more than
+    `MAX_ADDED_MEMBERS` users, two leads, a user with two roles, or users who are not members of the
+    organization; `details.user_ids` lists the users who are not members.
     """
     if not queries.exists(team_id):
         raise errors.not_found()
-    requested_members = _parse_requested(members or [], user_ids or [])
+    requested_members = _parse_members(members or [], user_ids or [])
     roles = _merge_roles(requested_members)
-    _check_members(requested_members)
-    team = _lock(team_id, None)
+    _lock_memberships(requested_members)
+    team = _lock_team(team_id, None)
     queries.add_members([team_id], roles)
     lead = next((user_id for user_id, role in roles.items() if role == "lead"), None)
     if lead is not None:
@@ -183,10 +186,10 @@ def remove_member(team_id: UUID, user_id: UUID) -> None:
     """Remove a user from a team.
 
     Emits `team.member_removed`; its subscribers release the team's pending work once no member is
-    left to do it. Raises 404 if the team does not exist or the user is not a member of it.
+    left to do it. Raises 404 if the team does not exist or the user is not a member of the team.
     """
     queries.lock_members(team_id, user_id)
-    team = _lock(team_id, None)
+    team = _lock_team(team_id, None)
     if team.lead_id == user_id:
         team.lead_id = None
         db.session().flush()
@@ -195,21 +198,21 @@ def remove_member(team_id: UUID, user_id: UUID) -> None:
     events.emit("team.member_removed", {"team_id": team_id, "user_id": user_id})
 
 
-def lock_existing(team_ids: Iterable[UUID]) -> set[UUID]:
-    """Return which of `team_ids` exist, and lock them against deletion in this transaction."""
-    return queries.lock_existing(sorted(set(team_ids)))
+def lock_existing_teams(team_ids: Iterable[UUID]) -> set[UUID]:
+    """Return which of `team_ids` exist; prevent their deletion until the transaction ends."""
+    return queries.lock_existing_teams(sorted(set(team_ids)))
 
 
 def join(user_id: UUID, team_ids: Iterable[UUID]) -> None:
-    """Add a member of the organization to the teams of an invitation.
+    """Add a member of the organization to teams.
 
     Skips teams that no longer exist and teams that the user is already in.
     """
-    queries.add_members(sorted(lock_existing(team_ids)), [user_id])
+    queries.add_members(sorted(lock_existing_teams(team_ids)), [user_id])
 
 
 def list_by_user(user_ids: Iterable[UUID]) -> dict[UUID, list[dict[str, Any]]]:
-    """Return the teams of each user, sorted by name: {user id: [{id, name}]}.
+    """Return the id and name of each user's teams, by user id; the teams are sorted by name.
 
     Users who are in no team are omitted.
     """
@@ -219,7 +222,7 @@ def list_by_user(user_ids: Iterable[UUID]) -> dict[UUID, list[dict[str, Any]]]:
     return dict(teams)
 
 
-def _parse_requested(members: list[dict[str, Any]], user_ids: list[UUID]) -> RequestedMembers:
+def _parse_members(members: list[dict[str, Any]], user_ids: list[UUID]) -> RequestedMembers:
     requested_members: RequestedMembers = [
         (f"members.{index}.user_id", member["user_id"], member.get("role"))
         for index, member in enumerate(members)
@@ -239,7 +242,10 @@ def _parse_requested(members: list[dict[str, Any]], user_ids: list[UUID]) -> Req
 
 
 def _merge_roles(requested_members: RequestedMembers) -> dict[UUID, str | None]:
-    """Return the role of each user. Raises 400 on two leads or on a user with two roles."""
+    """Return each user's role, by user id.
+
+    Raises 400 if there are two leads, or if a user is listed with two roles.
+    """
     roles: dict[UUID, str | None] = {}
     for path, user_id, role in requested_members:
         if role is not None and roles.get(user_id) not in (None, role):
@@ -250,7 +256,8 @@ def _merge_roles(requested_members: RequestedMembers) -> dict[UUID, str | None]:
     return roles
 
 
-def _check_members(requested_members: RequestedMembers) -> None:
+def _lock_memberships(requested_members: RequestedMembers) -> None:
+    """Lock the users' memberships; raise 400 if any user is not a member of the organization."""
     member_ids = queries.lock_memberships({user_id for _, user_id, _ in requested_members})
     unknown_members = [
         (path, user_id) for path, user_id, _ in requested_members if user_id not in member_ids

@@ -1,4 +1,4 @@
-"""Normalization of skills, so that different spellings of a skill compare as equal."""
+"""Normalization of skills, so that spellings that differ in case or spacing compare as equal."""
 
 import unicodedata
 from collections.abc import Iterable
@@ -9,7 +9,7 @@ MAX_SKILL = 64
 
 
 def normalize(skill: str) -> str:
-    """Return a skill in the form to store: NFC, trimmed, with single spaces."""
+    """Return a skill in its stored form: NFC, trimmed, with single spaces."""
     return " ".join(unicodedata.normalize("NFC", skill).split())
 
 
@@ -19,7 +19,7 @@ def get_comparison_key(skill: str) -> str:
 
 
 def deduplicate_skills(skills: Iterable[str]) -> dict[str, str]:
-    """Return {key: skill} without duplicates.
+    """Remove duplicates, and return the stored form of each skill by its comparison key.
 
     The first spelling of each skill is kept, and the order does not change.
     """

@@ -1,4 +1,4 @@
-"""SQL queries for the tree of teams.
+"""SQL queries for the tree of teams: ancestors, subtrees and the organization chart.
 
 The queries are recursive and written as plain SQL, so each query must filter by organization.
 """
@@ -99,7 +99,7 @@ def _build_params(**params: object) -> dict[str, object]:
 
 
 def lock() -> None:
-    """Lock the structure of the organization's tree of teams until the transaction ends."""
+    """Lock the organization's tree of teams until the transaction ends, before changing parents."""
     db.session().execute(_LOCK, {"key": f"{tenancy.current_organization_id()}/teams"})
 
 
@@ -112,12 +112,15 @@ def list_ancestors(team_id: UUID) -> list[UUID]:
 
 
 def get_height(team_id: UUID) -> int:
-    """Return the number of levels in a team's subtree; 0 if the team does not exist."""
+    """Return the number of levels in a team's subtree, or 0 if the team does not exist."""
     return int(db.session().scalars(_HEIGHT, _build_params(team_id=team_id)).one())
 
 
 def list_conflicting_names(team_id: UUID, parent_id: UUID | None) -> list[str]:
-    """Return the names of a team's children that a child of `parent_id` already has."""
+    """Return the names of a team's children that another team under `parent_id` already has.
+
+    Returns at most 100 names.
+    """
     values = _build_params(team_id=team_id, parent_id=parent_id)
     return list(db.session().scalars(_CONFLICTING_NAMES, values))
 
@@ -132,7 +135,7 @@ def remove(team_id: UUID, parent_id: UUID | None) -> None:
 
 
 class Bounds(NamedTuple):
-    """Maximum size of an organization chart."""
+    """The maximum numbers of teams and team members in an organization chart."""
 
     teams: int
     members: int
@@ -141,7 +144,8 @@ class Bounds(NamedTuple):
 class ChartRow(NamedTuple):
     """A team in an organization chart.
 
-    `team_count` and `seat_count` are the totals of teams and team members in the whole chart.
+    `team_count` and `seat_count` are the same in every row: the total numbers of teams and team
+    members in the chart.
     """
 
     id: UUID
@@ -163,7 +167,7 @@ def list_chart_rows(
 ) -> list[ChartRow]:
     """Return a row for each team in the subtree of `team_id`, or in the whole tree, sorted by name.
 
-    If the chart exceeds `bounds`, the rows have no members and the list is incomplete.
+    If the chart exceeds `bounds`, the rows contain no members, and the list may be incomplete.
     """
     values = _build_params(
         team_id=team_id,

@@ -1,1 +1,1 @@
-"""User accounts."""
+"""User accounts: email addresses, passwords, profiles and notification preferences."""

@@ -1,4 +1,4 @@
-"""Email addresses: their stored form, and the key that identifies a mailbox.
+"""Email addresses: parsing, and the mailbox key that identifies look-alike addresses.
 
 Email is sent to the stored address. The key is only used to compare addresses: addresses that a
 person would confuse have the same key, so that they cannot belong to two accounts.
@@ -14,13 +14,16 @@ from app.kit import errors
 from app.kit.errors import ApiError
 
 MAX_LENGTH = 254
-"""RFC 5321, section 4.5.3.1.3: a path of 256 octets without its angle brackets."""
+"""The maximum length of an address in bytes.
+
+RFC 5321, section 4.5.3.1.3, allows a path of 256 octets, including the two angle brackets.
+"""
 
 _INTRANET_SUFFIX = ".local"
 
 
 def parse(email: str) -> str:
-    """Validate an address (RFC 5321, 5322, 6531) and return it as it is stored.
+    """Validate an address (RFC 5321, 5322, 6531) and return its stored form.
 
     The stored form is in lower case, with the domain in ASCII. The existence of the domain is not
     checked. Raises 400 `validation_error` on `email`.

@@ -1,4 +1,4 @@
-"""Model of users; a user has one account for all of their organizations."""
+"""Model for user accounts; a user has one account for all of their organizations."""
 
 from datetime import datetime
 from typing import Any

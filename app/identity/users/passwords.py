@@ -1,4 +1,4 @@
-"""Password rules: a minimum length, no common password, nothing derived from the user's data.
+"""Password rules: minimum length, no common passwords, no passwords made of the user's own data.
 
 Common passwords are the passwords in zxcvbn's list (Wheeler, "zxcvbn: Low-Budget Password Strength
 Estimation", USENIX Security 2016): 30,000 passwords from published leaks, sorted by frequency.
@@ -24,7 +24,7 @@ _MIN_OTHER_LETTERS = 4
 def check(password: str, *, email: str, name: str, field: str = "password") -> None:
     """Raise 400 `validation_error` on `field` if the password is easy to guess.
 
-    `details.reason` is too_short, too_long, common or personal.
+    The error's `details.reason` is too_short, too_long, common or personal.
     """
     if len(password) < MIN_LENGTH:
         raise _build_password_error(
@@ -34,12 +34,12 @@ def check(password: str, *, email: str, name: str, field: str = "password") -> N
         raise _build_password_error(
             f"Must have at most {MAX_LENGTH} characters.", field, "too_long"
         )
-    folded = _fold(password)
-    if _is_common(folded):
+    folded_password = _fold(password)
+    if _is_common(folded_password):
         raise _build_password_error(
             "This password is too common. Choose a different one.", field, "common"
         )
-    if _consists_of_words(folded, _get_personal_words(email, name)):
+    if _consists_of_words(folded_password, _get_personal_words(email, name)):
         raise _build_password_error(
             "Must not consist of your name or email address.", field, "personal"
         )
@@ -61,17 +61,19 @@ def _fold(text: str) -> str:
     return unicodedata.normalize("NFKC", text).casefold()
 
 
-def _is_common(folded: str) -> bool:
+def _is_common(folded_password: str) -> bool:
     """Return true for a common password, even if it is repeated or has digits or signs around it.
 
-    Sequences, and repetitions of a unit of up to `_MAX_UNIT_LENGTH` characters, also count as
-    common.
+    Sequences such as 0123456789 also count as common, and so do repetitions of up to
+    `_MAX_UNIT_LENGTH` characters, such as abcabcabc.
     """
-    core = re.sub(r"^[\W\d_]+|[\W\d_]+$", "", folded)
-    unit = _find_repeated_unit(folded)
-    if len(unit) <= _MAX_UNIT_LENGTH or _is_sequence(folded):
+    core = re.sub(r"^[\W\d_]+|[\W\d_]+$", "", folded_password)
+    unit = _find_repeated_unit(folded_password)
+    if len(unit) <= _MAX_UNIT_LENGTH or _is_sequence(folded_password):
         return True
-    return not _load_common_passwords().isdisjoint({folded, core, unit, _find_repeated_unit(core)})
+    return not _load_common_passwords().isdisjoint(
+        {folded_password, core, unit, _find_repeated_unit(core)}
+    )
 
 
 def _is_sequence(text: str) -> bool:
@@ -81,7 +83,7 @@ def _is_sequence(text: str) -> bool:
 
 
 def _find_repeated_unit(text: str) -> str:
-    """Return the shortest unit that gives `text` when it is repeated."""
+    """Return the shortest text that equals `text` when it is repeated."""
     return text[: (text + text).find(text, 1)] if text else text
 
 
@@ -94,12 +96,12 @@ def _get_personal_words(email: str, name: str) -> list[str]:
     )
 
 
-def _consists_of_words(folded: str, words: list[str]) -> bool:
-    """Return true if `folded` contains `words` and few other letters.
+def _consists_of_words(folded_password: str, words: list[str]) -> bool:
+    """Return true if a password contains any of `words` and few other letters.
 
-    Few means fewer than `_MIN_OTHER_LETTERS` letters that remain after the words are removed.
+    That is, fewer than `_MIN_OTHER_LETTERS` letters remain after the words are removed.
     """
-    characters = re.sub(r"[\W_]+", "", folded)
+    characters = re.sub(r"[\W_]+", "", folded_password)
     remaining = characters
     for word in words:
         remaining = remaining.replace(word, " ")

@@ -1,4 +1,4 @@
-"""Notification preferences: the default channels of each kind, and the user's choices."""
+"""Notification preferences: default channels for each notification type, and users' choices."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -16,41 +16,47 @@ DEFAULT_CHANNELS: Mapping[str, tuple[bool, bool]] = {
     "invitation": (True, True),
     "plan_limit": (True, True),
 }
-"""Maps each kind to its default channels: (in the application, by email).
+"""Maps each notification type to its default channels: (in the application, by email).
 
-Assignments are too frequent to send an email for each assignment.
+By default, assignments are not sent by email, because they are too frequent.
 """
 
 
-def fill_defaults(chosen: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str, bool]]:
-    """Return the channels of every kind, with the defaults filled in: {kind: {in_app, email}}."""
+def fill_defaults(choices: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str, bool]]:
+    """Return the `in_app` and `email` channels for every notification type.
+
+    A channel that is not in `choices` has its default.
+    """
     return {
         kind: {
-            "in_app": bool(chosen.get(kind, {}).get("in_app", in_app)),
-            "email": bool(chosen.get(kind, {}).get("email", email)),
+            "in_app": bool(choices.get(kind, {}).get("in_app", in_app)),
+            "email": bool(choices.get(kind, {}).get("email", email)),
         }
         for kind, (in_app, email) in DEFAULT_CHANNELS.items()
     }
 
 
 def merge(
-    chosen: Mapping[str, Mapping[str, Any]], changes: Mapping[str, Mapping[str, bool]]
+    choices: Mapping[str, Mapping[str, Any]], changes: Mapping[str, Mapping[str, bool]]
 ) -> dict[str, dict[str, bool]]:
-    """Return the choices after applying `changes`; choices equal to the default are left out."""
+    """Apply `changes` to `choices`, and return the choices that differ from the defaults."""
     merged: dict[str, dict[str, bool]] = {}
     for kind, defaults in DEFAULT_CHANNELS.items():
-        channels = {**chosen.get(kind, {}), **changes.get(kind, {})}
-        differing = {
+        channels = {**choices.get(kind, {}), **changes.get(kind, {})}
+        differing_channels = {
             channel: channels[channel]
             for channel, default in zip(("in_app", "email"), defaults, strict=True)
             if channels.get(channel, default) != default
         }
-        if differing:
-            merged[kind] = differing
+        if differing_channels:
+            merged[kind] = differing_channels
     return merged
 
 
-def get_channels(chosen: Mapping[str, Mapping[str, Any]], kind: str) -> tuple[bool, bool]:
-    """Return whether a notification of `kind` is shown in the application and sent by email."""
-    enabled = fill_defaults(chosen)[kind]
+def get_channels(choices: Mapping[str, Mapping[str, Any]], kind: str) -> tuple[bool, bool]:
+    """Return whether to show notifications of `kind` in the application, and whether to email them.
+
+    `choices` are the user's stored choices.
+    """
+    enabled = fill_defaults(choices)[kind]
     return enabled["in_app"], enabled["email"]

@@ -1,4 +1,7 @@
-"""SQL queries for users. The users table is not a tenant table: users exist above organizations."""
+"""SQL queries for users.
+
+The users table has no `organization_id`, because a user can be a member of many organizations.
+"""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -34,7 +37,7 @@ _LOCK_FIRST_ACCOUNT = func.pg_advisory_xact_lock(0x6163636F756E74)
 
 @dataclass(frozen=True, slots=True)
 class Credentials:
-    """The data that a login is checked against; all fields are None if there is no account."""
+    """The account data that a login needs; all fields are None if there is no account."""
 
     user_id: UUID | None
     email: str | None
@@ -53,49 +56,56 @@ def _build_email_parameters(email: str) -> dict[str, str]:
 
 
 def find_by_email(email: str) -> User | None:
-    """Return the account with this address, or with an address that looks the same, or None.
+    """Return the account with this address or a look-alike address, or None.
 
-    Send email only to the stored `user.email`. If an identity provider or an invitation proves an
-    address, this proves the account's address only if `addresses.parse` returns `user.email` for
-    the proven address: a look-alike address finds the account, but is a different mailbox.
+    Send email only to the stored `user.email`. A look-alike address finds the account but is a
+    different mailbox. Therefore, an address that an identity provider or an invitation has proven
+    proves the account's address only if `addresses.parse` returns `user.email` for it.
     """
     return db.session().execute(_BY_EMAIL, _build_email_parameters(email)).scalar_one_or_none()
 
 
 def get_credentials(email: str) -> Credentials:
-    """Return the credentials for an address, in the same time whether or not it has an account."""
+    """Return the credentials for an address.
+
+    The query takes the same time whether or not the address has an account.
+    """
     return Credentials(*db.session().execute(_CREDENTIALS, _build_email_parameters(email)).one())
 
 
 def get(user_id: UUID) -> User | None:
-    """Return a user, or None."""
+    """Return the user with an id, or None if there is no such user."""
     return db.session().get(User, user_id)
 
 
 def get_time_zone(user_id: UUID) -> str:
-    """Return the name of a user's time zone."""
+    """Return a user's time zone as an IANA name, such as Europe/Vienna."""
     return db.session().scalars(select(User.time_zone).where(User.id == user_id)).one()
 
 
 def lock(user_id: UUID) -> User | None:
-    """Return a user with current values, locked until the transaction ends, or None."""
-    # `Session.get` would compare the revision with the one read before, and fail if it has changed.
+    """Lock a user's row until the transaction ends, and return the user with current values.
+
+    Returns None if there is no such user.
+    """
+    # `Session.get` would compare the revision with the revision read earlier, and fail if they
+    # differ.
     statement = select(User).where(User.id == user_id).with_for_update()
     statement = statement.execution_options(populate_existing=True)
     return db.session().execute(statement).scalar_one_or_none()
 
 
-def has_no_users() -> bool:
-    """Return true if the installation has no account.
+def lock_first_registration() -> bool:
+    """Lock out concurrent first registrations, and return true if there is no account yet.
 
-    Concurrent callers wait until the current transaction ends.
+    Concurrent callers wait until the transaction ends.
     """
     db.session().execute(select(_LOCK_FIRST_ACCOUNT))
     return db.session().execute(select(User.id).limit(1)).first() is None
 
 
 def update_account(user: User, **values: object) -> None:
-    """Update columns that are not part of the profile, without increasing the revision."""
+    """Update account columns that are not part of the profile; keep the profile's revision."""
     db.session().execute(
         update(User)
         .where(User.id == user.id)
@@ -105,11 +115,13 @@ def update_account(user: User, **values: object) -> None:
     db.session().refresh(user)
 
 
-def replace_hash(user_id: UUID, *, old: str, new: str) -> None:
-    """Replace the stored hash `old` with `new`, a new hash of the same password.
+def replace_password_hash(user_id: UUID, *, old_hash: str, new_hash: str) -> None:
+    """Replace a stored password hash with a new hash of the same password.
 
-    Does nothing if the password has changed meanwhile.
+    Does nothing if the password has changed in the meantime.
     """
     db.session().execute(
-        update(User).where(User.id == user_id, User.password_hash == old).values(password_hash=new)
+        update(User)
+        .where(User.id == user_id, User.password_hash == old_hash)
+        .values(password_hash=new_hash)
     )

@@ -1,4 +1,4 @@
-"""Routes of the caller's own profile."""
+"""API routes for the caller's own profile."""
 
 from typing import Any
 
@@ -47,8 +47,8 @@ def update_notification_preferences(
 ) -> dict[str, dict[str, bool]]:
     """Update notification preferences.
 
-    Sets, for each notification kind in the request, whether notifications of that kind are shown in
-    the application and sent by email. Kinds that are not in the request do not change. Returns the
-    preferences for all kinds. The preferences are part of the profile and change its revision.
+    Sets, for each notification type in the request, whether notifications of that type are shown in
+    the application and sent by email. Types that are not in the request do not change. Returns the
+    preferences for all types. The preferences are part of the profile and change its revision.
     """
     return service.update_preferences(caller.user_id, changes=body, revision=revision)

@@ -1,11 +1,11 @@
-"""Request and response schemas of users."""
+"""Request and response schemas for user profiles and notification preferences."""
 
 from app.identity.users.preferences import DEFAULT_CHANNELS
 from app.kit.api.fields import Bool, Int, Name, Nested, Response, Schema, Str, UtcDateTime, Uuid
 
 
 class UserSummary(Response):
-    """The id, email address and name of a user."""
+    """A user's id, email address and name."""
 
     id = Uuid()
     email = Str()
@@ -13,7 +13,7 @@ class UserSummary(Response):
 
 
 class NotificationChannels(Response):
-    """The channels of one kind of notification."""
+    """Whether notifications of one type are shown in the application and sent by email."""
 
     in_app = Bool()
     email = Bool()
@@ -23,24 +23,24 @@ NotificationPreferences = type(
     "NotificationPreferences",
     (Schema,),
     {
-        "__doc__": "The channels of each kind of notification.",
+        "__doc__": "The channels for each notification type.",
         **{kind: Nested(NotificationChannels, required=True) for kind in DEFAULT_CHANNELS},
     },
 )
 
 
 class ChannelChoice(Schema):
-    """Changes to the channels of one kind of notification."""
+    """Changes to the channels for one notification type."""
 
-    in_app = Bool(description="Show notifications of this kind in the application.")
-    email = Bool(description="Send notifications of this kind by email.")
+    in_app = Bool(description="Show notifications of this type in the application.")
+    email = Bool(description="Send notifications of this type by email.")
 
 
 UpdateNotificationPreferences = type(
     "UpdateNotificationPreferences",
     (Schema,),
     {
-        "__doc__": "Changes to the channels of each kind of notification.",
+        "__doc__": "Changes to the channels for each notification type.",
         **{kind: Nested(ChannelChoice) for kind in DEFAULT_CHANNELS},
         "revision": Int(description="The revision of the profile."),
     },
@@ -48,7 +48,7 @@ UpdateNotificationPreferences = type(
 
 
 class Profile(Response):
-    """The caller's profile."""
+    """The caller's profile, including the notification preferences."""
 
     id = Uuid()
     email = Str()

@@ -1,4 +1,4 @@
-"""Service that creates user accounts, finds them by address and updates profiles."""
+"""Service that creates user accounts, and reads and updates profiles."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -27,7 +27,7 @@ def create(
 ) -> User:
     """Create an account and flush it; the caller commits.
 
-    A user without a password signs in by other means, such as single sign-on. Raises 400
+    A user without a password signs in another way, such as single sign-on. Raises 400
     `validation_error` on `email` or `password`, and 409 `conflict` if the mailbox already has an
     account.
     """
@@ -50,24 +50,24 @@ def create(
 
 
 def build_address_taken_error() -> ApiError:
-    """Return the 409 error for a mailbox that already has an account."""
+    """Build the 409 error for an email address that already has an account."""
     return ApiError("conflict", _ADDRESS_TAKEN_MESSAGE, field="email")
 
 
 def get_time_zone(user_id: UUID) -> str:
-    """Return the name of a user's time zone."""
+    """Return a user's time zone as an IANA name, such as Europe/Vienna."""
     return queries.get_time_zone(user_id)
 
 
 def get_profile(user_id: UUID) -> dict[str, Any]:
-    """Return the profile of a user, as the user sees it."""
+    """Return a user's profile with all notification preferences. Raises 404."""
     user = queries.get(user_id)
     if user is None:
         raise errors.not_found()
-    return _render(user)
+    return _render_profile(user)
 
 
-def _render(user: User) -> dict[str, Any]:
+def _render_profile(user: User) -> dict[str, Any]:
     return {
         "id": user.id,
         "email": user.email,
@@ -85,36 +85,38 @@ def _render(user: User) -> dict[str, Any]:
 def update_profile(
     caller: Caller, *, changes: dict[str, Any], revision: int | None
 ) -> dict[str, Any]:
-    """Update the name, locale or time zone of the caller.
+    """Update the caller's name, locale or time zone, and return the profile.
 
-    Raises 400 `validation_error` and 409 `stale_precondition`.
+    Raises 400 `validation_error`, and 409 `stale_precondition` if `revision` is not the current
+    revision of the profile.
     """
     if "locale" in changes:
         changes["locale"] = check_locale(changes["locale"], "locale")
     if "time_zone" in changes:
         check_time_zone(changes["time_zone"], "time_zone")
-    user = _lock(caller.user_id, revision)
+    user = _lock_user(caller.user_id, revision)
     for field, value in changes.items():
         setattr(user, field, value)
     db.session().flush()
-    return _render(user)
+    return _render_profile(user)
 
 
 def update_preferences(
     user_id: UUID, *, changes: Mapping[str, Mapping[str, bool]], revision: int | None = None
 ) -> dict[str, dict[str, bool]]:
-    """Change the channels of the kinds in `changes`, and return the channels of all kinds.
+    """Change the channels for the notification types in `changes`.
 
-    Raises 404, and 409 `stale_precondition` if `revision` is not the current revision of the
-    profile.
+    Returns the channels for all notification types.
+
+    Raises 404, and 409 `stale_precondition` if `revision` is not the profile's current revision.
     """
-    user = _lock(user_id, revision)
+    user = _lock_user(user_id, revision)
     user.notification_preferences = preferences.merge(user.notification_preferences, changes)
     db.session().flush()
     return preferences.fill_defaults(user.notification_preferences)
 
 
-def _lock(user_id: UUID, revision: int | None) -> User:
+def _lock_user(user_id: UUID, revision: int | None) -> User:
     user = queries.lock(user_id)
     if user is None:
         raise errors.not_found()

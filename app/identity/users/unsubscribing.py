@@ -1,7 +1,7 @@
-"""Unsubscribe links in emails: signed for one user and a set of notification kinds.
+"""Unsubscribe links in emails, each signed for one user and a set of notification types.
 
-The link works without signing in and never expires, as mail programs expect (RFC 8058). It can only
-turn off the emails of these kinds.
+A link works without signing in and never expires, as mail programs expect (RFC 8058). It can only
+turn off emails for the notification types that it is signed for.
 """
 
 import base64
@@ -19,21 +19,24 @@ _ID_BYTES = 16
 
 
 class Subscription(NamedTuple):
-    """The emails that a token turns off."""
+    """A user, and the notification types whose emails a token turns off."""
 
     user_id: UUID
     kinds: tuple[str, ...]
 
 
 def build_token(user_id: UUID, kinds: Iterable[str]) -> str:
-    """Return a token that turns off a user's emails of the given kinds."""
+    """Build a signed token that can turn off a user's emails for some notification types."""
     payload = user_id.bytes + ",".join(sorted(kinds)).encode()
     signature = container.keyring().sign(_PURPOSE, payload)
     return base64.urlsafe_b64encode(signature + payload).rstrip(b"=").decode()
 
 
 def read_token(token: str) -> Subscription:
-    """Return the emails that a token turns off. Raises 404 if `build_token` did not create it."""
+    """Verify a token and return its user and notification types.
+
+    Raises 404 if the token was not created by `build_token`.
+    """
     try:
         raw = base64.b64decode(
             token.encode("ascii") + b"=" * (-len(token) % 4), altchars=b"-_", validate=True
@@ -44,13 +47,13 @@ def read_token(token: str) -> Subscription:
     if not container.keyring().verify(_PURPOSE, payload, signature):
         raise errors.not_found()
     kinds = payload[_ID_BYTES:].decode().split(",")
-    # A later release may have removed a kind.
+    # A later release may have removed a notification type.
     known_kinds = tuple(kind for kind in kinds if kind in DEFAULT_CHANNELS)
     return Subscription(UUID(bytes=payload[:_ID_BYTES]), known_kinds)
 
 
 def get_address(subscription: Subscription) -> str:
-    """Return the address of the user. Raises 404 if the account no longer exists."""
+    """Return the user's email address. Raises 404 if the account no longer exists."""
     user = queries.get(subscription.user_id)
     if user is None:
         raise errors.not_found()
@@ -58,7 +61,10 @@ def get_address(subscription: Subscription) -> str:
 
 
 def unsubscribe(token: str) -> None:
-    """Turn off the emails of a token. Raises 404 if the token or its user is unknown."""
+    """Turn off the emails that a token is signed for.
+
+    Raises 404 if the token is invalid or its user no longer exists.
+    """
     subscription = read_token(token)
     audit.act_as("user", subscription.user_id, get_address(subscription))
     changes = {kind: {"email": False} for kind in subscription.kinds}

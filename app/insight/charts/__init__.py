@@ -1,1 +1,1 @@
-"""Charts of metrics, drawn within requests."""
+"""Charts of metrics, rendered during requests."""

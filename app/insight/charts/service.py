@@ -1,30 +1,30 @@
-"""Draw charts within requests."""
+"""Render charts during requests."""
 
 from threading import BoundedSemaphore
 
 from app.engines import charts
-from app.engines.charts import Chart, ChartNotDrawn, ImageKind
+from app.engines.charts import Chart, ChartNotRendered, ImageKind
 from app.engines.sandbox import SandboxUnavailable
 from app.kit import errors
 
 _RETRY_SECONDS = 5
-# Drawing a chart takes up to 20 s and blocks a thread. The other threads stay free for requests.
-_slot = BoundedSemaphore(1)
+# Rendering a chart takes up to 20 s and blocks a thread. The other threads stay free for requests.
+_render_slot = BoundedSemaphore(1)
 
 
-def draw(chart: Chart, kind: ImageKind) -> bytes:
-    """Return the image of a chart. An API process draws one chart at a time.
+def render_chart(chart: Chart, kind: ImageKind) -> bytes:
+    """Return a chart as an image. Each API process renders only one chart at a time.
 
-    Raises 503 `service_unavailable` if another chart is being drawn, or if drawing fails.
+    Raises 503 `service_unavailable` if another chart is being rendered, or if rendering fails.
     """
-    if not _slot.acquire(blocking=False):
-        raise _build_busy_error("Another chart is being drawn.")
+    if not _render_slot.acquire(blocking=False):
+        raise _build_busy_error("Another chart is being rendered.")
     try:
         return charts.render(chart, kind)
-    except (ChartNotDrawn, SandboxUnavailable) as failure:
-        raise _build_busy_error("The chart could not be drawn.") from failure
+    except (ChartNotRendered, SandboxUnavailable) as failure:
+        raise _build_busy_error("The chart could not be rendered.") from failure
     finally:
-        _slot.release()
+        _render_slot.release()
 
 
 def _build_busy_error(reason: str) -> errors.ApiError:

@@ -1,1 +1,1 @@
-"""Drift of models and of labeling."""
+"""Detection of drift in model predictions and in labeling."""

@@ -6,8 +6,8 @@ REQUESTED = "drift.detection_requested"
 DETECTED = "drift.detected"
 """A report was created. Emitted once per report.
 
-Data: {report_id, schema_id, subject, field, metric, baseline, current, p_value}, as webhooks send
-it.
+Data: {report_id, schema_id, subject, field, metric, baseline, current, p_value}. Webhooks send the
+same data.
 """
 
 FOUND = "drift.found"

@@ -9,7 +9,7 @@ from app.kit import jobs, purging
 from app.kit.jobs import Job
 
 _DAY_SECONDS = 86_400
-_IS_EXPIRED = "created_at < now() - interval '400 days' AND finished_at IS NOT NULL"
+_EXPIRED_CONDITION = "created_at < now() - interval '400 days' AND finished_at IS NOT NULL"
 
 
 def _get_detection_id(args: dict[str, Any]) -> UUID:
@@ -32,13 +32,16 @@ def _reopen(args: dict[str, Any]) -> None:
     on_retry=_reopen,
 )
 def detect(job: Job) -> None:
-    """Run a detection."""
+    """Compare the two periods of a requested detection, and create its reports."""
     detecting.detect(job, _get_detection_id(job.args))
 
 
 @jobs.handler("drift.start_daily", queue="drift")
 def start_daily(_job: Job) -> None:
-    """Enqueue a job for each organization, so that the queue serves organizations in turn."""
+    """Enqueue one job for each active organization.
+
+    Separate jobs let the queue serve organizations in round-robin order.
+    """
     for organization_id in requesting.list_organizations():
         jobs.enqueue(
             "drift.request_daily",
@@ -50,14 +53,14 @@ def start_daily(_job: Job) -> None:
 
 @jobs.handler("drift.request_daily", queue="drift")
 def request_daily(job: Job) -> None:
-    """Request the daily detections of an organization."""
+    """Request a detection for each schema of an organization that has new work."""
     requesting.request_daily_detections(job.checkpoint)
 
 
 @jobs.handler("drift.purge", queue="maintenance", resumable=True)
 def purge(job: Job) -> None:
     """Delete detections that are older than 400 days; their reports are kept."""
-    purging.purge("drift_detections", _IS_EXPIRED, job.checkpoint)
+    purging.purge("drift_detections", _EXPIRED_CONDITION, job.checkpoint)
 
 
 jobs.periodic("drift.start_daily", every=_DAY_SECONDS)

@@ -1,4 +1,4 @@
-"""Models of drift: detections, the reports that they create, and fixed baselines."""
+"""Database models for drift: detections, the reports that they create, and fixed baselines."""
 
 from datetime import date, datetime
 from enum import StrEnum
@@ -13,14 +13,18 @@ from app.kit.tenancy import TenantModel
 
 
 class Subject(StrEnum):
-    """The subject of a drift report."""
+    """The work that a drift report is about: a model's predictions, or labeling."""
 
     MODEL = "model"
     LABELING = "labeling"
 
 
 class Metric(StrEnum):
-    """A metric that is compared. Models have ACCURACY, CONFIDENCE and CORRECTION_RATE."""
+    """A metric whose values in two periods are compared.
+
+    Model predictions have ACCURACY, CONFIDENCE and CORRECTION_RATE. Labeling has all metrics except
+    ACCURACY and CONFIDENCE.
+    """
 
     VALUES = "values"
     LENGTH = "length"
@@ -32,7 +36,10 @@ class Metric(StrEnum):
 
 
 class ReportStatus(StrEnum):
-    """The status of a report. An open report is later acknowledged, or closed if its shift ends."""
+    """The status of a drift report.
+
+    An open report is later acknowledged by a user, or closed when its shift has ended.
+    """
 
     OPEN = "open"
     ACKNOWLEDGED = "acknowledged"
@@ -40,7 +47,7 @@ class ReportStatus(StrEnum):
 
 
 class DetectionStatus(StrEnum):
-    """The status of a detection."""
+    """The status of a detection: queued, running, and finally completed or failed."""
 
     QUEUED = "queued"
     RUNNING = "running"
@@ -49,11 +56,12 @@ class DetectionStatus(StrEnum):
 
 
 class DriftDetection(TenantModel, db.Record, db.Base):
-    """A comparison of two periods of a schema. A schema has one unfinished detection at a time.
+    """A comparison of a schema's tag sets in two periods.
 
-    `due_on` is the day of a daily detection, null if a user requested it. `report_ids` are the
-    reports that it created or confirmed. `compared` counts the pairs of samples that were tested,
-    and `not_enough` the pairs of samples that were too small.
+    A schema has at most one unfinished detection. `due_on` is the day of a daily detection, or null
+    for a detection that a user requested. `report_ids` are the ids of the reports that the
+    detection created or confirmed. `compared` is the number of sample pairs that were tested, and
+    `not_enough` the number of sample pairs with too few values.
     """
 
     __tablename__ = "drift_detections"
@@ -98,12 +106,12 @@ class DriftDetection(TenantModel, db.Record, db.Base):
 
 
 class DriftReport(TenantModel, db.Record, db.Base):
-    """A shift of one metric. `shift_key` identifies the shift, which has at most one open report.
+    """A reported shift of one metric.
 
-    `baseline` and `current` are {start, end, n, value}. In a report about a labeler (`labeler_id`),
-    the baseline is the work of the labeler's peers in the same period, or the labeler's own work
-    after an acknowledged shift. `confirmed_at` is the time at which a detection last found the
-    shift.
+    `shift_key` identifies the shift; a shift has at most one open report. `baseline` and `current`
+    are {start, end, n, value}. In a report about a labeler (`labeler_id`), the baseline is the work
+    of the labeler's peers in the same period, or the labeler's own work after an acknowledged
+    shift. `confirmed_at` is the time at which a detection last found the shift.
     """
 
     __tablename__ = "drift_reports"

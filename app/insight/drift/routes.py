@@ -1,4 +1,4 @@
-"""Routes of drift."""
+"""Routes for drift reports and detections."""
 
 from typing import Any
 from uuid import UUID
@@ -22,10 +22,10 @@ blueprint = Blueprint("drift", tag="quality", records="drift_reports")
 def list_drift_reports(caller: Caller, query: dict[str, Any]) -> Page:
     """List drift reports.
 
-    Returns the shifts of models and of labeling that were found. A report about a labeler is shown
-    to that labeler and to reviewers; reviewers in teams see only reports about members of their
-    teams. With `detection_id`, responds with 409 `conflict` until the detection is completed;
-    `details.status` is its status.
+    Returns the shifts that were found in model predictions and in labeling. A report about a
+    labeler is shown to that labeler and to reviewers; reviewers in teams see only reports about
+    members of their teams. With `detection_id`, responds with 409 `conflict` until the detection is
+    completed; `details.status` is the status of the detection.
     """
     return reading.list_reports(caller=caller, **query)
 
@@ -49,9 +49,10 @@ def get_drift_report(caller: Caller, report_id: UUID) -> Report:
 def detect_drift(caller: Caller, body: dict[str, Any]) -> dict[str, Any]:
     """Detect drift.
 
-    Compares two periods of a schema in the background. List the reports with `detection_id` to get
-    the result. Emits `drift.detected` once for each new report. Responds with 409 `conflict` while
-    another detection of the schema is unfinished; `details.detection_id` is its id.
+    Compares two periods of a schema in the background. To get the result, list the drift reports
+    with `detection_id`. Emits `drift.detected` once for each new report. Responds with 409
+    `conflict` while another detection of the schema is unfinished; `details.detection_id` is the id
+    of the unfinished detection.
     """
     return requesting.request_detection(requested_by=caller.user_id, **body)
 

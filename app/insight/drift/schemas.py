@@ -1,4 +1,4 @@
-"""Request and response schemas of drift."""
+"""Request and response schemas for drift."""
 
 from app.insight.drift.models import DetectionStatus, Metric, ReportStatus, Subject
 from app.kit.api.fields import (
@@ -19,11 +19,14 @@ _FIX = (
     "`true`: use this baseline in all later detections, including daily detections. `false`: delete"
     " the fixed baseline."
 )
-_DETECTION = "Only reports that this detection created or confirmed; 409 until it is completed."
+_DETECTION = (
+    "Only reports that this detection created or confirmed. Responds with 409 until the detection"
+    " is completed."
+)
 
 
 class DriftFilters(Schema):
-    """Filters of the list of drift reports."""
+    """Filters for the list of drift reports."""
 
     schema_id = Uuid()
     status = Str(validate=OneOf(tuple(ReportStatus)))
@@ -36,7 +39,7 @@ class DriftFilters(Schema):
 
 
 class DriftPeriod(Schema):
-    """A period; its end is exclusive."""
+    """A period from `from` until `to`, exclusive."""
 
     start = UtcDateTime(data_key="from", required=True)
     end = UtcDateTime(data_key="to", required=True)
@@ -49,23 +52,23 @@ class DetectDrift(Schema):
     baseline = Nested(
         DriftPeriod,
         description=(
-            "By default the fixed baseline of the schema. Without a fixed baseline, the 28 days"
-            " before the current period and before the shift of any open report."
+            "By default, the schema's fixed baseline. If there is none, the 28 days before the"
+            " current period, or before the earliest shift that has an open report."
         ),
     )
-    current = Nested(DriftPeriod, description="By default the last 7 days.")
+    current = Nested(DriftPeriod, description="By default, the last 7 days.")
     fix_baseline = Bool(description=_FIX)
 
 
 class ComparedPeriod(Response):
-    """A period; its end is exclusive."""
+    """A period from `from` until `to`, exclusive."""
 
     start = UtcDateTime(data_key="from")
     end = UtcDateTime(data_key="to")
 
 
 class DriftDetection(Response):
-    """A detection. List the reports with `detection_id` to get its results."""
+    """A drift detection. To get its results, list the drift reports with `detection_id`."""
 
     id = Uuid()
     schema_id = Uuid()
@@ -76,27 +79,30 @@ class DriftDetection(Response):
 
 
 class DriftSample(ComparedPeriod):
-    """A sample of a period."""
+    """The sample of values from one period: its size and its summary value."""
 
     n = Int(description="The size of the sample.")
     value = Float(
-        description="The rate, the share of `category`, or the median. The median of dates is in"
-        " days before the decision, and the median of times in hours."
+        description="The rate, the share of `category`, or the median of the values. Dates are"
+        " counted in days before the review decision, and times of day in hours."
     )
 
 
 class DriftReport(Response):
-    """A shift of a metric."""
+    """A shift of a metric between a baseline sample and a current sample."""
 
     id = Uuid()
     schema_id = Uuid()
     detection_id = Uuid(description="The detection that created the report.")
     subject = Str(validate=OneOf(tuple(Subject)))
-    field = Str(allow_none=True, description="Null for the schema as a whole.")
+    field = Str(allow_none=True, description="Null if the report is about the schema as a whole.")
     metric = Str(validate=OneOf(tuple(Metric)))
     labeler_id = Uuid(
         allow_none=True,
-        description="The labeler who differs from their peers. The peers' sample is the baseline.",
+        description=(
+            "The labeler that the report is about. The baseline is the work of the labeler's peers"
+            " or, after an acknowledged shift, the labeler's own earlier work."
+        ),
     )
     category = Str(allow_none=True, description="The value whose share has changed most.")
     test = Str(validate=OneOf(("chi_square", "fisher_exact", "kolmogorov_smirnov")))

@@ -1,1 +1,1 @@
-"""Feedback on predictions: how they compare with the correct values."""
+"""Feedback on predictions: how predictions compare with the correct values."""

@@ -6,15 +6,15 @@ from app.engines.charts import CalibrationBin, CalibrationChart, ImageKind
 from app.insight.charts import service as charts
 
 
-def draw_calibration(summary: dict[str, Any], kind: ImageKind) -> bytes:
-    """Return a chart of the calibration curve: of the only field in a summary, or of all fields.
+def render_calibration(summary: dict[str, Any], kind: ImageKind) -> bytes:
+    """Return an image of the calibration curve of the only field in a summary, or of all fields.
 
-    Raises 503 `service_unavailable` if it cannot be drawn now.
+    Raises 503 `service_unavailable` if the chart cannot be rendered now.
     """
     fields = summary["fields"]
     only_field = fields[0] if len(fields) == 1 else None
-    figures = only_field or summary["total"]
-    calibration, threshold = figures["calibration"], figures["recommended_threshold"]
+    metrics = only_field or summary["total"]
+    calibration, threshold = metrics["calibration"], metrics["recommended_threshold"]
     chart = CalibrationChart(
         title=f"Calibration of {only_field['field'] if only_field else 'all fields'}",
         bins=[
@@ -30,4 +30,4 @@ def draw_calibration(summary: dict[str, Any], kind: ImageKind) -> bytes:
         error=calibration["expected_calibration_error"],
         threshold=None if threshold is None else threshold["value"],
     )
-    return charts.draw(chart, kind)
+    return charts.render_chart(chart, kind)

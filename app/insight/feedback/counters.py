@@ -1,9 +1,9 @@
-"""Daily counts of feedback, from which the summaries are read."""
+"""Counters for feedback by day, from which the summaries are computed."""
 
 from app.kit.counters import Cube, Source
 from app.kit.counters.spans import DAY, MONTH
 
-_STATE = ("schema_id", "model", "field")
+_FACETS = ("schema_id", "model", "field")
 _LABELER = "labeler_id"
 
 
@@ -20,14 +20,14 @@ def _build_cubes(source: str, facets: tuple[str, ...]) -> tuple[Cube, ...]:
 
 OUTCOMES = Source(
     "feedback",
-    (*_STATE, "outcome", _LABELER, "day"),
-    _build_cubes("feedback", (*_STATE, "outcome")),
+    (*_FACETS, "outcome", _LABELER, "day"),
+    _build_cubes("feedback", (*_FACETS, "outcome")),
 )
 """All feedback by its outcome."""
 
 CONFIDENCES = Source(
     "feedback_confidence",
-    (*_STATE, "bin", "correct", _LABELER, "day"),
-    _build_cubes("feedback_confidence", (*_STATE, "bin", "correct")),
+    (*_FACETS, "bin", "correct", _LABELER, "day"),
+    _build_cubes("feedback_confidence", (*_FACETS, "bin", "correct")),
 )
-"""The predictions that count in calibration. The measure is their confidence in millionths."""
+"""The predictions that calibration includes. The measure is their confidence in millionths."""

@@ -1,4 +1,4 @@
-"""Models of feedback on predictions."""
+"""Database models for feedback on predictions."""
 
 from datetime import date, datetime
 from enum import StrEnum
@@ -17,7 +17,11 @@ _IS_REPORTED = text("position IS NULL")
 
 
 class FeedbackOutcome(StrEnum):
-    """The result of comparing a predicted value with the correct value."""
+    """The result of comparing a predicted value with the correct value.
+
+    MISSED: a correct value was not predicted. SPURIOUS: a value was predicted where no value is
+    correct.
+    """
 
     CORRECT = "correct"
     CORRECTED = "corrected"
@@ -45,12 +49,13 @@ class PredictionFeedback(TenantModel, db.Base):
     """The result of comparing one predicted value with the correct value. Immutable.
 
     Automatic feedback belongs to the revision `accepted_revision` of an accepted tag set and has a
-    `position` in it; its values are in the tag set's revisions. Reported feedback stores its
-    values, and if its field allows several values, a `value_key`: each value is reported only once.
+    `position` within this feedback; the compared values are in the revisions of the tag set.
+    Reported feedback stores the compared values itself. If the field allows several values,
+    reported feedback also has a `value_key`, so that each value is reported only once.
 
-    `confidence` is in millionths. `bin` is the bin in which calibration counts the prediction, or
-    null if it does not count. `day` is the day, in UTC, on which the tag set was accepted or the
-    feedback was reported.
+    `confidence` is in millionths. `bin` is the calibration bin of the prediction, or null if the
+    prediction is not used for calibration. `day` is the day, in UTC, on which the tag set was
+    accepted or the feedback was reported.
     """
 
     __tablename__ = "prediction_feedback"

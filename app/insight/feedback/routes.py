@@ -1,4 +1,4 @@
-"""Routes of feedback on predictions."""
+"""Routes for feedback on predictions."""
 
 from typing import Any
 
@@ -72,7 +72,7 @@ def _build_outcome(index: int, result: dict[str, Any] | ApiError) -> dict[str, A
 def get_feedback_summary(caller: Caller, query: dict[str, Any]) -> dict[str, Any]:
     """Get the feedback summary.
 
-    Returns the accuracy of models compared with accepted tag sets: in total, by model and over
+    Returns the accuracy of models, measured against accepted tag sets: in total, by model and over
     time.
     """
     return service.get_summary(caller=caller, **query)
@@ -83,14 +83,14 @@ def get_feedback_summary(caller: Caller, query: dict[str, Any]) -> dict[str, Any
     permission="feedback:read",
     query=schemas.FieldsQuery,
     returns=schemas.FeedbackByField,
-    picture=charts.draw_calibration,
+    picture=charts.render_calibration,
 )
 def get_feedback_by_field(caller: Caller, query: dict[str, Any]) -> dict[str, Any]:
     """Get the feedback summary by field.
 
     Returns the accuracy of each field with its calibration and a recommended confidence threshold.
-    With `Accept: image/png` or `image/svg+xml` the response is a chart of the calibration curve: of
-    one field if the response has only one, otherwise of all fields together.
+    With `Accept: image/png` or `image/svg+xml` the response is a chart of the calibration curve.
+    The chart shows one field if the summary has only one, otherwise all fields together.
     """
     return service.get_by_field(caller=caller, **query)
 

@@ -1,4 +1,4 @@
-"""Request and response schemas of feedback."""
+"""Request and response schemas for feedback."""
 
 import re
 
@@ -28,7 +28,7 @@ MAX_ITEMS = 1000
 _DECIMAL = re.compile(r"[0-9]{1,9}(\.[0-9]{1,17})?")
 _FIELD_LENGTH = 129
 
-_VALUE = "The value as in a tag; for a span or a region, its list of evidence."
+_VALUE = "The value in the form used in tags; for a span or region, the list of evidence."
 _RATE = "Between 0 and 1; null if nothing was counted."
 
 
@@ -45,7 +45,7 @@ class _Share(fields.Float):
 class NewFeedback(Schema):
     """A report on how one prediction compares with the correct value.
 
-    Without `predicted`, the model missed the value; without `correct`, no value is correct.
+    Omit `predicted` if the model missed the value. Omit `correct` if no value is correct.
     """
 
     artifact_id = Uuid(required=True)
@@ -64,7 +64,7 @@ class NewFeedback(Schema):
         required=True,
         min_length=1,
         max_length=MAX_MODEL_LENGTH,
-        description="The model and its version.",
+        description="The name and version of the model.",
     )
     predicted = Any_(allow_none=True, description=_VALUE)
     correct = Any_(allow_none=True, description=_VALUE)
@@ -75,13 +75,13 @@ class NewFeedback(Schema):
 
 
 class NewFeedbackList(Schema):
-    """A list of up to 1,000 reports."""
+    """Reports on up to 1,000 predictions."""
 
     items = List(Nested(NewFeedback), required=True, max_items=MAX_ITEMS)
 
 
 class Feedback(Response):
-    """Feedback on one prediction."""
+    """Feedback on one prediction, with the outcome of the comparison."""
 
     id = Uuid()
     artifact_id = Uuid()
@@ -98,7 +98,7 @@ class Feedback(Response):
 
 
 class FeedbackItemOutcome(Response):
-    """The outcome of one report. If it failed, `code`, `message` and `field` explain why."""
+    """The outcome of one report. If it failed, `code`, `message` and `field` give the reason."""
 
     index = Int(description="The position of the report in the request, counted from 0.")
     ok = Bool()
@@ -118,54 +118,54 @@ class FeedbackBulkResult(Response):
 
 
 class FeedbackQuery(Schema):
-    """Filters of the feedback to summarize."""
+    """Filters for the feedback to summarize."""
 
     schema_id = Uuid()
     model = Str(max_length=MAX_MODEL_LENGTH)
     field = Str(max_length=_FIELD_LENGTH)
     labeler_id = Uuid(
         data_key="labeler",
-        description=(
-            "Only tag sets of this labeler. Reviewers in a team may name only its members, and"
-            " callers below reviewer only themselves."
-        ),
+        description="Only feedback on tag sets of this labeler. Reviewers in teams may use only"
+        " members of their teams, and callers below reviewer only themselves.",
     )
     first = Date(data_key="from", description="The first day, in UTC.")
     end = Date(data_key="to", description="The day after the last day, in UTC.")
 
 
 class SummaryQuery(FeedbackQuery):
-    """Filters of the feedback to summarize, and the interval of the trend."""
+    """Filters for the feedback to summarize, and the interval of the trend."""
 
     interval = Str(
         load_default="month",
         validate=OneOf(["month", "day"]),
-        description="The step of the trend. `day` needs `from` and a period of at most 366 days.",
+        description="The step of the trend. `day` requires `from` and a period of up to 366 days.",
     )
 
 
 class FieldsQuery(FeedbackQuery):
-    """Filters of the feedback to summarize, and the precision that thresholds must reach."""
+    """Filters for the feedback to summarize, and the precision that thresholds must reach."""
 
     target_precision = _Share(
         load_default=0.95,
         validate=Range(0, 1),
-        metadata={"description": "The minimum for the lower bound of the precision, 0 to 1."},
+        metadata={"description": "The minimum lower bound of a threshold's precision, 0 to 1."},
     )
 
 
 class Figures(Response):
-    """Numbers of compared values by outcome, and rates."""
+    """The number of compared values by outcome, and the rates computed from them."""
 
     predictions = Int(description="The number of predicted values.")
     correct = Int()
-    corrected = Int(description="The number of predicted values that another value replaced.")
+    corrected = Int(description="The number of predicted values replaced by another value.")
     missed = Int(description="The number of correct values that were not predicted.")
     spurious = Int(description="The number of predicted values where no value is correct.")
     precision = Float(allow_none=True, description=f"The share of correct predictions. {_RATE}")
-    recall = Float(allow_none=True, description=f"The share of correct values predicted. {_RATE}")
+    recall = Float(
+        allow_none=True, description=f"The share of correct values that were predicted. {_RATE}"
+    )
     f1 = Float(allow_none=True)
-    accuracy = Float(allow_none=True, description=f"The correct share of compared values. {_RATE}")
+    accuracy = Float(allow_none=True, description=f"The share of correct outcomes. {_RATE}")
     ci_low = Float(
         allow_none=True, description="The lower bound of the accuracy (Wilson, level 0.95)."
     )
@@ -173,19 +173,19 @@ class Figures(Response):
 
 
 class ModelFigures(Figures):
-    """The figures of a model."""
+    """The metrics of one model."""
 
     model = Str()
 
 
 class TrendFigures(Figures):
-    """The figures of a day or month."""
+    """The metrics of one day or month."""
 
     date = Date(description="The day, or the first day of the month.")
 
 
 class FeedbackCriteria(Response):
-    """The filters of the summarized feedback."""
+    """The filters that the summarized feedback matches."""
 
     schema_id = Uuid(allow_none=True)
     model = Str(allow_none=True)
@@ -202,9 +202,9 @@ class FeedbackSummary(FeedbackCriteria):
     total = Nested(Figures)
     models = List(
         Nested(ModelFigures),
-        description="The 200 models with the most predictions, in descending order.",
+        description="The 200 models with the most predictions, most predictions first.",
     )
-    model_count = Int(description="The number of all models.")
+    model_count = Int(description="The total number of models.")
     trend = List(Nested(TrendFigures))
 
 
@@ -222,7 +222,7 @@ class CalibrationBin(Response):
 
 
 class Calibration(Response):
-    """The calibration of confidences. Predictions that nobody checked do not count."""
+    """A comparison of confidence and accuracy. Predictions that nobody has checked are left out."""
 
     predictions = Int()
     expected_calibration_error = Float(allow_none=True)
@@ -241,14 +241,14 @@ class RecommendedThreshold(Response):
 
 
 class CalibratedFigures(Figures):
-    """Figures with their calibration."""
+    """The metrics of predictions, with a calibration and a recommended confidence threshold."""
 
     calibration = Nested(Calibration)
     recommended_threshold = Nested(RecommendedThreshold, allow_none=True)
 
 
 class FieldFigures(CalibratedFigures):
-    """The figures of a field."""
+    """The metrics of one field."""
 
     schema_id = Uuid()
     field = Str()
@@ -262,16 +262,16 @@ class FeedbackByField(FeedbackCriteria):
     fields = List(
         Nested(FieldFigures), description="At most 1,000 fields, sorted by schema and field."
     )
-    field_count = Int(description="The number of all fields.")
+    field_count = Int(description="The total number of fields.")
 
 
 class ModelsQuery(Schema):
-    """Filters of the list of models."""
+    """Filters for the list of models."""
 
     schema_id = Uuid()
     compare_with = Str(
         max_length=MAX_MODEL_LENGTH,
-        description="The model to compare with; by default the previous model of the same schema.",
+        description="The model to compare with; by default, the previous model of the same schema.",
     )
 
 
@@ -295,5 +295,5 @@ class FeedbackModel(ModelFigures):
     schema_id = Uuid()
     first_date = Date()
     last_date = Date()
-    trend = List(Nested(TrendFigures), description="The figures of each month.")
+    trend = List(Nested(TrendFigures), description="The metrics of each month.")
     comparison = Nested(ModelComparison, allow_none=True)

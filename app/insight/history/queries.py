@@ -1,4 +1,4 @@
-"""SQL query for a document's history: the entries of several features as one list."""
+"""SQL query for a document's history, which combines the entries of several features."""
 
 from datetime import datetime
 from typing import Any, NamedTuple
@@ -37,20 +37,22 @@ _DEFAULTS: dict[str, ColumnElement[Any]] = {
     "note": cast(null(), String()),
     "changes": _NO_CHANGES,
 }
-"""The optional columns of an entry, with their values if it has none."""
+"""The optional columns of an entry, with the values for entries that do not set them."""
 _REVIEW_PROPERTIES = ("claim_user_id", "assignee_id", "assignee_team_id", "escalated", "flags")
-"""Properties of a tag set that belong to its review. Revisions show changes of status and tags."""
+"""The properties of a tag set that belong to its review. Changes of status and tags are in
+revisions."""
 
 
 class Sources(NamedTuple):
     """SELECTs of the history's entries, built by the services that own the data.
 
-    `document`, `reviews` and `comments` are audit log entries about the document, its tag sets
-    (None hides them from the caller) and their comments. `actions` and `revisions` are actions on
-    the document and on its tag sets. `rules` are the rules that matched the document.
+    `document`, `reviews` and `comments` are audit log entries about the document, its tag sets and
+    their comments. `reviews` is None if the caller may not see entries about reviews. `actions` and
+    `revisions` are actions on the document and on its tag sets. `rules` are the rules that matched
+    the document.
 
     If `claims_by` is set, claims of the document by other users are left out. Changes of the
-    document's properties in `hidden` are never shown.
+    document's properties in `hidden_properties` are always left out.
     """
 
     document: Select[Any]
@@ -60,7 +62,7 @@ class Sources(NamedTuple):
     revisions: Select[Any]
     rules: Select[Any]
     claims_by: UUID | None
-    hidden: tuple[str, ...] = ()
+    hidden_properties: tuple[str, ...] = ()
 
 
 def list_entries(
@@ -70,17 +72,17 @@ def list_entries(
     created_after: datetime | None = None,
     created_before: datetime | None = None,
 ) -> Page:
-    """Return a page of the entries of all sources."""
-    parts = [
-        _select_document_entries(sources.document, sources.claims_by, sources.hidden),
+    """Return a page of the entries from all sources, optionally limited to a period."""
+    selects = [
+        _select_document_entries(sources.document, sources.claims_by, sources.hidden_properties),
         _select_comment_entries(sources.comments),
         _select_action_entries(sources.actions),
         _select_revision_entries(sources.revisions),
         _select_rule_entries(sources.rules),
     ]
     if sources.reviews is not None:
-        parts.append(_select_review_entries(sources.reviews))
-    entries = union_all(*parts).subquery("entries")
+        selects.append(_select_review_entries(sources.reviews))
+    entries = union_all(*selects).subquery("entries")
     statement = select(entries)
     statement = statement.where(*within(entries.c.at, created_after, created_before))
     return paginate(statement, request, sorts={"at": entries.c.at}, unique=entries.c.id)
@@ -146,7 +148,7 @@ def _build_id(*parts: ColumnElement[Any]) -> ColumnElement[UUID]:
 
 
 def _select_document_entries(
-    entries: Select[Any], claims_by: UUID | None, hidden: tuple[str, ...]
+    entries: Select[Any], claims_by: UUID | None, hidden_properties: tuple[str, ...]
 ) -> Select[Any]:
     entry = entries.subquery("entry").c
     is_release = entry.action == "artifacts.release"
@@ -167,11 +169,13 @@ def _select_document_entries(
         kind="artifact",
         action=entry.action,
         actor=_build_logged_actor(entry),
-        changes=cast(entry.changes, JSONB).op("-")(cast(list(hidden), ARRAY(String))),
+        changes=cast(entry.changes, JSONB).op("-")(cast(list(hidden_properties), ARRAY(String))),
     ).where(not_(is_side_effect))
-    if hidden:
+    if hidden_properties:
         is_update = entry.action == "artifacts.update"
-        statement = statement.where(not_(and_(is_update, _has_changed_only(entry, *hidden))))
+        statement = statement.where(
+            not_(and_(is_update, _has_changed_only(entry, *hidden_properties)))
+        )
     if claims_by is not None:
         is_by_user = func.coalesce(entry.actor_id == claims_by, False)
         statement = statement.where(

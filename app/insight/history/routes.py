@@ -1,4 +1,4 @@
-"""Route of a document's history."""
+"""Route for a document's history."""
 
 from typing import Any
 from uuid import UUID

@@ -1,4 +1,4 @@
-"""Query and response schemas of a document's history."""
+"""Query and response schemas for a document's history."""
 
 from app.kit import audit
 from app.kit.api.fields import JsonObject, Nested, OneOf, Response, Schema, Str, UtcDateTime, Uuid
@@ -7,16 +7,16 @@ KINDS = ("artifact", "tag_set", "comment")
 
 
 class HistoryFilters(Schema):
-    """Time filters of the history."""
+    """Time filters for the history."""
 
     created_after = UtcDateTime()
     created_before = UtcDateTime()
 
 
 class HistoryActor(Response):
-    """The actor of an entry; `system` for background jobs."""
+    """The actor that caused an entry; `kind` is `system` for background jobs."""
 
-    kind = Str(validate=OneOf(audit.KINDS))
+    kind = Str(validate=OneOf(audit.ACTOR_KINDS))
     id = Uuid(allow_none=True)
     label = Str()
 
@@ -29,7 +29,7 @@ class RoutingRuleReference(Response):
 
 
 class HistoryEntry(Response):
-    """One entry of the history."""
+    """An action on an artifact, or a change of the artifact, its tag sets or their comments."""
 
     id = Uuid()
     at = UtcDateTime()
@@ -37,9 +37,7 @@ class HistoryEntry(Response):
         validate=OneOf(KINDS),
         description="The subject of the entry: the document, a tag set or a comment.",
     )
-    action = Str(
-        description="For example `artifacts.update`, `tag_sets.submit` or `tag_sets.reject`."
-    )
+    action = Str(description="What was done, for example `artifacts.update` or `tag_sets.submit`.")
     actor = Nested(HistoryActor)
     tag_set_id = Uuid(allow_none=True)
     comment_id = Uuid(allow_none=True)

@@ -1,6 +1,7 @@
 """Jobs that keep the daily quality aggregates current.
 
-They run in a separate queue, which serves organizations in turn and delays no other work.
+They run in a separate queue, which serves organizations in round-robin order and delays no other
+work.
 """
 
 from collections.abc import Sequence
@@ -31,14 +32,14 @@ _EVERY_SECONDS = 300
 )
 def update(batch: Sequence[Job]) -> None:
     """Recount the documents that a batch of events has changed."""
-    changed = [
+    changed_ids = [
         UUID(job.args["data"]["artifact_id"])
         for job in batch
         if job.args["name"] != artifact_events.UPDATED
         or not _COUNTED_PROPERTIES.isdisjoint(job.args["data"]["changed"])
     ]
-    if changed:
-        updating.update(changed, batch[0].checkpoint)
+    if changed_ids:
+        updating.update(changed_ids, batch[0].checkpoint)
 
 
 @jobs.handler("quality.prepare")
@@ -47,14 +48,14 @@ def prepare(_: Job) -> None:
 
     Also enqueue the computation of sums for organizations whose sums are incomplete.
     """
-    for organization_id in updating.list_outdated():
+    for organization_id in updating.list_outdated_organizations():
         jobs.enqueue(
             "quality.rebuild",
             {},
             organization_id=organization_id,
             unique_key=f"quality.rebuild:{organization_id}",
         )
-    for organization_id in updating.list_incomplete():
+    for organization_id in updating.list_incomplete_organizations():
         jobs.enqueue(
             "quality.sum",
             {},
@@ -65,7 +66,7 @@ def prepare(_: Job) -> None:
 
 @jobs.handler("quality.rebuild", queue="quality_counts", resumable=True, max_attempts=10)
 def rebuild(job: Job) -> None:
-    """Recount all documents of an organization; continue where an interrupted run ended."""
+    """Recount all documents of an organization; continue where an interrupted run stopped."""
     updating.rebuild(job.checkpoint, resume=True)
 
 

@@ -1,4 +1,4 @@
-"""Models of the daily quality aggregates, and of the contributions of documents to them."""
+"""Database models for the daily quality aggregates and the contributions of documents to them."""
 
 from datetime import date, datetime
 from enum import StrEnum
@@ -69,9 +69,9 @@ class QualityDocument(TenantModel, db.Base):
     """The contributions of one artifact to the cells.
 
     Each contribution is [subject, schema_id, name, field_type, day, *counters]; the list is sorted.
-    The column `schema_id` is the schema that all contributions have, or null if their schemas
-    differ; a repair reads one schema at a time. There is no foreign key to the artifact: when it is
-    deleted, its contributions must still be subtracted from the cells.
+    The column `schema_id` is the schema of all contributions, or null if their schemas differ. It
+    allows a repair to read one schema at a time. There is no foreign key to the artifact: when the
+    artifact is deleted, its contributions must still be subtracted from the cells.
     """
 
     __tablename__ = "quality_documents"
@@ -100,18 +100,18 @@ class _Counters:
 
 
 class QualityCell(TenantModel, _Counters, db.Base):
-    """The sums of one day's contributions to a schema, or to a labeler, reviewer or field of it.
+    """The sums of one day's contributions for a schema, or for a labeler, reviewer or field in it.
 
     `name` is the id of the labeler or reviewer, or the full name of the field; it is empty for the
-    schema. `field_type` is the type of the field in the version that was labeled. Submissions count
-    on the day of the submission, decisions on the day of the decision, and agreement on the day of
-    the last compared submission. A cell whose counters are all 0 has no row.
+    schema. `field_type` is the type of the field in the version that was labeled. Submissions are
+    counted on the day of the submission, decisions on the day of the decision, and agreement on the
+    day of the last compared submission. A cell whose counters are all 0 has no row.
 
     - submitted: submissions, including resubmissions.
     - timed, seconds: the number of tag sets with a recorded time and the sum of these times, on the
       day of the last submission.
     - accepted, corrected, rejected: decisions of reviewers. For a field: accepted tag sets in which
-      the reviewer kept (accepted) or changed (corrected) its values.
+      the reviewer kept (accepted) or changed (corrected) the values of the field.
     - auto_accepted: tag sets accepted without a reviewer.
     - overturned: acceptances followed by a reopening, and rejections followed by an acceptance of
       the same tags.

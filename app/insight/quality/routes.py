@@ -1,4 +1,4 @@
-"""Routes of quality metrics."""
+"""Routes for quality metrics."""
 
 from typing import Any
 
@@ -41,15 +41,15 @@ def get_latest_quality(caller: Caller, query: dict[str, Any]) -> dict[str, Any]:
     permission="quality:read",
     query=TrendsQuery,
     returns=QualityTrends,
-    picture=service.draw_trends,
+    picture=service.render_trends,
 )
 def get_quality_trends(caller: Caller, query: dict[str, Any]) -> dict[str, Any]:
     """Get a quality metric over time.
 
     Returns one metric by day, week or month, optionally grouped by schema, field, team or labeler.
-    Figures of teams and of other labelers require the reviewer role. So does accuracy on gold
-    documents by day or by field. With `Accept: image/png` or `image/svg+xml` the response is a
-    chart.
+    The metrics of teams and of other labelers require the reviewer role. Accuracy on gold documents
+    by day or by field also requires this role. With `Accept: image/png` or `image/svg+xml` the
+    response is a chart.
     """
     return service.get_trends(caller=caller, **query)
 
@@ -64,7 +64,8 @@ def get_field_quality(caller: Caller, query: dict[str, Any]) -> dict[str, Any]:
     """Get quality metrics by field.
 
     Returns the correction rate, the agreement and the prediction accuracy for each field. If the
-    type of a field has changed, figures of its earlier types are omitted, and a warning says so.
+    type of a field has changed, the metrics of its earlier types are omitted, and `warnings` names
+    the field.
     """
     return service.get_fields(caller=caller, **query)
 

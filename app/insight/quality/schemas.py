@@ -1,4 +1,4 @@
-"""Query and response schemas of quality metrics."""
+"""Query and response schemas for quality metrics."""
 
 from marshmallow import ValidationError, validates_schema
 
@@ -37,7 +37,7 @@ class QualityPeriodQuery(Schema):
 
 
 class LabelerFilters(QualityPeriodQuery):
-    """Filters of the list of labelers."""
+    """Filters for the list of labelers."""
 
     team_id = Uuid(description="Only members of this team.")
     user_id = Uuid(description="Only this labeler.")
@@ -50,13 +50,16 @@ class TrendsQuery(QualityPeriodQuery):
     bucket = Str(
         validate=OneOf(BUCKETS),
         load_default="day",
-        description="The length of a bucket; weeks begin on Monday. There are at most 400 buckets.",
+        description=(
+            "The length of a bucket; weeks begin on Monday. A period with more than 400 buckets is"
+            " refused."
+        ),
     )
     group_by = Str(
         validate=OneOf(GROUPS),
-        description="One series per group; by default a single series. `field` needs `schema_id`.",
+        description="One series per group; by default, one series. `field` requires `schema_id`.",
     )
-    field = Str(max_length=200, description="The full name of a field; needs `schema_id`.")
+    field = Str(max_length=200, description="The full name of a field; requires `schema_id`.")
     team_id = Uuid()
     labeler_id = Uuid()
 
@@ -71,14 +74,14 @@ class QualityRate(Response):
 
 
 class QualityReference(Response):
-    """Id and name of a schema."""
+    """The id and the name of a schema."""
 
     id = Uuid()
     name = Str()
 
 
 class QualityUser(Response):
-    """Id, name and email address of a user."""
+    """The id, name and email address of a user."""
 
     id = Uuid()
     name = Str()
@@ -152,7 +155,7 @@ class FieldQuality(Response):
 
 
 class FieldWarning(Response):
-    """The reason why figures of a field were omitted."""
+    """The reason why metrics of a field were omitted."""
 
     schema_id = Uuid()
     field = Str()
@@ -208,7 +211,7 @@ class TrendPoint(QualityRate):
 
 
 class TrendSeries(Response):
-    """The metric of one group over time; `key` and `name` are null without `group_by`."""
+    """The metric of one group over time; `key` and `name` are null if there are no groups."""
 
     key = Str(allow_none=True)
     name = Str(allow_none=True)

@@ -1,1 +1,1 @@
-"""Quality runs: agreement of labelers, their disagreements, and confusion matrices."""
+"""Quality runs: agreement between labelers, their disagreements, and confusion matrices."""

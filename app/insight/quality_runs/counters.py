@@ -1,4 +1,4 @@
-"""The counters of disagreements, from which totals are read."""
+"""Counters of disagreements, used for the totals of lists."""
 
 from app.kit.counters import Cube, Source
 

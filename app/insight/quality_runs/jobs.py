@@ -19,7 +19,7 @@ _START = str(UUID(int=0))
 
 
 class _RunEnded(Exception):  # noqa: N818 - a signal, not an error
-    """Signals that the run has ended while it was computed."""
+    """Raised when the run ended while it was being computed."""
 
 
 def _get_run_id(job: Job) -> UUID:
@@ -42,7 +42,7 @@ def _reopen_run(args: dict[str, Any]) -> None:
     on_retry=_reopen_run,
 )
 def run_computation(job: Job) -> None:
-    """Compute a run.
+    """Compute a requested run and store its results.
 
     A repeated attempt starts from the beginning. Does nothing if the run has already ended.
     """
@@ -66,7 +66,7 @@ def _compute(job: Job, run: QualityRun) -> Any:
     # Imported here because it loads numpy and scipy, which idle processes must not keep in memory.
     from app.insight.quality_runs.service import computing  # noqa: PLC0415
 
-    plans = running.plan(run)
+    plans = running.plan_run(run)
     job.checkpoint()
     next_report_at = 0.0
 
@@ -108,19 +108,22 @@ def compare_documents(batch: list[Job]) -> None:
 def compare_schema(job: Job) -> None:
     """Update the disagreements on the next documents of a schema, and enqueue the next step."""
     schema_id, after = UUID(job.args["schema_id"]), UUID(job.args["after"])
-    last = disagreeing.update_next(schema_id, after)
-    if last is not None:
+    last_artifact_id = disagreeing.update_next_documents(schema_id, after)
+    if last_artifact_id is not None:
         jobs.enqueue(
             "quality_runs.compare_schema",
-            {"schema_id": str(schema_id), "after": str(last)},
+            {"schema_id": str(schema_id), "after": str(last_artifact_id)},
             organization_id=job.organization_id,
         )
 
 
 @jobs.handler("quality_runs.start_outdated", queue="maintenance")
 def create_outdated_runs(_job: Job) -> None:
-    """Create a run for each schema with several labelers that changed since its newest run."""
-    creating.create_outdated()
+    """Create a run for each outdated schema.
+
+    A schema is outdated if it requires several labelers and has changed since its newest full run.
+    """
+    creating.create_runs_for_outdated_schemas()
 
 
 @jobs.handler("quality_runs.forget", queue="maintenance", resumable=True)

@@ -1,4 +1,4 @@
-"""Models of quality runs and of the disagreements of labelers."""
+"""Database models for quality runs and for disagreements between labelers."""
 
 from collections.abc import Mapping
 from datetime import datetime
@@ -19,7 +19,7 @@ SHARE_SCALE = 1_000_000
 
 
 class RunStatus(StrEnum):
-    """The status of a quality run."""
+    """The status of a quality run: queued, running, and finally completed or failed."""
 
     QUEUED = "queued"
     RUNNING = "running"
@@ -41,7 +41,7 @@ TRANSITIONS: Mapping[RunStatus, tuple[RunStatus, ...]] = {
 
 
 class QualityRun(TenantModel, db.Record, db.Base):
-    """A computation of the agreement of labelers over a schema and a period.
+    """A computation of the agreement between labelers for one schema and one period.
 
     `fields` are the names of the requested fields; an empty list means all fields. The period
     begins with `starts_at`, or with the first tag set, and ends before `ends_at`. `results`,
@@ -83,7 +83,7 @@ class QualityRun(TenantModel, db.Record, db.Base):
 
     @property
     def progress(self) -> dict[str, Any]:
-        """Return the number of tag sets read, their total, the rate and the seconds left."""
+        """Return the tag sets read, their total, the tag sets per second, and the seconds left."""
         done, total = self.progress_done, self.progress_total
         rate = eta = None
         if self.started_at is not None and self.status in (_RUNNING, _COMPLETED):
@@ -96,7 +96,7 @@ class QualityRun(TenantModel, db.Record, db.Base):
 
 
 class Disagreement(TenantModel, db.Base):
-    """The disagreement of labelers on one field of a document.
+    """The disagreement between labelers on one field of a document.
 
     `share` is the mean disagreement over all pairs of labelers. It is in millionths, so that pages
     have an exact order. `answers` has the most frequent answers, each with the number of labelers

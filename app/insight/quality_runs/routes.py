@@ -1,4 +1,4 @@
-"""Routes of quality runs."""
+"""Routes for quality runs."""
 
 from typing import Any
 from uuid import UUID
@@ -35,9 +35,9 @@ blueprint = Blueprint("quality-runs", tag="quality", records="quality_runs")
 def compute_quality(caller: Caller, body: dict[str, Any]) -> models.QualityRun:
     """Compute inter-rater agreement.
 
-    Queues a run that compares the tag sets which different labelers submitted for the same document
-    in a period, field by field. Drafts, predictions, merges and the corrections of reviewers do not
-    count. Also updates the list of disagreements on the schema.
+    Queues a run that compares, field by field, the tag sets that different labelers submitted for
+    the same document in a period. Drafts, predictions, merges and corrections by reviewers are not
+    compared. Also updates the list of disagreements on the schema.
     """
     return creating.create(**body, created_by=caller.user_id)
 
@@ -51,7 +51,7 @@ def compute_quality(caller: Caller, body: dict[str, Any]) -> models.QualityRun:
 def list_quality_runs(caller: Caller, query: dict[str, Any]) -> Page:
     """List quality runs.
 
-    Returns runs without their results, optionally filtered by schema, status and time of creation.
+    Returns runs without their results, optionally filtered by schema, status and creation time.
     """
     return reading.list_runs(**query)
 
@@ -74,7 +74,7 @@ def get_quality_run(caller: Caller, run_id: UUID) -> dict[str, Any]:
 def get_agreement(caller: Caller, query: dict[str, Any]) -> dict[str, Any]:
     """Get agreement by field and pair.
 
-    Returns the results of the newest completed run that covers the query. Without such a run,
+    Returns the results of the newest completed run that covers the query. If there is no such run,
     `computed_at` is null and there are no results.
     """
     return reading.get_agreement(**query, caller=caller)
@@ -100,14 +100,14 @@ def list_disagreements(caller: Caller, query: dict[str, Any]) -> Page:
     permission="quality_runs:review",
     query=ConfusionQuery,
     returns=ConfusionMatrix,
-    picture=drawing.draw_confusion,
+    picture=drawing.render_confusion,
 )
 def get_confusion(caller: Caller, query: dict[str, Any]) -> dict[str, Any]:
     """Get a confusion matrix.
 
-    Returns how often pairs of labelers chose each pair of values of a choice field for the same
-    document, or how often labelers chose each value for each accepted value. The counts are from
-    the newest completed run that covers the query. With `Accept: image/png` or `image/svg+xml` the
-    response is a chart.
+    Returns a matrix of the values of a choice field. It counts how often two labelers of the same
+    document chose each pair of values or, with `against=accepted`, how often labelers chose each
+    value for each accepted value. The counts are from the newest completed run that covers the
+    query. With `Accept: image/png` or `image/svg+xml` the response is a chart.
     """
     return reading.get_confusion(**query)

@@ -1,4 +1,4 @@
-"""Request and response schemas of quality runs."""
+"""Request and response schemas for quality runs."""
 
 from marshmallow.validate import Length
 
@@ -23,7 +23,7 @@ STATUSES = tuple(RunStatus)
 METRICS = tuple(metric for metric in Metric if metric != Metric.GWET_AC2)
 """Gwet's AC2 needs weights, which a run does not have."""
 MAX_FIELDS = 500
-MAX_NAME = 129
+MAX_NAME_LENGTH = 129
 """The maximum length of a field name or of `table.column`."""
 DEFAULT_VALUES = 50
 MAX_VALUES = 100
@@ -34,29 +34,29 @@ _CI = "The lower bound of the 95 % confidence interval, from a bootstrap over do
 
 
 class ComputeQuality(Schema):
-    """A request to compute the agreement of labelers."""
+    """The schema, fields, metrics and period for which to compute the agreement."""
 
     schema_id = Uuid(required=True)
     fields_ = List(
-        Str(min_length=1, max_length=MAX_NAME),
+        Str(min_length=1, max_length=MAX_NAME_LENGTH),
         data_key="fields",
         attribute="fields",
         load_default=list,
         max_items=MAX_FIELDS,
-        description="The keys of fields; table columns as `table.column`. By default all fields.",
+        description="The keys of fields; table columns as `table.column`. By default, all fields.",
     )
     metrics = List(
         Str(validate=OneOf(METRICS)),
         load_default=list,
         validate=Length(max=len(METRICS)),
         description=(
-            "By default percent, cohen_kappa, fleiss_kappa, krippendorff_alpha and f1. For each"
+            "By default, percent, cohen_kappa, fleiss_kappa, krippendorff_alpha and f1. For each"
             " field, only metrics that suit its type are computed."
         ),
     )
     start = UtcDateTime(
         data_key="from",
-        description="Start of the period in which tag sets were submitted, inclusive.",
+        description="The start of the period in which tag sets were submitted, inclusive.",
     )
     end = UtcDateTime(data_key="to", description=_TO)
 
@@ -80,11 +80,14 @@ class RunError(Response):
 
 
 class AgreementResult(Response):
-    """A coefficient of one field over all labelers."""
+    """An agreement coefficient for one field over all labelers."""
 
     field = Str()
     metric = Str()
-    value = Float(allow_none=True, description="Null if it is undefined; a warning says why.")
+    value = Float(
+        allow_none=True,
+        description="Null if the value is undefined; a warning then gives the reason.",
+    )
     ci_low = Float(allow_none=True, description=_CI)
     ci_high = Float(allow_none=True)
     units = Int(description="The number of units that at least two labelers labeled.")
@@ -95,14 +98,14 @@ class AgreementResult(Response):
 
 
 class PairMember(Response):
-    """One of two labelers."""
+    """One of the two labelers of a pair."""
 
     id = Uuid()
     name = Str()
 
 
 class AgreementPair(Response):
-    """A coefficient of one field between two labelers.
+    """An agreement coefficient for one field between two labelers.
 
     Reviewers without a team see all pairs. Reviewers in a team see the pairs of its members; `b` is
     null if `b` is not a member. Labelers see only their own pairs; `b` is null. Viewers see no
@@ -117,7 +120,8 @@ class AgreementPair(Response):
     metric = Str()
     value = Float(allow_none=True)
     ci_low = Float(
-        allow_none=True, description="Null if undefined, or with more than twelve labelers."
+        allow_none=True,
+        description="Null if it is undefined, or if there are more than twelve labelers.",
     )
     ci_high = Float(allow_none=True)
     units = Int(description="The number of units that both labelers labeled.")
@@ -165,7 +169,7 @@ class QualityRun(QualityRunSummary):
 
 
 class RunFilters(Schema):
-    """Filters of the list of runs."""
+    """Filters for the list of runs."""
 
     schema_id = Uuid()
     status = Str(validate=OneOf(STATUSES))
@@ -174,17 +178,17 @@ class RunFilters(Schema):
 
 
 class AgreementQuery(Schema):
-    """Filters of the agreement."""
+    """The field, metric and period of the requested agreement results."""
 
     schema_id = Uuid(required=True)
-    field = Str(min_length=1, max_length=MAX_NAME)
+    field = Str(min_length=1, max_length=MAX_NAME_LENGTH)
     metric = Str(validate=OneOf(METRICS))
     start = UtcDateTime(data_key="from", description=_COVERED)
     end = UtcDateTime(data_key="to", description=_TO)
 
 
 class FromRun(Response):
-    """The run from which the response is taken; null if no completed run covers the query."""
+    """The run that the response is taken from; null if no completed run covers the query."""
 
     schema_id = Uuid()
     run_id = Uuid(allow_none=True)
@@ -198,7 +202,7 @@ class FromRun(Response):
 
 
 class Agreement(FromRun):
-    """The agreement by field and by pair of labelers."""
+    """The agreement results by field and by pair of labelers."""
 
     results = List(Nested(AgreementResult))
     pairs = List(Nested(AgreementPair))
@@ -209,7 +213,7 @@ class ConfusionQuery(Schema):
     """The field of a confusion matrix, and the period that the run must cover."""
 
     schema_id = Uuid(required=True)
-    field = Str(required=True, min_length=1, max_length=MAX_NAME)
+    field = Str(required=True, min_length=1, max_length=MAX_NAME_LENGTH)
     against = Str(
         validate=OneOf(("labelers", "accepted")),
         load_default="labelers",
@@ -246,16 +250,18 @@ class ConfusionMatrix(FromRun):
 
 
 class DisagreementFilters(Schema):
-    """Filters of the list of disagreements."""
+    """Filters for the list of disagreements."""
 
     schema_id = Uuid()
     field = Str(
-        min_length=1, max_length=MAX_NAME, description="The key of a field; needs `schema_id`."
+        min_length=1,
+        max_length=MAX_NAME_LENGTH,
+        description="The key of a field; requires `schema_id`.",
     )
 
 
 class DisagreementArtifact(Response):
-    """The document of a disagreement."""
+    """The document on which labelers disagree."""
 
     id = Uuid()
     name = Str()

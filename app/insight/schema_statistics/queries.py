@@ -40,7 +40,10 @@ _MEASURE = "measure"
 def count_artifacts(
     schema_id: UUID, *, first: datetime | None, end: datetime | None
 ) -> dict[str, int]:
-    """Return the number of the schema's documents by status; archived ones count as `archived`."""
+    """Return the number of the schema's documents by status.
+
+    Archived documents are counted as `archived`, regardless of their status.
+    """
     columns = (_ARTIFACTS.c.status, cast(_ARTIFACTS.c.archived, Text).label("archived"))
     cells = _select_cells("artifacts", _ARTIFACTS, columns, schema_id, first, end)
     state = case((cells.c.archived == "true", "archived"), else_=cells.c.status)
@@ -49,9 +52,9 @@ def count_artifacts(
 
 
 class TagSetCounts(NamedTuple):
-    """Counts and labeling times of the tag sets of a version, or of all versions (id None).
+    """Counts and labeling times of the tag sets of a version, or of all versions (`id` is None).
 
-    All values are None for a version without tag sets.
+    The counts and times are None for a version without tag sets.
     """
 
     id: UUID | None
@@ -102,17 +105,17 @@ def _sum_by_version(cells: Subquery) -> Subquery:
     accepted = cells.c.status == TagSetStatus.ACCEPTED
     counts: dict[str, ColumnElement[bool]] = {
         **{status: cells.c.status == status for status in _STATUSES},
-        "total": literal(True),  # noqa: FBT003 - SQL's
+        "total": literal(True),  # noqa: FBT003 - a SQL literal
         "auto_accepted": accepted & (cells.c.reviewed == "false"),
     }
-    numbers = [
+    count_columns = [
         cast(func.sum(case((condition, cells.c.n), else_=0)), BigInteger).label(name)
         for name, condition in counts.items()
     ]
     rejections = cast(func.sum(cells.c.total), BigInteger).label("rejections")
     version = cast(cells.c.version_id, Uuid)
-    by_version = select(version.label("version_id"), *numbers, rejections).group_by(version)
-    total = select(cast(null(), Uuid), *numbers, rejections).having(func.count() > 0)
+    by_version = select(version.label("version_id"), *count_columns, rejections).group_by(version)
+    total = select(cast(null(), Uuid), *count_columns, rejections).having(func.count() > 0)
     return union_all(by_version, total).subquery()
 
 
@@ -135,7 +138,7 @@ _LABELING_TIMES = """
             + min(seconds) FILTER (WHERE cumulative >= floor((total + 2) / 2))) / 2.0 AS median
     FROM ranked GROUP BY version_id
 """
-# Durations in a period are not counted, so its tag sets are read row by row.
+# The counters do not have durations by period, so the tag sets of a period are read row by row.
 _SECONDS_OF_PERIOD = """
     SELECT CAST(schema_version_id AS text) AS version_id,
            CAST(seconds_spent AS text) AS seconds, 1 AS n

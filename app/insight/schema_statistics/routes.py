@@ -1,4 +1,4 @@
-"""Route of the statistics of a schema."""
+"""Route for schema statistics."""
 
 from typing import Any
 from uuid import UUID
@@ -20,6 +20,7 @@ blueprint = Blueprint("schema-statistics", tag="schemas")
 def get_schema_stats(caller: Caller, schema_id: UUID, query: dict[str, Any]) -> dict[str, Any]:
     """Get schema statistics.
 
-    Counts the schema's artifacts and tag sets by status, with labeling time and acceptance rate.
+    Returns the number of artifacts and tag sets of the schema by status, with labeling times and
+    acceptance rates.
     """
     return service.get_statistics(schema_id, **query)

@@ -1,4 +1,4 @@
-"""Query and response schemas of schema statistics."""
+"""Query and response schemas for schema statistics."""
 
 from app.documents.artifacts.schemas.stats import DocumentCounts
 from app.kit.api.fields import Float, Int, List, Nested, Response, Schema, UtcDateTime, Uuid
@@ -10,14 +10,14 @@ _DECIDED = {"description": "The number of tag sets that are accepted now, plus a
 
 
 class StatsQuery(Schema):
-    """The period in which the counted artifacts and tag sets were created; by default all time."""
+    """The period in which the counted artifacts and tag sets were created; by default, all time."""
 
     first = UtcDateTime(data_key="from")
     end = UtcDateTime(data_key="to", description="The end of the period, exclusive.")
 
 
 class TagSetCounts(Response):
-    """Numbers of tag sets by status."""
+    """The number of tag sets by status."""
 
     draft = Int()
     submitted = Int()
@@ -35,7 +35,7 @@ class LabelingSeconds(Response):
 
 
 class Outcome(Response):
-    """Numbers of tag sets and their outcome.
+    """The number of tag sets by status, their labeling times, and their review decisions.
 
     `acceptance_rate` is between 0 and 1, and null if there are no decisions.
     """
@@ -49,14 +49,14 @@ class Outcome(Response):
 
 
 class SchemaVersionStats(Outcome):
-    """Outcome of the tag sets of one version."""
+    """Statistics for the tag sets of one schema version."""
 
     id = Uuid()
     number = Int()
 
 
 class SchemaStats(Outcome):
-    """Statistics of a schema and of each version, newest first."""
+    """Statistics for a schema and for each of its versions, newest first."""
 
     schema_id = Uuid()
     first = UtcDateTime(allow_none=True, data_key="from")

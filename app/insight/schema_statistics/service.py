@@ -17,13 +17,12 @@ _TAG_SET_COUNTS = (*TagSetStatus, "total")
 def get_statistics(
     schema_id: UUID, *, first: datetime | None = None, end: datetime | None = None
 ) -> dict[str, Any]:
-    """Return statistics of a schema's documents and tag sets, of all time or of a period.
+    """Return statistics for a schema's documents and tag sets, over all time or a period.
 
-    Counts the documents and tag sets created from `first` until `end`, exclusive. Returns
-    {schema_id, first, end, artifacts, tag_sets, labeling_seconds {mean, median, timed}, decided,
-    acceptance_rate, rejections, auto_accepted, versions}. The items of `versions`, newest first,
-    have `id`, `number`, and the keys from `tag_sets` to `auto_accepted`. Raises 404, or 400 on
-    `from` if it is not before `to`.
+    Only documents and tag sets created from `first` until `end`, exclusive, are counted. Returns
+    the properties of `SchemaStats`: the number of documents and tag sets by status, labeling times,
+    decisions and rates, in total and for each version, newest first. Raises 404 for an unknown
+    schema, or 400 on `from` if it is not before `to`.
     """
     schemas.get(schema_id)
     if first is not None and end is not None and first >= end:

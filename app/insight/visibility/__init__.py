@@ -1,1 +1,1 @@
-"""Visibility of the figures and reports of labelers and teams."""
+"""Visibility of the metrics and reports about labelers and teams."""

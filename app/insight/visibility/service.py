@@ -1,4 +1,4 @@
-"""Find the labelers and teams whose figures and reports a caller may see."""
+"""Determine the labelers and teams whose metrics and reports a caller may see."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -10,40 +10,40 @@ from app.kit.permissions import Role
 from app.kit.principal import Caller
 
 
-class Visible(NamedTuple):
-    """The labelers and the teams whose figures a caller may see; None means all."""
+class Visibility(NamedTuple):
+    """The labelers and the teams whose metrics a caller may see; None means all."""
 
     labelers: Sequence[UUID] | None
     teams: Sequence[UUID] | None
 
     def has_labeler(self, user_id: UUID) -> bool:
-        """Return whether the caller may see this labeler."""
+        """Return whether the caller may see the metrics of this labeler."""
         return self.labelers is None or user_id in self.labelers
 
     def check_labeler(self, user_id: UUID) -> None:
-        """Raise 403 if the caller may not see this labeler."""
+        """Raise 403 if the caller may not see the metrics of this labeler."""
         if not self.has_labeler(user_id):
-            raise errors.denied("You may not see the figures of this labeler.")
+            raise errors.denied("You may not see the metrics of this labeler.")
 
     def check_team(self, team_id: UUID) -> None:
-        """Raise 403 if the caller may not see this team."""
+        """Raise 403 if the caller may not see the metrics of this team."""
         if self.teams is not None and team_id not in self.teams:
-            raise errors.denied("You may not see the figures of this team.")
+            raise errors.denied("You may not see the metrics of this team.")
 
 
-def find_visible(caller: Caller) -> Visible:
-    """Return the labelers and teams whose figures the caller may see.
+def get_visibility(caller: Caller) -> Visibility:
+    """Return the labelers and teams whose metrics the caller may see.
 
     Administrators see all labelers and teams. Reviewers see their teams and the members of these
-    teams; reviewers without a team see all, because they review the work of all labelers. Other
-    users see only their own figures. An API key is not a person: it sees all with the reviewer role
-    or a higher role, otherwise nothing.
+    teams; reviewers without a team see all labelers and teams, because they review the work of all
+    labelers. Other users see only their own metrics. An API key is not a person: with the reviewer
+    role or a higher role it sees all labelers and teams, otherwise nothing.
     """
     if caller.has(Role.admin) or (caller.has(Role.reviewer) and caller.api_key_id is not None):
-        return Visible(None, None)
+        return Visibility(None, None)
     if not caller.has(Role.reviewer):
-        return Visible([] if caller.api_key_id is not None else [caller.user_id], [])
+        return Visibility([] if caller.api_key_id is not None else [caller.user_id], [])
     teams = queries.list_teams(caller.user_id)
     if not teams:
-        return Visible(None, None)
-    return Visible([*queries.list_members(teams)], teams)
+        return Visibility(None, None)
+    return Visibility([*queries.list_members(teams)], teams)

@@ -1,4 +1,4 @@
-"""Routes of team workloads, and of the caller's assignments and activity."""
+"""Routes for team workloads, and for the caller's assignments and activity."""
 
 from typing import Any
 from uuid import UUID

@@ -1,4 +1,4 @@
-"""Request and response schemas of workload."""
+"""Request and response schemas for workloads, assignments and activity."""
 
 from app.kit.api.fields import (
     Bool,
@@ -21,7 +21,7 @@ _SECONDS_SPENT = {
 
 
 class WorkloadReference(Response):
-    """Id and name of an artifact or a schema."""
+    """The id and the name of an artifact or a schema."""
 
     id = Uuid()
     name = Str()
@@ -47,7 +47,7 @@ class Assignment(Response):
 
 
 class AssignmentFilters(Schema):
-    """Filters of the caller's assignments."""
+    """Filters for the caller's assignments."""
 
     kind = Str(validate=OneOf(("label", "review")))
     schema_id = Uuid()
@@ -56,14 +56,14 @@ class AssignmentFilters(Schema):
 
 
 class PeriodQuery(Schema):
-    """A period of whole days in the caller's time zone; by default the last 30 days."""
+    """A period of whole days in the caller's time zone; by default, the last 30 days."""
 
     first = Date(data_key="from", description="The first day.")
     last = Date(data_key="to", description="The last day. A period has at most 366 days.")
 
 
 class WorkloadUser(Response):
-    """Id, email address and name of a member."""
+    """The id, email address and name of a member."""
 
     id = Uuid()
     email = Str()
@@ -71,7 +71,7 @@ class WorkloadUser(Response):
 
 
 class MemberWorkload(Response):
-    """Workload of one member.
+    """The workload of one member.
 
     `open` is the sum of `to_label` and `to_review`; `finished` is the sum of `labeled` and
     `reviewed`.
@@ -89,14 +89,14 @@ class MemberWorkload(Response):
 
 
 class PendingWork(Response):
-    """Work that is assigned to the team as a whole and that nobody has begun."""
+    """Documents that are assigned to the team as a whole and that nobody has begun."""
 
     open = Int()
     overdue = Int()
 
 
 class WorkloadTotals(PendingWork):
-    """Sums over all members and the work that nobody has begun."""
+    """The totals over all members and the work that nobody has begun."""
 
     finished = Int()
 
@@ -126,13 +126,13 @@ class ActivityCounts(Response):
 
 
 class ActivityDay(ActivityCounts):
-    """Activity of one day."""
+    """The activity on one day."""
 
     date = Date()
 
 
 class Activity(Response):
-    """Activity of the caller in the period.
+    """The activity of the caller in the period.
 
     Rates are between 0 and 1, and null if there are no decisions. The median and the number per
     hour are null if no tag set has a recorded time.

@@ -8,7 +8,7 @@ from uuid import UUID
 from app.identity.organizations import service as organizations
 from app.identity.users import service as users
 from app.insight.workload.queries import activity, assignments, teams
-from app.insight.workload.queries.activity import Submissions
+from app.insight.workload.queries.activity import SubmissionCounts
 from app.insight.workload.queries.assignments import Assignment, WorkTypes
 from app.insight.workload.queries.counting import WorkCriteria
 from app.insight.workload.queries.teams import Member, MemberWork
@@ -77,9 +77,9 @@ def get_activity(
     """Return the caller's submissions and review decisions per day, with rates and speed.
 
     The period is from day `first` to day `last`, inclusive, in the caller's time zone; days without
-    work have zeros. A submission and its outcome count on the day of the submission, regardless of
-    the day of the decision. The acceptance rate is the share of decided submissions that were
-    accepted, with or without corrections; `unchanged_rate` is the share accepted without
+    work have zeros. A submission and its outcome are counted on the day of the submission,
+    regardless of the day of the decision. The acceptance rate is the share of decided submissions
+    that were accepted, with or without corrections; `unchanged_rate` is the share accepted without
     corrections. Raises 400 for an invalid period.
     """
     period = get_period(users.get_time_zone(caller.user_id), first, last)
@@ -108,7 +108,7 @@ def get_activity(
     }
 
 
-def _build_counts(row: Submissions | None) -> dict[str, int]:
+def _build_counts(row: SubmissionCounts | None) -> dict[str, int]:
     return {name: 0 if row is None else int(getattr(row, name)) for name in _COUNTS}
 
 
@@ -120,7 +120,7 @@ def _compute_rates(totals: dict[str, int]) -> dict[str, float | None]:
     return {"acceptance_rate": accepted / decided, "unchanged_rate": totals["accepted"] / decided}
 
 
-def _compute_speed(total: Submissions) -> dict[str, float | None]:
+def _compute_speed(total: SubmissionCounts) -> dict[str, float | None]:
     if not total.timed:
         return {"median_seconds": None, "label_sets_per_hour": None}
     return {
@@ -152,7 +152,7 @@ def get_team_workload(
         self_review=organizations.allows_self_review(caller.org.settings),
     )
     workloads = [_build_workload(member, counts[member.id]) for member in members]
-    waiting = teams.count_not_begun(team_id, now=now)._asdict()
+    waiting = teams.count_pending_work(team_id, now=now)._asdict()
     return {
         "team_id": team_id,
         "time_zone": period.zone,

@@ -1,4 +1,4 @@
-"""SQL queries for bulk import."""
+"""SQL queries for bulk imports."""
 
 from uuid import UUID
 

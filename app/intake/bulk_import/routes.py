@@ -1,4 +1,4 @@
-"""Route of bulk import."""
+"""Route for bulk imports."""
 
 from typing import Any
 

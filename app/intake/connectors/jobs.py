@@ -52,7 +52,7 @@ def start_due_crawls(job: Job) -> None:
 
 @jobs.handler(service.DELETE_OBJECTS_JOB, queue="maintenance", resumable=True)
 def delete_objects(job: Job) -> None:
-    """Delete the objects of a deleted connector."""
+    """Delete the object records of a deleted connector, in batches."""
     while service.delete_objects(UUID(job.args["connector_id"])):
         job.checkpoint()
 

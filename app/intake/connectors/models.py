@@ -19,8 +19,8 @@ class Connector(TenantModel, db.Revised, db.Base):
     `settings` contains the settings without secrets, `credentials` the encrypted JSON object with
     the secrets, or null, and `stored_secrets` the names of the secrets. `next_crawl_at` is the next
     scheduled time; it is null without a schedule, and while the schedule is suspended. If no crawl
-    succeeds until `stale_at`, the connector becomes stale. The revision counts edits; a crawl does
-    not change it.
+    succeeds before `stale_at`, the connector becomes stale. The revision counts edits; a crawl does
+    not change the revision.
     """
 
     __tablename__ = "connectors"
@@ -59,7 +59,10 @@ class Connector(TenantModel, db.Revised, db.Base):
 
 
 class ConnectorAlert(TenantModel, db.Record, db.Base):
-    """A problem of a connector, open until `closed_at`. At most one alert per kind is open."""
+    """A problem with a connector; the alert is open until `closed_at`.
+
+    A connector has at most one open alert of each `kind`.
+    """
 
     __tablename__ = "connector_alerts"
     __table_args__ = (
@@ -89,7 +92,7 @@ class ConnectorAlert(TenantModel, db.Record, db.Base):
 
 
 class ConnectorObject(TenantModel, db.Base):
-    """A document of a source, as a crawl last handled it.
+    """A document in a source, and the version that a crawl last handled.
 
     `digest` is the SHA-256 of the path, because a path may be too long for an index. `version` is
     null if the document could not be read and the next crawl must retry it. A job deletes the

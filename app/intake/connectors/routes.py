@@ -1,4 +1,4 @@
-"""Routes of connectors and their alerts."""
+"""Routes for connectors and their alerts."""
 
 from typing import Any
 from uuid import UUID
@@ -80,8 +80,8 @@ def update_connector(
     """Update a connector.
 
     Changes the name, settings, schema, schedule or patterns, or enables or disables the connector.
-    If the settings contain another host, the secrets must be sent again. Resumes a suspended
-    schedule.
+    If the host or account in the settings changes, the secrets must be sent again. Resumes a
+    suspended schedule.
     """
     return service.update(connector_id, revision=revision, **body)
 
@@ -90,7 +90,8 @@ def update_connector(
 def delete_connector(caller: Caller, connector_id: UUID, revision: int | None) -> None:
     """Delete a connector.
 
-    Cancels the connector's crawl. Documents that it has imported, and its ingestion jobs, are kept.
+    Cancels the connector's crawl. The ingestion jobs of the connector and the documents that they
+    have imported are kept.
     """
     service.delete(connector_id, revision=revision)
 
@@ -148,7 +149,8 @@ def crawl_connector(caller: Caller, connector_id: UUID) -> IngestionJobRow:
 def list_connector_alerts(caller: Caller, connector_id: UUID, query: dict[str, Any]) -> Page:
     """List the alerts of a connector.
 
-    A connector has at most one open alert for each cause. A successful crawl closes all its alerts.
+    A connector has at most one open alert of each `kind`. A successful crawl closes all alerts of
+    the connector.
     """
     return service.list_alerts(connector_id, **query)
 

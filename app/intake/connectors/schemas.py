@@ -1,4 +1,4 @@
-"""Request and response schemas of connectors."""
+"""Request and response schemas for connectors."""
 
 from app.engines.sources import TYPES, SourceErrorKind
 from app.intake.connectors.statuses import AlertKind
@@ -25,35 +25,37 @@ _TYPES = tuple(TYPES)
 _MAX_BIGINT = 2**63 - 1
 _MAX_PATTERN = 500
 _MAX_PATTERNS = 100
-_SETTINGS = "The settings, including secrets, according to the JSON Schema of the type."
-_SCHEDULE = (
+_SETTINGS_TEXT = "The settings, including secrets, according to the JSON Schema for the type."
+_SCHEDULE_TEXT = (
     "A cron expression with five fields in the organization's time zone; null for no schedule."
 )
-_INCLUDE = "Patterns for paths to crawl, such as `invoices/**/*.pdf`; if empty, all paths."
-_EXCLUDE = "Patterns for paths not to crawl."
+_INCLUDE_TEXT = (
+    "Patterns for paths to crawl, such as `invoices/**/*.pdf`; an empty list selects all."
+)
+_EXCLUDE_TEXT = "Patterns for paths that are not crawled."
 
 
-def _build_patterns(description: str) -> List:
+def _build_patterns_field(description: str) -> List:
     return List(
         Str(min_length=1, max_length=_MAX_PATTERN), max_items=_MAX_PATTERNS, description=description
     )
 
 
 class CreateConnector(Schema):
-    """A request to create a connector."""
+    """The request body that creates a connector."""
 
     name = Name(required=True)
     type = Str(required=True, max_length=50, metadata={"enum": list(_TYPES)})
-    settings = JsonObject(required=True, description=_SETTINGS)
+    settings = JsonObject(required=True, description=_SETTINGS_TEXT)
     schema_id = Uuid(allow_none=True, description="The schema of new documents.")
     enabled = Bool()
-    schedule = Str(max_length=cron.MAX_LENGTH, allow_none=True, description=_SCHEDULE)
-    include = _build_patterns(_INCLUDE)
-    exclude = _build_patterns(_EXCLUDE)
+    schedule = Str(max_length=cron.MAX_LENGTH, allow_none=True, description=_SCHEDULE_TEXT)
+    include = _build_patterns_field(_INCLUDE_TEXT)
+    exclude = _build_patterns_field(_EXCLUDE_TEXT)
 
 
 class UpdateConnector(Schema):
-    """The changes to a connector."""
+    """The changes to a connector; omitted properties stay the same."""
 
     name = Name()
     settings = JsonObject(
@@ -62,9 +64,9 @@ class UpdateConnector(Schema):
     )
     schema_id = Uuid(allow_none=True)
     enabled = Bool()
-    schedule = Str(max_length=cron.MAX_LENGTH, allow_none=True, description=_SCHEDULE)
-    include = _build_patterns(_INCLUDE)
-    exclude = _build_patterns(_EXCLUDE)
+    schedule = Str(max_length=cron.MAX_LENGTH, allow_none=True, description=_SCHEDULE_TEXT)
+    include = _build_patterns_field(_INCLUDE_TEXT)
+    exclude = _build_patterns_field(_EXCLUDE_TEXT)
     revision = Int()
 
 
@@ -78,27 +80,33 @@ class ConnectorFilters(Schema):
 
 
 class BrowseQuery(Schema):
-    """The folder to browse."""
+    """The folder to browse, and the maximum number of entries to return."""
 
-    path = Str(max_length=8192, load_default="", description="Empty for the root of the source.")
+    path = Str(
+        max_length=8192,
+        load_default="",
+        description="The path of the folder; empty for the root of the source.",
+    )
     limit = QueryInt(minimum=1, maximum=1000, load_default=100)
 
 
 class AlertFilters(Schema):
     """Filters for the alerts of a connector."""
 
-    is_open = QueryBool(data_key="open", description="True for open alerts, false for closed ones.")
+    is_open = QueryBool(
+        data_key="open", description="True for open alerts, false for closed alerts."
+    )
     created_after = UtcDateTime()
     created_before = UtcDateTime()
 
 
 class TypeOfConnector(Response):
-    """A type of connector."""
+    """A connector type that this installation offers."""
 
     type = Str(validate=OneOf(_TYPES))
     title = Str()
     settings_schema = JsonObject(
-        description="The JSON Schema of the settings. Secrets have `writeOnly`."
+        description="The JSON Schema for the settings. Secrets are marked as `writeOnly`."
     )
 
 
@@ -107,13 +115,13 @@ class LastCrawl(Response):
 
     job_id = Uuid(description="The ingestion job of the crawl.")
     at = UtcDateTime(
-        description="When the crawl ended. If it has not ended, when it began or was requested."
+        description="When the crawl ended or, if it has not ended, when it started or was queued."
     )
     status = Str(validate=OneOf(tuple(JobStatus)))
 
 
 class Connector(Response):
-    """A source of documents."""
+    """A connection to a source of documents, with its latest crawl."""
 
     id = Uuid()
     name = Str()
@@ -124,14 +132,18 @@ class Connector(Response):
     enabled = Bool()
     schedule = Str(allow_none=True)
     next_crawl_at = UtcDateTime(
-        allow_none=True, description="Null without a schedule, or if the schedule is suspended."
+        allow_none=True,
+        description="Null if the connector has no schedule or is disabled, or if the schedule is"
+        " suspended.",
     )
     include = List(Str(), attribute="include_patterns")
     exclude = List(Str(), attribute="exclude_patterns")
     last_crawl = Nested(LastCrawl, allow_none=True)
     open_alert_count = Int()
     cursor = Str(
-        allow_none=True, description="The path up to which the running crawl has handled documents."
+        allow_none=True,
+        description="The path up to which the running crawl has handled documents; null if no crawl"
+        " is running.",
     )
     created_by = Uuid(allow_none=True)
     created_at = UtcDateTime()
@@ -140,7 +152,7 @@ class Connector(Response):
 
 
 class ConnectorEntry(Response):
-    """A folder or document of a source."""
+    """A folder or document in a source."""
 
     path = Str()
     name = Str()
@@ -151,7 +163,7 @@ class ConnectorEntry(Response):
 
 
 class ConnectorEntries(Response):
-    """The first entries of a folder."""
+    """The first entries of the folder at `path`."""
 
     path = Str()
     entries = List(Nested(ConnectorEntry))
@@ -165,7 +177,7 @@ class ConnectorError(Response):
 
 
 class ConnectorTest(Response):
-    """The result of a connector test."""
+    """The result of a connector test: the first entries of the source, or the error."""
 
     ok = Bool()
     error = Nested(ConnectorError, allow_none=True)
@@ -173,7 +185,7 @@ class ConnectorTest(Response):
 
 
 class AlertOfConnector(Response):
-    """A problem of a connector."""
+    """An alert about a problem with a connector."""
 
     id = Uuid()
     kind = Str(validate=OneOf(tuple(AlertKind)))
@@ -182,4 +194,4 @@ class AlertOfConnector(Response):
     ingestion_job_id = Uuid(allow_none=True)
     acknowledged_by = Uuid(allow_none=True)
     acknowledged_at = UtcDateTime(allow_none=True)
-    closed_at = UtcDateTime(allow_none=True, description="Null while the problem exists.")
+    closed_at = UtcDateTime(allow_none=True, description="Null while the alert is open.")

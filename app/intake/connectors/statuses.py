@@ -1,4 +1,4 @@
-"""The kinds of connector alerts."""
+"""The types of connector alerts."""
 
 from enum import StrEnum
 

@@ -1,4 +1,4 @@
-"""Jobs that request the predictions of an extraction, and store their outcomes."""
+"""Jobs that request the predictions of an extraction, and store the outcomes."""
 
 from collections.abc import Sequence
 from typing import Any

@@ -11,7 +11,7 @@ from app.kit import db
 
 
 class CreatedItem(NamedTuple):
-    """A document that a job created."""
+    """A document that an ingestion job created, with its number and URI in that job."""
 
     number: int
     uri: str
@@ -25,7 +25,7 @@ def lock_job(job_id: UUID) -> IngestionJob | None:
 
 
 def find_active_extraction(source_id: UUID) -> IngestionJob | None:
-    """Return the pending or running extraction of a job, or None."""
+    """Return the queued or running extraction of a job, or None if there is none."""
     statement = select(IngestionJob).where(
         IngestionJob.kind == JobKind.EXTRACT,
         IngestionJob.status.in_(ACTIVE),
@@ -34,8 +34,8 @@ def find_active_extraction(source_id: UUID) -> IngestionJob | None:
     return db.session().scalars(statement.limit(1)).first()
 
 
-def list_created(job_id: UUID, after: int, limit: int) -> list[CreatedItem]:
-    """Return documents that a job created, with numbers above `after`, in order of numbers."""
+def list_created_items(job_id: UUID, after: int, limit: int) -> list[CreatedItem]:
+    """Return documents that a job created, with numbers above `after`, sorted by number."""
     item = IngestionItem
     statement = (
         select(item.number, item.uri, item.artifact_id)

@@ -1,4 +1,4 @@
-"""Route of extraction jobs."""
+"""Route for extraction jobs."""
 
 from uuid import UUID
 
@@ -20,11 +20,11 @@ blueprint = Blueprint("extraction-jobs", tag="ingestion-jobs", records="ingestio
 def extract_ingestion_job(caller: Caller, job_id: UUID) -> IngestionJobRow:
     """Extract tags from the documents of an ingestion job.
 
-    Queues an ingestion job of the kind `extract` that predicts the tags of each document that the
-    job created. Its items are these documents: `processing` until the prediction ends, then
-    `created`, or `failed` with the reason, such as a schema without AI assistance. While an
-    extraction of the job is queued or running, another request returns the same extraction.
-    Responds with 409 `conflict` and `details.state` if the job has not ended, or `details.kind` if
-    the job is itself an extraction.
+    Queues an extraction: an ingestion job with the kind `extract` that predicts the tags of each
+    document that the job created. Each document is an item of the extraction. The item's status is
+    `processing` until the prediction ends, then `created`, or `failed` with the reason, for example
+    a schema without AI assistance. While an extraction of the job is queued or running, another
+    request returns the same extraction. Responds with 409 `conflict` and `details.state` if the job
+    has not ended, or with `details.kind` if the job is itself an extraction.
     """
     return service.request_extraction(job_id, created_by=caller.user_id)

@@ -1,4 +1,4 @@
-"""Extractions, which predict the tags of all documents that an ingestion job created."""
+"""Extractions: jobs that predict the tags of all documents that an ingestion job created."""
 
 from collections.abc import Callable
 from uuid import UUID
@@ -11,7 +11,7 @@ from app.intake.ingestion_jobs.service import ItemRow
 from app.intake.ingestion_jobs.statuses import ENDED, ItemStatus, JobKind, JobStatus
 from app.kit import errors
 from app.workflow.predictions import service as predictions
-from app.workflow.predictions.service import Request
+from app.workflow.predictions.service import RequestOutcome
 
 BATCH = 100
 
@@ -41,7 +41,7 @@ def request_extraction(job_id: UUID, *, created_by: UUID | None) -> IngestionJob
 
 
 def run_extraction(job_id: UUID, checkpoint: Checkpoint) -> None:
-    """Request the remaining predictions of a job; do nothing if it has ended.
+    """Request the remaining predictions of a job; do nothing if the job has ended.
 
     `checkpoint` commits each batch, or raises if this run must stop; the next run continues after
     the last batch that was committed. The job ends when the last prediction has ended.
@@ -51,9 +51,9 @@ def run_extraction(job_id: UUID, checkpoint: Checkpoint) -> None:
         return
     source_id = UUID(job.options["source_job_id"])
     checkpoint()
-    while batch := queries.list_created(source_id, int(job.cursor or 0), BATCH):
-        first = job.next_number
-        numbers = ingestion_jobs.begin_batch(job.id, first, first + len(batch) - 1)
+    while batch := queries.list_created_items(source_id, int(job.cursor or 0), BATCH):
+        first_number = job.next_number
+        numbers = ingestion_jobs.begin_batch(job.id, first_number, first_number + len(batch) - 1)
         if numbers is None:
             return
         _request_batch(job, batch, numbers)
@@ -77,9 +77,10 @@ def _request_batch(job: IngestionJob, batch: list[CreatedItem], numbers: set[int
         for (number, item), outcome in zip(numbered_items, outcomes, strict=True)
     ]
     next_number = job.next_number + len(batch)
-    ingestion_jobs.record_batch(job, items, number=next_number, cursor=str(batch[-1].number))
+    cursor = str(batch[-1].number)
+    ingestion_jobs.record_batch(job, items, next_number=next_number, cursor=cursor)
 
 
-def _build_item(number: int, item: CreatedItem, outcome: Request) -> ItemRow:
+def _build_item(number: int, item: CreatedItem, outcome: RequestOutcome) -> ItemRow:
     status = ItemStatus.PROCESSING if outcome.error is None else ItemStatus.FAILED
     return ItemRow(number, item.uri, status.value, item.artifact_id, outcome.error, 0.0)

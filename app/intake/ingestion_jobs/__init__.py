@@ -1,1 +1,1 @@
-"""Ingestion jobs, which import documents, and their items."""
+"""Ingestion jobs that import documents or extract tags, and the items of these jobs."""

@@ -11,8 +11,8 @@ ENDED = "ingestion_job.ended"
 class JobPayload(TypedDict):
     """The payload of `REQUESTED` and `READ`.
 
-    `REQUESTED`: the job is queued to run, or to retry its failed documents. `READ`: its source was
-    read to the end, and documents are still being parsed.
+    `REQUESTED`: the job is queued to run, or to retry its failed documents. `READ`: the job has
+    read its source to the end, and documents are still being processed.
     """
 
     job_id: UUID

@@ -13,12 +13,13 @@ EXPIRE_EVERY = 600
 SWEEP_EVERY = 86_400
 SETTLE_EVERY = timedelta(seconds=2)
 SETTLE_EXTRACTIONS_EVERY = timedelta(minutes=10)
-"""Events settle extractions; this check is for documents whose schema was deleted."""
+"""The interval of the checks for extractions. Usually, events cause their outcomes to be stored;
+the checks are for documents whose schema was deleted."""
 
 
 @jobs.handler("ingestion_jobs.settle", listens=(emitted_events.READ, emitted_events.ENDED))
 def settle(job: Job) -> None:
-    """Store the outcomes of parsed documents; runs again until no document is being parsed."""
+    """Store the outcomes of processed documents; run again until no document is being processed."""
     data: dict[str, Any] = job.args["data"]
     is_extraction = data["kind"] == JobKind.EXTRACT
     if service.settle(UUID(data["job_id"])):

@@ -1,4 +1,4 @@
-"""Models of ingestion jobs and their items."""
+"""Models for ingestion jobs and their items."""
 
 from datetime import datetime
 from math import ceil
@@ -13,15 +13,15 @@ from app.kit import db
 from app.kit.tenancy import TenantModel
 
 COUNTS = ("found", "created", "duplicate", "skipped", "failed")
-"""The counts of a job, in the order of the API; all but the first are outcomes of its items."""
+"""The counts of a job, in the order of the API; all except `found` are outcomes of its items."""
 
 
 class IngestionJob(TenantModel, db.Record, db.Base):
     """A job that imports documents, crawls a source, or extracts tags.
 
-    The uploaded file is in the storage under `source_key`, which is null after the file was
-    deleted. The next batch starts at the byte `next_offset` of the file, with the document
-    `next_number`. Documents below `retried_until` were handled by an earlier run; only the failed
+    The uploaded file is stored under `source_key`; the key is null after the file has been deleted.
+    The next batch starts at the byte `next_offset` of the file, with the document `next_number`.
+    Documents with numbers below `retried_until` were handled by an earlier run; only the failed
     documents among them are retried. `cursor` is the path in the source up to which a crawl has
     handled the documents.
     """
@@ -99,8 +99,9 @@ class IngestionJob(TenantModel, db.Record, db.Base):
 class IngestionItem(TenantModel, db.Base):
     """The outcome of one document of a job.
 
-    `number` is the position in the source, beginning with 1. `artifact_id` is the document that was
-    created, or the existing document with the same content; it is kept if that document is deleted.
+    `number` is the position in the source, starting at 1. `artifact_id` is the document that was
+    created, or the existing document with the same content. The id is kept even if the document is
+    deleted.
     """
 
     __tablename__ = "ingestion_items"

@@ -1,4 +1,4 @@
-"""Routes of ingestion jobs."""
+"""Routes for ingestion jobs."""
 
 from typing import Any
 from uuid import UUID
@@ -8,7 +8,7 @@ from app.kit.api.blueprint import Blueprint, Listing
 from app.kit.pagination import Page
 from app.kit.principal import Caller
 
-blueprint = Blueprint("ingestion-jobs", description="Jobs that import documents.")
+blueprint = Blueprint("ingestion-jobs", description="Jobs that import documents or extract tags.")
 
 
 @blueprint.get(
@@ -20,7 +20,8 @@ blueprint = Blueprint("ingestion-jobs", description="Jobs that import documents.
 def list_ingestion_jobs(caller: Caller, query: dict[str, Any]) -> Page:
     """List ingestion jobs.
 
-    Returns jobs with their progress, optionally filtered by status, kind and creation time.
+    Returns jobs with their progress, optionally filtered by status, `kind`, connector and creation
+    time.
     """
     return service.list_jobs(**query)
 
@@ -90,7 +91,7 @@ def retry_ingestion_job(caller: Caller, job_id: UUID) -> models.IngestionJob:
 def get_ingestion_stats(caller: Caller, query: dict[str, Any]) -> dict[str, Any]:
     """Get ingestion statistics.
 
-    Returns the counts and the speed of jobs created in a period: in total, by day, by kind and by
-    connector.
+    Returns the counts and the speed of the jobs created in a period: in total, by day, by `kind`
+    and by connector.
     """
     return service.get_stats(**query)

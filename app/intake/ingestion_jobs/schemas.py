@@ -1,4 +1,4 @@
-"""Request and response schemas of ingestion jobs."""
+"""Request and response schemas for ingestion jobs."""
 
 from app.intake.ingestion_jobs.statuses import ItemStatus, JobKind, JobStatus
 from app.kit.api.fields import (
@@ -41,7 +41,9 @@ class IngestionItemFilters(Schema):
 class IngestionStatsQuery(Schema):
     """The period in which the jobs were created; by default the last 30 days."""
 
-    created_after = UtcDateTime(description="At most 366 days before the end.")
+    created_after = UtcDateTime(
+        description="The start of the period, at most 366 days before the end."
+    )
     created_before = UtcDateTime()
 
 
@@ -49,8 +51,8 @@ class IngestionProgress(Response):
     """The progress of a job, updated after each batch."""
 
     done = Int(
-        description="The number of documents read in this run. Files of a ZIP archive may still be"
-        " parsed afterwards."
+        description="The number of documents read in this run. Files from a ZIP archive may still"
+        " have to be parsed."
     )
     total = Int(allow_none=True, description="Null until the documents have been counted.")
     rate_per_second = Float(allow_none=True)
@@ -77,7 +79,7 @@ class IngestionError(Response):
 
 
 class IngestionJob(Response):
-    """An ingestion job."""
+    """A job that imports a file, crawls a source, or extracts tags from documents."""
 
     id = Uuid()
     kind = Str(validate=OneOf(tuple(JobKind)))
@@ -99,7 +101,7 @@ class IngestionJob(Response):
 class IngestionItem(Response):
     """The outcome of one document of a job."""
 
-    number = Int(description="The position in the source, beginning with 1.")
+    number = Int(description="The position in the source, starting at 1.")
     uri = Str()
     status = Str(validate=OneOf(tuple(ItemStatus)))
     artifact_id = Uuid(
@@ -108,43 +110,43 @@ class IngestionItem(Response):
     )
     error = Nested(IngestionError, allow_none=True)
     seconds = Float(
-        description="The time to create the document; for texts, the mean of their batch."
+        description="The time in seconds to create the document; for texts, the batch's average."
     )
     created_at = UtcDateTime()
 
 
 class IngestionSums(Response):
-    """Sums over a group of jobs."""
+    """Statistics for a group of jobs."""
 
     jobs = Int()
     failed_jobs = Int()
     counts = Nested(IngestionCounts)
-    seconds = Float(description="The total run time of the jobs.")
+    seconds = Float(description="The total run time of the jobs in seconds.")
     rate_per_second = Float(
         allow_none=True, description="The number of handled documents per second."
     )
 
 
 class DailyIngestion(IngestionSums):
-    """Sums over the jobs created on one day (UTC)."""
+    """Statistics for the jobs created on one day (UTC)."""
 
     date = Date()
 
 
 class IngestionOfKind(IngestionSums):
-    """Sums over the jobs of one kind."""
+    """Statistics for the jobs with one `kind`."""
 
     kind = Str(validate=OneOf(tuple(JobKind)))
 
 
 class IngestionOfConnector(IngestionSums):
-    """Sums over the jobs of one connector, or over all jobs without a connector."""
+    """Statistics for the jobs of one connector, or for all jobs without a connector."""
 
     connector_id = Uuid(allow_none=True)
 
 
 class IngestionStats(IngestionSums):
-    """Statistics of the ingestion jobs created in a period."""
+    """Statistics for the ingestion jobs created in a period."""
 
     created_after = UtcDateTime()
     created_before = UtcDateTime()

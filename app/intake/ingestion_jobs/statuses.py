@@ -35,7 +35,7 @@ ACTIVE = (_QUEUED, _RUNNING)
 
 
 class JobKind(StrEnum):
-    """The kind of an ingestion job."""
+    """The task of an ingestion job: import a file, crawl a source, or extract tags."""
 
     IMPORT = "import"
     CRAWL = "crawl"

@@ -13,17 +13,24 @@ from app.kit.api.fields import Schema
 NEVER: dict[str, Any] = {"not": {}}
 """A JSON Schema that no value matches. Client generators do not accept the literal `false`."""
 Alternative = tuple[str, ...]
-"""A field, followed by the fields that must be sent with it, and only with it."""
+"""The name of a field, followed by the names of its companion fields.
+
+The companions must be sent if the field is sent, and must not be sent otherwise.
+"""
 
 
 class AlternativesSchema(Schema):
-    """A body with exactly one of the `alternatives` of its class and of each base class."""
+    """A body that must match exactly one of several alternatives.
+
+    A class and each of its base classes may define one group of `alternatives`. The body must match
+    exactly one alternative from each group.
+    """
 
     alternatives: ClassVar[tuple[Alternative, ...]] = ()
 
     @classmethod
     def list_alternatives(cls) -> Iterator[tuple[Alternative, ...]]:
-        """Yield the group of alternatives of the class and of each base class."""
+        """Yield each group of alternatives that the class or one of its base classes defines."""
         for base in cls.__mro__:
             group = vars(base).get("alternatives")
             if group:
@@ -36,20 +43,20 @@ class AlternativesSchema(Schema):
 
 
 def _check_group(data: dict[str, object], group: tuple[Alternative, ...]) -> None:
-    leading = [alternative[0] for alternative in group]
-    if sum(name in data for name in leading) != 1:
-        raise ValidationError(f"Send either {' or '.join(leading)}.", leading[0])
+    leading_names = [alternative[0] for alternative in group]
+    if sum(name in data for name in leading_names) != 1:
+        raise ValidationError(f"Send either {' or '.join(leading_names)}.", leading_names[0])
     for first, *companions in group:
         for name in companions:
             if (first in data) != (name in data):
                 raise ValidationError(f"{first} and {name} must be sent together.", name)
 
 
-def describe(schema: type[AlternativesSchema]) -> list[dict[str, Any]]:
-    """Return the alternatives as JSON Schema, one schema for each group.
+def describe_alternatives(schema: type[AlternativesSchema]) -> list[dict[str, Any]]:
+    """Return one JSON Schema for each group of alternatives, to be placed in `allOf`.
 
-    They belong in `allOf`. Client generators read a `oneOf` next to `properties` as a choice of
-    types, and drop the properties.
+    Client generators read a `oneOf` next to `properties` as a choice of types, and drop the
+    properties.
     """
     return [
         {"oneOf": [_describe_alternative(alternative, group) for alternative in group]}

@@ -1,4 +1,4 @@
-"""The Blueprint of every feature, which turns declarations of routes into operations.
+"""The Blueprint class of all features. It turns route declarations into operations.
 
 An operation authenticates the caller, checks role and organization, applies the rate limit,
 validates the request, looks up the idempotency key, runs the handler, builds the response, and
@@ -25,8 +25,8 @@ from app.kit.ratelimit import LIMITS
 Handler = Callable[..., object]
 PREFIX = "/api/v1"
 MIB = 1024 * 1024
-_BODY = 256 * 1024
-_PUBLIC_BODY = 16 * 1024
+_MAX_BODY_BYTES = 256 * 1024
+_MAX_PUBLIC_BODY_BYTES = 16 * 1024
 
 
 def _build_operation(
@@ -34,7 +34,7 @@ def _build_operation(
 ) -> Operation:
     query = declaration.query
     listing = query if isinstance(query, Listing) else None
-    default_max_body = _PUBLIC_BODY if declaration.access == "public" else _BODY
+    default_max_body = _MAX_PUBLIC_BODY_BYTES if declaration.access == "public" else _MAX_BODY_BYTES
     return Operation(
         name=handler.__name__,
         method=method,
@@ -48,7 +48,9 @@ def _build_operation(
         listing=listing,
         upload=declaration.upload() if declaration.upload else None,
         form=declaration.form,
-        respond=_negotiate(declaration, _build_responder(declaration, many=listing is not None)),
+        respond=_add_picture_negotiation(
+            declaration, _build_responder(declaration, many=listing is not None)
+        ),
         status=declaration.status,
         revision=declaration.revision,
         writes=method != "GET" if declaration.writes is None else declaration.writes,
@@ -64,7 +66,7 @@ def _build_operation(
 
 
 def _list_secrets(returns: type[Schema] | File | None) -> tuple[str, ...]:
-    """Return the fields of a response that are shown once."""
+    """Return the names of the response fields whose values are shown only once."""
     if returns is None or isinstance(returns, File):
         return ()
     fields = returns().dump_fields.items()
@@ -76,7 +78,7 @@ def _to_flask_rule(path: str) -> str:
 
 
 class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]
-    """A feature's routes.
+    """The routes of one feature, which share a tag in the OpenAPI description.
 
     Args:
         name: name of the blueprint, and its tag in the OpenAPI description.
@@ -122,19 +124,21 @@ class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]
         def view(**path: str) -> Response:
             return run(op, path)
 
-        documented: Any = view
+        documented_view: Any = view
         if op.query is not None:
-            documented = self.arguments(op.query, location="query")(documented)
+            documented_view = self.arguments(op.query, location="query")(documented_view)
         if op.body is not None:
             location = "form" if op.form else "json"
             required = not op.body_optional
-            documented = self.arguments(op.body, location=location, required=required)(documented)
+            documented_view = self.arguments(op.body, location=location, required=required)(
+                documented_view
+            )
         if isinstance(returns, type):
             envelope = responses.build_envelope(returns, many=many, nullable=declaration.nullable)
-            documented = super().response(op.status, envelope)(documented)
+            documented_view = super().response(op.status, envelope)(documented_view)
         else:
-            documented = super().response(op.status)(documented)
-        view._apidoc = documented._apidoc  # type: ignore[attr-defined]  # noqa: SLF001
+            documented_view = super().response(op.status)(documented_view)
+        view._apidoc = documented_view._apidoc  # type: ignore[attr-defined]  # noqa: SLF001
         view._apidoc["operation"] = op  # type: ignore[attr-defined]  # noqa: SLF001
         view._apidoc["file"] = returns if isinstance(returns, File) else None  # type: ignore[attr-defined]  # noqa: SLF001
         view._apidoc["picture"] = declaration.picture is not None  # type: ignore[attr-defined]  # noqa: SLF001
@@ -142,23 +146,23 @@ class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]
         self.route(rule, methods=[op.method], endpoint=op.name, tags=[self.tag])(view)
 
     def get(self, path: str, **declaration: Any) -> Callable[[Handler], Handler]:
-        """Declare an operation that reads."""
+        """Declare a GET operation, which reads records."""
         return self._route("GET", path, **declaration)
 
     def post(self, path: str, **declaration: Any) -> Callable[[Handler], Handler]:
-        """Declare an operation that creates or acts."""
+        """Declare a POST operation, which creates a record or performs an action."""
         return self._route("POST", path, **declaration)
 
     def put(self, path: str, **declaration: Any) -> Callable[[Handler], Handler]:
-        """Declare an operation that replaces."""
+        """Declare a PUT operation, which replaces a record."""
         return self._route("PUT", path, **declaration)
 
     def patch(self, path: str, **declaration: Any) -> Callable[[Handler], Handler]:
-        """Declare an operation that updates."""
+        """Declare a PATCH operation, which updates fields of a record."""
         return self._route("PATCH", path, **declaration)
 
     def delete(self, path: str, **declaration: Any) -> Callable[[Handler], Handler]:
-        """Declare an operation that deletes; its status is 204 unless declared otherwise."""
+        """Declare a DELETE operation. Its status is 204 unless the declaration states another."""
         return self._route("DELETE", path, **{"status": 204, **declaration})
 
 
@@ -182,14 +186,14 @@ def _build_responder(declaration: Declaration, *, many: bool) -> Callable[[Any],
     return lambda result: responses.build_response(result, dump, status)
 
 
-def _negotiate(
+def _add_picture_negotiation(
     declaration: Declaration, respond: Callable[[Any], Response]
 ) -> Callable[[Any], Response]:
     return pictures.negotiate(respond, declaration.picture) if declaration.picture else respond
 
 
-def _describe(op: Operation) -> str:
-    """Return the sentences of the description that follow from the declaration."""
+def _describe_declaration(op: Operation) -> str:
+    """Describe access, API keys, rate limit and revision of an operation in sentences."""
     access = {
         "public": "No credentials needed.",
         "user": "Available to every signed-in user.",
@@ -210,14 +214,14 @@ def _describe(op: Operation) -> str:
 def _complete_description(
     doc: dict[str, Any], doc_info: Mapping[str, Any], **_: object
 ) -> dict[str, Any]:
-    """Complete the OpenAPI description of an operation from its declaration."""
+    """Add what an operation declares to its OpenAPI description."""
     op: Operation | None = doc_info.get("operation")
     if op is None:
         return doc
     doc["operationId"] = op.name
     # flask-smorest later replaces keys of `doc` with those of the docstring.
     docstring = doc_info["docstring"]
-    paragraphs = [docstring.get("description"), _describe(op)]
+    paragraphs = [docstring.get("description"), _describe_declaration(op)]
     docstring["description"] = "\n\n".join(filter(None, paragraphs))
     if op.access == "public":
         doc["security"] = []

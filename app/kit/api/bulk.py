@@ -7,8 +7,8 @@ from app.kit.api.fields import Bool, FieldOptions, Int, List, Nested, Schema, St
 MAX_IDS = 1000
 
 
-def ids(**options: Unpack[FieldOptions]) -> List:
-    """Return a field of a body that lists the ids of up to 1,000 records."""
+def build_ids_field(**options: Unpack[FieldOptions]) -> List:
+    """Return a field for request bodies that lists the ids of up to 1,000 records."""
     return List(Uuid(), max_items=MAX_IDS, **options)
 
 
@@ -17,9 +17,9 @@ BY_FILTER = ("filter", "expected_count")
 
 
 def is_by_id(body: dict[str, object]) -> bool:
-    """Return whether a bulk action selects records by id, so that it runs in one transaction.
+    """Return whether a bulk action selects its records by id and not by a filter.
 
-    Only then can its response be stored for an idempotency key.
+    An action by id runs in one transaction, so its response can be stored for an idempotency key.
     """
     return "filter" not in body
 

@@ -1,7 +1,7 @@
-"""OpenAPI components of request and response bodies.
+"""OpenAPI components for request and response bodies.
 
-Components of requests state limits. Components that only responses use state properties, types,
-formats and enums, but no limits: a later version may add properties or raise a limit.
+Components that requests use state limits. Components that only responses use state properties,
+types, formats and enums, but no limits: a later version may add properties or raise a limit.
 """
 
 from collections.abc import Iterator
@@ -20,7 +20,7 @@ from app.kit.api.fields import List
 
 SchemaReference = type[Schema] | Schema | str
 _INT32_MAX = 2**31 - 1
-_LIMITS = (
+_LIMIT_KEYWORDS = (
     "minLength",
     "maxLength",
     "minimum",
@@ -32,18 +32,18 @@ _LIMITS = (
 
 
 class _Converter(OpenAPIConverter):
-    """A converter that also describes `keywords` and `AlternativesSchema`."""
+    """A converter that adds a schema's `keywords` and its alternatives to the JSON Schema."""
 
     def schema2jsonschema(self, schema: object) -> dict[str, Any]:
         description: dict[str, Any] = super().schema2jsonschema(schema)  # type: ignore[no-untyped-call]
         description |= deepcopy(dict(getattr(schema, "keywords", {})))
         if isinstance(schema, AlternativesSchema):
-            description["allOf"] = alternatives.describe(type(schema))
+            description["allOf"] = alternatives.describe_alternatives(type(schema))
         return description
 
 
 class _Plugin(MarshmallowPlugin):
-    """A plugin that also describes the kit's lists and integers."""
+    """A plugin that adds list lengths, integer formats and `propertyNames` to the JSON Schema."""
 
     Converter = _Converter
 
@@ -71,8 +71,8 @@ def _describe_int(_converter: object, field: object, **_: object) -> dict[str, s
     """Return `int32` or `int64` for an integer field. A field without a maximum is `int64`."""
     if not isinstance(field, fields.Integer):
         return {}
-    bounds = [v.max for v in field.validators if isinstance(v, validate.Range)]
-    is_small = any(bound is not None and bound <= _INT32_MAX for bound in bounds)
+    maximums = [v.max for v in field.validators if isinstance(v, validate.Range)]
+    is_small = any(maximum is not None and maximum <= _INT32_MAX for maximum in maximums)
     return {"format": "int32" if is_small else "int64"}
 
 
@@ -102,7 +102,7 @@ def finish_components(paths: dict[str, Any], schemas: dict[str, Any]) -> None:
                 _remove_limits(part)
 
 
-def without_null(schema: dict[str, Any]) -> dict[str, Any]:
+def remove_null(schema: dict[str, Any]) -> dict[str, Any]:
     """Return the schema of a field without null, which forms and query strings cannot send."""
     types = schema.get("type")
     if not isinstance(types, list):
@@ -141,11 +141,11 @@ def _collect_references(value: object, schemas: dict[str, Any], names: set[str])
 
 
 def _remove_limits(part: dict[str, Any]) -> None:
-    # A list of fixed length, such as the four numbers of a box, keeps its length.
-    exact = part.get("minItems") == part.get("maxItems")
-    for limit in _LIMITS:
-        if limit != "maxItems" or not exact:
-            part.pop(limit, None)
+    # A list with a fixed length, such as the four numbers of a box, keeps its length.
+    has_fixed_length = part.get("minItems") == part.get("maxItems")
+    for keyword in _LIMIT_KEYWORDS:
+        if keyword != "maxItems" or not has_fixed_length:
+            part.pop(keyword, None)
     if part.get("additionalProperties") is False:
         del part["additionalProperties"]
     part.pop("propertyNames", None)
@@ -159,6 +159,6 @@ def _split_null(part: dict[str, Any]) -> None:
     if not choices or None not in choices:
         return
     del part["enum"], part["type"]
-    named = {"type": "string", "enum": [choice for choice in choices if choice is not None]}
-    part["anyOf"] = [named, {"type": "null"}]
+    enum_schema = {"type": "string", "enum": [choice for choice in choices if choice is not None]}
+    part["anyOf"] = [enum_schema, {"type": "null"}]
     part.pop("maxLength", None)

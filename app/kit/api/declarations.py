@@ -1,4 +1,4 @@
-"""Declarations of routes: access, request, response and limits of an operation."""
+"""Route declarations: the access, request, response and limits of an operation."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -8,14 +8,14 @@ from marshmallow import Schema
 
 from app.kit import cursors
 from app.kit.api.fields import OneOf, QueryInt, Str, UploadSchema
-from app.kit.api.pictures import Draw
+from app.kit.api.pictures import Render
 from app.kit.pagination import DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE
 from app.kit.ratelimit import LIMITS
 
 
 @dataclass(frozen=True)
 class File:
-    """Declares a response that is a file of one of `media_types`."""
+    """Declares that the response is a file with one of `media_types`."""
 
     media_types: tuple[str, ...]
 
@@ -29,7 +29,7 @@ class Listing:
     _schema: list[type[Schema]] = field(default_factory=list)
 
     def schema(self, operation: str) -> type[Schema]:
-        """Return the schema of the query string: the common parameters and the filters."""
+        """Return the query string schema with the common list parameters and the filters."""
         if not self._schema:
             keys = [sign + key.lstrip("-") for key in self.sorts for sign in ("", "-")]
             parameters: dict[str, Any] = {
@@ -47,7 +47,7 @@ class Listing:
 
 @dataclass(frozen=True)
 class Declaration:
-    """What a route declares about its operation.
+    """The declaration of one route: who may call it, what it accepts and what it returns.
 
     Attributes:
         permission: a key of PERMISSIONS. Exactly one of `permission` and `access` is set.
@@ -62,15 +62,15 @@ class Declaration:
         status: HTTP status of success.
         revision: "required" or "optional" if requests state the revision that they are based on.
         writes: whether the operation commits; by default, if the method is not GET.
-        text_ids: path parameters that are text. Other parameters are record ids.
-        numbers: path parameters that are integers.
+        text_ids: path parameters that are text.
+        numbers: path parameters that are integers. All other path parameters are record ids.
         max_body: maximum size in bytes of a JSON body or URL-encoded form.
-        idempotent: whether an operation that creates nothing accepts an idempotency key; or a
-            function that returns this for a body.
+        idempotent: whether the operation accepts an idempotency key although it does not create a
+            record, or a function that returns this for a request body.
         keys: whether API keys may call the operation. By default, they may call operations that
             have a permission.
         nullable: whether the handler may return None. `data` is then null.
-        picture: function that draws the handler's result for requests that accept pictures.
+        picture: function that renders the handler's result for requests that accept pictures.
     """
 
     permission: str | None = None
@@ -91,7 +91,7 @@ class Declaration:
     idempotent: bool | Callable[[dict[str, Any]], bool] = False
     keys: bool | None = None
     nullable: bool = False
-    picture: Draw | None = None
+    picture: Render | None = None
 
     def check(self, path: str) -> None:
         """Raise TypeError if the declaration is contradictory or names an unknown limit."""

@@ -21,7 +21,10 @@ TITLE = "Labeling and Review Service"
 
 @dataclass(frozen=True)
 class Webhook:
-    """A request that the service sends. Its body matches `schema`, documented as `component`."""
+    """A webhook request that the service sends.
+
+    Its body matches `schema`, which is documented as the OpenAPI component `component`.
+    """
 
     component: str
     description: str
@@ -39,7 +42,7 @@ class ErrorBody(Schema):
 
 
 class ErrorResponse(Schema):
-    """The body of every error."""
+    """The body of every error response."""
 
     error = fields.Nested(ErrorBody, required=True)
 
@@ -102,7 +105,7 @@ def _remove_unused_tags(api: Api, blueprints: list[Blueprint]) -> None:
 
 
 def list_operations(blueprints: list[Blueprint]) -> list[Operation]:
-    """Return all declared operations."""
+    """Return the operations that the blueprints declare."""
     return [operation for blueprint in blueprints for operation in blueprint.operations]
 
 
@@ -165,7 +168,7 @@ def _describe_webhooks(api: Api, webhooks: Mapping[str, Webhook]) -> None:
 def _describe_parameter(op: Operation, parameter: dict[str, Any]) -> dict[str, Any]:
     name = parameter["name"].replace("_", " ")
     text = f"Filter by {name}." if op.listing else f"The {name}."
-    schema = components.without_null(parameter["schema"])
+    schema = components.remove_null(parameter["schema"])
     return {
         "description": _COMMON_DESCRIPTIONS.get(parameter["name"], text),
         **parameter,
@@ -203,15 +206,15 @@ def _describe_path_parameter(op: Operation, parameter: dict[str, Any]) -> dict[s
 
 
 def describe_header(
-    name: str, text: str, *, required: bool = False, **limits: object
+    name: str, text: str, *, required: bool = False, **keywords: object
 ) -> dict[str, Any]:
-    """Return the description of a header; `limits` are keywords of its schema."""
+    """Return the OpenAPI description of a header. `keywords` are added to its JSON Schema."""
     return {
         "in": "header",
         "name": name,
         "description": text,
         "required": required,
-        "schema": {"type": "string", **limits},
+        "schema": {"type": "string", **keywords},
     }
 
 
@@ -230,18 +233,21 @@ def _list_headers(op: Operation) -> list[dict[str, Any]]:
     if op.revision:
         text = "The revision that the change is based on, in quotes."
         headers.append(describe_header("If-Match", text, pattern=requests.IF_MATCH_PATTERN))
-    if op.creates:
-        text = "A request is carried out only once if it is repeated with this key within 24 hours."
+    if op.supports_idempotency_key:
+        text = "A request that is repeated with this key within 24 hours is carried out only once."
         headers.append(describe_header(idempotency.HEADER, text, **_IDEMPOTENCY_KEY))
     return headers
 
 
 def _describe_upload(api: Api, op: Operation, operation: dict[str, Any]) -> None:
-    """Add the multipart form before the JSON body: most client generators use the first one."""
+    """Describe the multipart form before the JSON body.
+
+    Most client generators use only the first media type.
+    """
     assert op.upload is not None
     schema = api.ma_plugin.converter.schema2jsonschema(op.upload)
     properties = {
-        name: components.without_null(property_schema)
+        name: components.remove_null(property_schema)
         for name, property_schema in schema["properties"].items()
     }
     schema["properties"] = {"file": {"type": "string", "format": "binary"}, **properties}

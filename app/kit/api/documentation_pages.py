@@ -17,7 +17,7 @@ _POLICY = (
 
 
 def init(app: Flask, title: str, describe: Callable[[], dict[str, Any]]) -> None:
-    """Register the routes. `describe` is called once, at the first request."""
+    """Register the routes. `describe` builds the description once, at the first request."""
     pages = Blueprint("documentation", __name__)
     cached: list[tuple[bytes, str]] = []
 

@@ -1,9 +1,9 @@
-"""Functions generated from marshmallow schemas that convert a record to a dict for orjson.
+"""Dumpers: functions that convert a record to a dict for orjson, generated from a schema.
 
-The schema defines the fields, their order and their nesting. marshmallow would convert each
-value (times, UUIDs) in Python; orjson does so natively, an order of magnitude faster.
-`tests/kit/api/test_dumpers.py` compares the results. Schemas with dump hooks or computed fields
-raise TypeError.
+The marshmallow schema defines the fields, their order and their nesting. marshmallow would convert
+each value (times, UUIDs) in Python. orjson does so natively, an order of magnitude faster.
+`tests/kit/api/test_dumpers.py` compares the output of both. Schemas with dump hooks or computed
+fields raise TypeError.
 """
 
 import keyword
@@ -16,7 +16,7 @@ from marshmallow import Schema, fields
 Dumper = Callable[[Any], Any]
 
 
-def _refuse_hooks(schema: Schema) -> None:
+def _reject_hooks(schema: Schema) -> None:
     hooks = schema._hooks  # noqa: SLF001 - marshmallow offers no public view
     if hooks.get("pre_dump") or hooks.get("post_dump"):
         raise TypeError(f"{type(schema).__name__} has dump hooks")
@@ -93,30 +93,30 @@ def _build_item_access(name: str, field: fields.Field[Any]) -> str:
 
 def _build_attribute_access(name: str, _field: fields.Field[Any]) -> str:
     # Some field names, such as `from` or `$id`, are not valid attribute names in Python.
-    named = name.isidentifier() and not keyword.iskeyword(name)
-    return f"o.{name}" if named else f"getattr(o, {name!r})"
+    is_valid_name = name.isidentifier() and not keyword.iskeyword(name)
+    return f"o.{name}" if is_valid_name else f"getattr(o, {name!r})"
 
 
 @cache
 def compile_dumper(
     schema_class: type[Schema], hidden_names: frozenset[str] = frozenset()
 ) -> Dumper:
-    """Return a function that turns a record into a plain dict.
+    """Return a function that converts a record to a plain dict.
 
-    A record is an object, or a dict that may lack only fields whose `dump_default` is None. Fields
-    in `hidden_names` are null.
+    A record is an object or a dict. A dict may lack only fields whose `dump_default` is None. The
+    function returns None for fields in `hidden_names`.
     """
     schema = schema_class()
-    _refuse_hooks(schema)
+    _reject_hooks(schema)
     scope: dict[str, Any] = {}
     _compiling.add(schema_class)
     try:
-        for_dict = _build_dict_source(schema, _build_item_access, scope, hidden_names)
-        for_object = _build_dict_source(schema, _build_attribute_access, scope, hidden_names)
+        dict_code = _build_dict_source(schema, _build_item_access, scope, hidden_names)
+        object_code = _build_dict_source(schema, _build_attribute_access, scope, hidden_names)
     finally:
         _compiling.discard(schema_class)
     return _compile_function(
-        f"def dump(o):\n if o.__class__ is dict:\n  return {for_dict}\n return {for_object}\n",
+        f"def dump(o):\n if o.__class__ is dict:\n  return {dict_code}\n return {object_code}\n",
         scope,
     )
 
@@ -125,9 +125,9 @@ def compile_dumper(
 def compile_row_dumper(
     schema_class: type[Schema], columns: tuple[str, ...], hidden_names: frozenset[str] = frozenset()
 ) -> Dumper:
-    """Return a function that turns a row, a tuple in the order of `columns`, into a dict."""
+    """Return a function that converts a row, a tuple with these `columns`, to a dict."""
     schema = schema_class()
-    _refuse_hooks(schema)
+    _reject_hooks(schema)
     scope: dict[str, Any] = {}
     body = _build_dict_source(
         schema, lambda name, _: f"o[{columns.index(name)}]", scope, hidden_names
@@ -138,7 +138,7 @@ def compile_row_dumper(
 def dump_many(
     schema_class: type[Schema], items: Sequence[Any], hidden_names: frozenset[str] = frozenset()
 ) -> list[Any]:
-    """Return the dicts of a sequence of rows, dicts or objects, all of one type."""
+    """Convert rows, dicts or objects, all of the same type, to a list of plain dicts."""
     if not items:
         return []
     first = items[0]

@@ -10,13 +10,13 @@ from app.kit import errors
 from app.kit.errors import ApiError
 
 _IDENTITY = frozenset({"", "identity"})
-_GZIP_WINDOW = 31  # zlib's code for the largest window and the gzip format
+_GZIP_WBITS = 31  # zlib's code for the largest window and the gzip format
 _CHUNK_BYTES = 64 * 1024
 _GZIP = frozenset({"gzip", "x-gzip"})  # x-gzip is an older name (RFC 9110, section 8.4.1.3)
 
 
 def is_encoded() -> bool:
-    """Return whether the body is compressed. Raises 415 if its content coding is unknown."""
+    """Return whether the body is compressed. Raises 415 if its content coding is not supported."""
     coding = request.headers.get("Content-Encoding", "").strip().lower()
     if coding in _IDENTITY:
         return False
@@ -40,18 +40,18 @@ class _Gunzip:
 
     def __init__(self, stream: IO[bytes]) -> None:
         self._stream = stream
-        self._inflate = zlib.decompressobj(wbits=_GZIP_WINDOW)
-        self._packed = b""
+        self._inflate = zlib.decompressobj(wbits=_GZIP_WBITS)
+        self._compressed = b""
 
     def read(self, size: int) -> bytes:
         """Return up to `size` bytes, and `b""` at the end. Raises zlib.error."""
         while not self._inflate.eof:
-            packed = self._packed or self._stream.read(_CHUNK_BYTES)
-            data = self._inflate.decompress(packed, size)
-            self._packed = self._inflate.unconsumed_tail
+            compressed = self._compressed or self._stream.read(_CHUNK_BYTES)
+            data = self._inflate.decompress(compressed, size)
+            self._compressed = self._inflate.unconsumed_tail
             if data:
                 return data
-            if not packed:
+            if not compressed:
                 raise zlib.error("the stream ends too early")
         if self._inflate.unused_data or self._stream.read(1):
             raise zlib.error("data follows the stream")
@@ -61,8 +61,8 @@ class _Gunzip:
 class BodyReader:
     """The decompressed body of the request.
 
-    As soon as more than `limit` bytes have been read, the error that `build_error` returns is
-    raised, so that a compressed body cannot take more memory or time than the limit allows.
+    `read` raises the error from `build_error` once more than `limit` bytes have been read. A
+    compressed body therefore cannot take more memory or time than the limit allows.
     """
 
     def __init__(self, limit: int, build_error: Callable[[], ApiError]) -> None:

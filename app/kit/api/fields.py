@@ -18,7 +18,7 @@ from app.kit.visible_text import INVISIBLE_CLASS, has_visible_character
 
 MAX_INT = 2**31 - 1
 MAX_DEPTH = 64
-FORM_BYTES = 256 * 1024
+MAX_FORM_BYTES = 256 * 1024
 """The maximum size in bytes of a multipart body without its file."""
 _DIGITS = re.compile(r"-?[0-9]{1,18}", re.ASCII)
 
@@ -36,7 +36,7 @@ def check_text(value: str) -> str:
 
 
 def check_json(value: object, depth: int = 0) -> None:
-    """Check every string in a JSON value with `check_text`, and that it has at most 64 levels."""
+    """Check all strings in a JSON value. Raises ValidationError on more than 64 nested levels."""
     if depth > MAX_DEPTH:
         raise ValidationError("Nested too deeply.")
     if isinstance(value, str):
@@ -51,7 +51,7 @@ def check_json(value: object, depth: int = 0) -> None:
 
 
 class FieldOptions(TypedDict, total=False):
-    """Keyword arguments of all fields."""
+    """Keyword arguments that all fields accept."""
 
     required: bool
     allow_none: bool
@@ -64,28 +64,28 @@ class FieldOptions(TypedDict, total=False):
 
 
 Data = Mapping[str, object] | None
-"""The object that contains a value, as marshmallow passes it to fields."""
+"""The whole object that contains a field's value. marshmallow passes it to each field."""
 
 
 class Schema(BaseSchema):
-    """Base of all schemas. Fields keep the order in which they are declared.
+    """Base class of all schemas. Fields keep the order in which they are declared.
 
-    `keywords` are keywords of JSON Schema that are added to the OpenAPI description.
+    `keywords` are JSON Schema keywords that are added to the OpenAPI description.
     """
 
     keywords: ClassVar[Mapping[str, Any]] = {}
 
 
 class Response(Schema):
-    """Base of responses. Every field is present; it may be null only with `allow_none`."""
+    """Base class of response schemas. Every field is present, and null only with `allow_none`."""
 
     def on_bind_field(self, _name: str, field: fields.Field[Any]) -> None:
         """Document the field as required."""
         field.required = True
 
 
-class _Described:
-    """Adds the argument `description`, the text about a field in the OpenAPI description."""
+class _DescribedField:
+    """Mixin that adds the argument `description`, which documents the field in OpenAPI."""
 
     def __init__(self, *args: Any, description: str | None = None, **options: Any) -> None:
         if description is not None:
@@ -99,7 +99,7 @@ class UploadSchema(Schema):
     instead_of_file: ClassVar[tuple[str, ...]]
 
 
-class Str(_Described, fields.String):
+class Str(_DescribedField, fields.String):
     """Text of at most `max_length` code points. Whitespace is kept."""
 
     def __init__(
@@ -122,13 +122,13 @@ class ShownOnce(Str):
     """A secret in a response. It is not stored, so it is null in a replayed response."""
 
     def __init__(self, description: str) -> None:
-        text = f"{description} Null if the response is repeated for an idempotency key."
+        text = f"{description} Null if the response is replayed for an idempotency key."
         super().__init__(required=True, allow_none=True, metadata={"description": text})
 
 
 UUID_PATTERN = "[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}"
 NOT_BLANK = {"pattern": r"\S"}
-"""Keyword for text that contains more than whitespace."""
+"""JSON Schema keyword for text with at least one character that is not whitespace."""
 _CONTROL = r"\u0000-\u001f\u007f"
 _NAME = rf"^\s*[^{_CONTROL}]*[^{_CONTROL}{INVISIBLE_CLASS}][^{_CONTROL}]*\s*$"
 
@@ -136,7 +136,7 @@ _NAME = rf"^\s*[^{_CONTROL}]*[^{_CONTROL}{INVISIBLE_CLASS}][^{_CONTROL}]*\s*$"
 class Name(Str):
     """A display name. It must have a visible character and must not have control characters.
 
-    The documented pattern omits rare invisible characters.
+    The documented pattern covers only the common invisible characters.
     """
 
     def __init__(self, *, max_length: int = 200, **options: Unpack[FieldOptions]) -> None:
@@ -152,7 +152,7 @@ class Name(Str):
         return text
 
 
-class Int(_Described, fields.Integer):
+class Int(_DescribedField, fields.Integer):
     """A JSON integer, including 1.0. Text, fractions and booleans are rejected."""
 
     def __init__(
@@ -168,7 +168,7 @@ class Int(_Described, fields.Integer):
         return value
 
 
-class QueryInt(_Described, fields.Integer):
+class QueryInt(_DescribedField, fields.Integer):
     """An integer in a query string or form: ASCII digits with an optional minus sign."""
 
     def __init__(
@@ -185,7 +185,7 @@ class QueryInt(_Described, fields.Integer):
         return int(super()._deserialize(value, attr, data, **options))
 
 
-class Float(_Described, fields.Float):
+class Float(_DescribedField, fields.Float):
     """A finite JSON number. Text and booleans are rejected."""
 
     def _deserialize(self, value: object, attr: str | None, data: Data, **options: object) -> float:
@@ -194,7 +194,7 @@ class Float(_Described, fields.Float):
         return float(super()._deserialize(value, attr, data, **options))
 
 
-class Bool(_Described, fields.Boolean):
+class Bool(_DescribedField, fields.Boolean):
     """A JSON boolean. Text and numbers are rejected."""
 
     def _deserialize(self, value: object, *_: object, **__: object) -> bool:
@@ -203,7 +203,7 @@ class Bool(_Described, fields.Boolean):
         return value
 
 
-class QueryBool(_Described, fields.Boolean):
+class QueryBool(_DescribedField, fields.Boolean):
     """`true` or `false` in a query string or form, or a JSON boolean in a body of filters."""
 
     # Generated Python clients capitalize booleans in forms.
@@ -211,13 +211,13 @@ class QueryBool(_Described, fields.Boolean):
     falsy = {"false", "False"}
 
     def _deserialize(self, value: object, attr: str | None, data: Data, **options: object) -> bool:
-        # The base class would compare it with the sets above, where true equals 1.
+        # The base class accepts only the texts above, so it would reject a JSON boolean.
         if isinstance(value, bool):
             return value
         return super()._deserialize(value, attr, data, **options)
 
 
-class UtcDateTime(_Described, fields.DateTime):
+class UtcDateTime(_DescribedField, fields.DateTime):
     """A time in ISO 8601 with an offset. It is converted to UTC, and written with `Z`."""
 
     def _serialize(self, value: datetime | None, *_: object, **__: object) -> str | None:
@@ -240,7 +240,7 @@ class UtcDateTime(_Described, fields.DateTime):
             raise self.make_error("invalid", input=value, obj_type="datetime") from None
 
 
-class Date(_Described, fields.Date):
+class Date(_DescribedField, fields.Date):
     """A calendar date, such as 2026-01-31."""
 
     def _deserialize(self, value: object, attr: str | None, data: Data, **options: object) -> date:
@@ -249,7 +249,7 @@ class Date(_Described, fields.Date):
         return super()._deserialize(value, attr, data, **options)
 
 
-class JsonObject(_Described, fields.Dict):
+class JsonObject(_DescribedField, fields.Dict):
     """A JSON object with any properties."""
 
     def _deserialize(self, value: object, *args: Any, **options: object) -> Any:
@@ -257,7 +257,7 @@ class JsonObject(_Described, fields.Dict):
         return super()._deserialize(value, *args, **options)  # type: ignore[no-untyped-call]
 
 
-class Any_(_Described, fields.Raw):  # noqa: N801 - `Any` is taken
+class Any_(_DescribedField, fields.Raw):  # noqa: N801 - `Any` is taken
     """Any JSON value."""
 
     def _deserialize(
@@ -267,11 +267,11 @@ class Any_(_Described, fields.Raw):  # noqa: N801 - `Any` is taken
         return super()._deserialize(value, attr, data, **options)
 
 
-class Uuid(_Described, fields.UUID):
-    """A UUID."""
+class Uuid(_DescribedField, fields.UUID):
+    """A UUID, which may have a `description`."""
 
 
-class List(_Described, fields.List):  # type: ignore[type-arg]
+class List(_DescribedField, fields.List):  # type: ignore[type-arg]
     """A list of at most `max_items`. The length is checked before the items are validated."""
 
     def __init__(
@@ -293,8 +293,8 @@ class List(_Described, fields.List):  # type: ignore[type-arg]
         return super()._deserialize(value, attr, data, **options)
 
 
-class Nested(_Described, fields.Nested):
-    """A nested object with its own schema."""
+class Nested(_DescribedField, fields.Nested):
+    """A nested object, or a list of nested objects, with a separate schema."""
 
 
 __all__ = ["OneOf"]

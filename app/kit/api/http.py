@@ -47,7 +47,7 @@ def init(app: Flask, settings: Settings) -> None:
 
 
 def _begin_request() -> None:
-    g.started = time.perf_counter()
+    g.started_at = time.perf_counter()
     g.request_id = headers.choose_request_id(request.headers.get("X-Request-ID", ""))
     events.set_request_id(g.request_id)
     bind_request(g.request_id)
@@ -65,7 +65,7 @@ def _finish_response(response: Response, security_headers: Mapping[str, str]) ->
     if response.status_code == 204:  # noqa: PLR2004
         response.headers.pop("Content-Type", None)
     ratelimit.add_headers(response)
-    seconds = time.perf_counter() - g.get("started", time.perf_counter())
+    seconds = time.perf_counter() - g.get("started_at", time.perf_counter())
     operation = g.get("operation", "none")
     metrics.observe_request(operation, request.method, response.status_code, seconds)
     # Probes and scrapes come every few seconds, so only failures are logged.
@@ -108,13 +108,17 @@ def _build_response(error: ApiError) -> Response:
 
 
 def _handle_http_error(error: HTTPException) -> Response:
-    codes = {405: "method_not_allowed", 413: "payload_too_large", 415: "unsupported_media_type"}
+    error_codes = {
+        405: "method_not_allowed",
+        413: "payload_too_large",
+        415: "unsupported_media_type",
+    }
     extra_headers = {}
     if error.code == 405:  # noqa: PLR2004
         extra_headers["Allow"] = ", ".join(sorted(getattr(error, "valid_methods", None) or ()))
-    if error.code in codes:
-        message = error.description or "This request is not possible."
-        return _build_response(ApiError(codes[error.code], message, headers=extra_headers))
+    if error.code in error_codes:
+        message = error.description or "The request cannot be processed."
+        return _build_response(ApiError(error_codes[error.code], message, headers=extra_headers))
     if error.code == 404:  # noqa: PLR2004
         return _build_response(not_found())
     if error.code is not None and error.code < 500:  # noqa: PLR2004

@@ -41,8 +41,8 @@ class Operation:
     """A declared operation (see `Declaration`).
 
     `access` is the name of a role, or public, user or control-plane. `records` is the record type
-    that the audit log uses if the name does not imply a type. `secrets` are the fields of the
-    response that are shown once.
+    that the audit log uses if the name does not imply a type. `secrets` are the names of the
+    response fields whose values are shown only once.
     """
 
     name: str
@@ -76,13 +76,13 @@ class Operation:
         return self.access in Role.__members__
 
     @property
-    def creates(self) -> bool:
-        """Return whether the operation accepts an idempotency key, at least with some bodies."""
+    def supports_idempotency_key(self) -> bool:
+        """Return whether the operation accepts an idempotency key with at least some bodies."""
         return bool(self.idempotent) or (self.method == "POST" and self.status in (201, 202))
 
-    def accepts_key(self, body: dict[str, Any]) -> bool:
+    def accepts_idempotency_key(self, body: dict[str, Any]) -> bool:
         """Return whether a request with this body accepts an idempotency key."""
-        return self.idempotent(body) if callable(self.idempotent) else self.creates
+        return self.idempotent(body) if callable(self.idempotent) else self.supports_idempotency_key
 
 
 def bind_authenticator(authenticator: Authenticator) -> None:
@@ -92,7 +92,7 @@ def bind_authenticator(authenticator: Authenticator) -> None:
 
 
 def run(op: Operation, path: dict[str, str]) -> Response:
-    """Serve one request of `op`: commit, or roll back and translate database errors."""
+    """Handle one request for `op`: commit if it writes, or roll back and translate errors."""
     g.operation = op.name
     try:
         response = _serve(op, path)
@@ -122,16 +122,16 @@ def _serve(op: Operation, path: dict[str, str]) -> Response:
         arguments["caller"] = caller
     if op.query is not None:
         arguments["query"] = _read_query(op, caller)
-    started = time.monotonic()
+    started_at = time.monotonic()
     body, raw = _read_body(op)
-    if time.monotonic() - started > _LONG_BODY_SECONDS and caller is not None:
+    if time.monotonic() - started_at > _LONG_BODY_SECONDS and caller is not None:
         # The caller may have lost access while the body arrived.
         arguments["caller"] = caller = _authenticate(op, path)
     if op.revision:
         arguments["revision"] = _read_revision(op, body)
     if op.body is not None:
         arguments["body"] = body
-    key = idempotency.get_key() if op.accepts_key(body) else None
+    key = idempotency.get_key() if op.accepts_idempotency_key(body) else None
     db.set_read_only(read_only=not op.writes)
     if key is None:
         return op.respond(op.handler(**arguments))
@@ -205,7 +205,7 @@ def _record_actor(caller: Caller) -> None:
     if caller.api_key_id is None:
         audit.act_as("user", caller.user_id, caller.email)
     else:
-        # Also name the creator, because the key may be deleted when somebody reads the log.
+        # Also name the creator, because the key may no longer exist when somebody reads the log.
         audit.act_as("api_key", caller.api_key_id, f"{caller.name} ({caller.email})")
 
 
@@ -227,7 +227,7 @@ def _authenticate_caller(op: Operation, path: dict[str, str]) -> Caller:
         if op.in_organization:
             slug = path.get("org_slug") or request.headers.get(ORG_HEADER)
             if slug is not None and "\x00" in slug:
-                slug = ""  # PostgreSQL rejects NUL; answer as for an unknown slug
+                slug = ""  # PostgreSQL rejects NUL, so respond as for an unknown slug
         return _authenticator.by_token(token.strip(), slug)
     key = request.headers.get("X-API-Key")
     if key is None:
@@ -276,7 +276,7 @@ def _read_query(op: Operation, caller: Caller | None) -> dict[str, Any]:
     scope = f"{caller.user_id if caller else ''}"
     if caller and caller.organization:
         scope = str(caller.organization.id)
-    list_binding = pagination.binding(
+    list_binding = pagination.build_binding(
         scope=scope, operation=request.path, sort=sort, filters=loaded
     )
     loaded["page"] = pagination.PageRequest(cursor, size, sort, list_binding)

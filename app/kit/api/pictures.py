@@ -7,29 +7,29 @@ from flask import Response, request
 
 from app.kit.api.responses import Reply
 
-Kind = Literal["png", "svg"]
-Draw = Callable[[Any, Kind], bytes]
-"""A function that draws the result of a handler as a picture."""
+PictureFormat = Literal["png", "svg"]
+Render = Callable[[Any, PictureFormat], bytes]
+"""A function that renders a handler's result as a picture."""
 
 _JSON = "application/json"
-_KINDS: dict[str, Kind] = {"image/png": "png", "image/svg+xml": "svg"}
-MEDIA_TYPES = tuple(_KINDS)
+_FORMATS: dict[str, PictureFormat] = {"image/png": "png", "image/svg+xml": "svg"}
+MEDIA_TYPES = tuple(_FORMATS)
 
 
-def negotiate(respond: Callable[[Any], Response], draw: Draw) -> Callable[[Any], Response]:
-    """Return a responder that draws the result if the request prefers a picture to JSON.
+def negotiate(respond: Callable[[Any], Response], render: Render) -> Callable[[Any], Response]:
+    """Return a responder that renders the result if the request prefers a picture to JSON.
 
-    For any other `Accept`, JSON is sent.
+    For any other `Accept` header, the response is JSON.
     """
 
     def respond_as_accepted(result: Any) -> Response:
-        media_type = request.accept_mimetypes.best_match([_JSON, *_KINDS], default=_JSON)
-        kind = _KINDS.get(media_type)
-        if kind is None:
+        media_type = request.accept_mimetypes.best_match([_JSON, *_FORMATS], default=_JSON)
+        picture_format = _FORMATS.get(media_type)
+        if picture_format is None:
             response = respond(result)
         else:
             data = result.data if isinstance(result, Reply) else result
-            response = Response(draw(data, kind), mimetype=media_type)
+            response = Response(render(data, picture_format), mimetype=media_type)
             # An SVG that is opened as a page must not run anything.
             response.headers["Content-Security-Policy"] = "sandbox; default-src 'none'"
         response.vary.add("Accept")

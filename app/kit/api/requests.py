@@ -1,4 +1,4 @@
-"""Reading and validation of bodies, query strings, path parameters and preconditions."""
+"""Reading and validation of request bodies, query strings, path parameters and If-Match."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -17,9 +17,9 @@ from app.kit.errors import ApiError
 
 MAX_VALUES = 200_000
 MAX_ERRORS = 100
-_ECHO_LENGTH = 64
-_REPEATED = "This field or parameter is sent more than once."
-_NOT_UTF8 = "Not valid UTF-8 text."
+_MAX_ECHO_LENGTH = 64
+_REPEATED_MESSAGE = "This field or parameter is sent more than once."
+_NOT_UTF8_MESSAGE = "Not valid UTF-8 text."
 _JSON_TYPES = ("application/json",)
 _FORM_TYPES = ("application/x-www-form-urlencoded",)
 IF_MATCH_PATTERN = r'^(\*|(W/)?"[0-9]{1,9}")$'
@@ -27,7 +27,7 @@ _MAX_FORM_FIELDS = 50
 _CHUNK_BYTES = 64 * 1024
 
 
-class _Empty(BaseSchema):
+class _EmptyBody(BaseSchema):
     """The body of an operation that declares no body."""
 
 
@@ -37,14 +37,14 @@ class RevisionRead(BaseSchema):
     revision = Int()
 
 
-EMPTY_BODY, REVISION_BODY = _Empty(), RevisionRead()
+EMPTY_BODY, REVISION_BODY = _EmptyBody(), RevisionRead()
 
 
 def _flatten_messages(messages: object, path: str) -> list[dict[str, str]]:
     if isinstance(messages, Mapping):
         flattened: list[dict[str, str]] = []
         for key, value in messages.items():
-            name = str(key)[:_ECHO_LENGTH]
+            name = str(key)[:_MAX_ECHO_LENGTH]
             part = path if key == "_schema" else f"{path}.{name}" if path else name
             flattened += _flatten_messages(value, part)
             if len(flattened) >= MAX_ERRORS:
@@ -56,7 +56,10 @@ def _flatten_messages(messages: object, path: str) -> list[dict[str, str]]:
 
 
 def build_error(failure: ValidationError) -> ApiError:
-    """Return a 422 with the first error in `field`, and up to 100 errors in `details.errors`."""
+    """Return a 422 error that reports the first invalid field.
+
+    `details.errors` lists up to 100 errors.
+    """
     details = _flatten_messages(failure.messages, "")
     first = details[0]
     return ApiError(
@@ -65,7 +68,7 @@ def build_error(failure: ValidationError) -> ApiError:
 
 
 def load(schema: Schema, data: Mapping[str, Any]) -> dict[str, Any]:
-    """Return `data` validated by `schema`. Raises 422."""
+    """Return the data that `schema` loads from `data`. Raises 422 if `data` is invalid."""
     try:
         loaded: dict[str, Any] = schema.load(data)
     except ValidationError as failure:
@@ -74,7 +77,11 @@ def load(schema: Schema, data: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def read_body(limit: int) -> bytes:
-    """Return the body of the request. Raises 413 as soon as it exceeds `limit` bytes, or 415."""
+    """Return the decompressed request body.
+
+    Raises 413 as soon as it exceeds `limit` bytes, 415 if the content coding is not supported, and
+    422 if the body is not valid gzip.
+    """
 
     def build_size_error() -> ApiError:
         message = f"The body is larger than {limit} bytes."
@@ -87,7 +94,10 @@ def read_body(limit: int) -> bytes:
 
 
 def read_json_body(schema: Schema, limit: int) -> tuple[dict[str, Any], bytes]:
-    """Return the validated JSON body, and its raw bytes, at most `limit`. Raises 413, 415, 422."""
+    """Return the validated JSON body, and its raw bytes.
+
+    Raises 413 if the body exceeds `limit` bytes, 415 if it is not JSON, and 422 if it is invalid.
+    """
     if request.mimetype not in _JSON_TYPES and (request.mimetype or request.content_length):
         raise _build_media_type_error(_JSON_TYPES)
     raw = read_body(limit)
@@ -115,7 +125,7 @@ def read_optional_body(schema: Schema, limit: int) -> tuple[dict[str, Any], byte
 def _load_object(schema: Schema, raw: bytes) -> dict[str, Any]:
     try:
         data = strict_json.parse(raw)
-    except strict_json.Malformed as failure:
+    except strict_json.MalformedError as failure:
         raise errors.unprocessable("body", f"Malformed JSON: {failure}") from None
     except strict_json.NestedTooDeeplyError as failure:
         raise errors.unprocessable("body", str(failure)) from None
@@ -134,10 +144,10 @@ def _build_media_type_error(supported: tuple[str, ...]) -> ApiError:
 
 
 def read_form_body(schema: Schema, limit: int) -> tuple[dict[str, Any], bytes]:
-    """Return the validated URL-encoded form, and its raw bytes, at most `limit`.
+    """Return the validated URL-encoded form, and its raw bytes.
 
     Each value is text. A name must not repeat, except an undeclared name if the schema ignores
-    unknown fields. Raises 413, 415 or 422.
+    unknown fields. Raises 413 if the form exceeds `limit` bytes, 415 or 422.
     """
     if request.mimetype not in _FORM_TYPES and (request.mimetype or request.content_length):
         raise _build_media_type_error(_FORM_TYPES)
@@ -151,7 +161,7 @@ def read_form_body(schema: Schema, limit: int) -> tuple[dict[str, Any], bytes]:
             max_num_fields=_MAX_FORM_FIELDS,
         )
     except UnicodeDecodeError:
-        raise errors.unprocessable("body", _NOT_UTF8) from None
+        raise errors.unprocessable("body", _NOT_UTF8_MESSAGE) from None
     except ValueError:
         raise errors.unprocessable(
             "body", f"The form must not have more than {_MAX_FORM_FIELDS} fields."
@@ -160,13 +170,18 @@ def read_form_body(schema: Schema, limit: int) -> tuple[dict[str, Any], bytes]:
     declared_names = {field.data_key or name for name, field in schema.load_fields.items()}
     for name, value in pairs:
         if name in form and (name in declared_names or schema.unknown != EXCLUDE):
-            raise errors.unprocessable(name.replace("\x00", "")[:_ECHO_LENGTH], _REPEATED)
+            raise errors.unprocessable(
+                name.replace("\x00", "")[:_MAX_ECHO_LENGTH], _REPEATED_MESSAGE
+            )
         form[name] = value
     return load(schema, form), raw
 
 
 def _check_size(data: dict[str, Any]) -> None:
-    """Raise 422 on more than MAX_VALUES values. Counting is far cheaper than validation."""
+    """Raise 422 if the body has more than MAX_VALUES values.
+
+    Counting values is far cheaper than validating them.
+    """
     count = 0
     pending: list[dict[str, Any] | list[Any]] = [data]
     while pending:
@@ -188,7 +203,7 @@ def read_query(schema: Schema) -> dict[str, Any]:
     for name, values in request.args.lists():
         for text in (name, *values):
             if "\x00" in text:
-                raise errors.unprocessable(name.replace("\x00", ""), _NOT_UTF8)
+                raise errors.unprocessable(name.replace("\x00", ""), _NOT_UTF8_MESSAGE)
         data[name] = (
             values if len(values) > 1 or name in _find_list_parameters(schema) else values[0]
         )
@@ -196,19 +211,22 @@ def read_query(schema: Schema) -> dict[str, Any]:
 
 
 def _check_query_is_utf8() -> None:
-    """Raise 422 on a parameter that is not UTF-8. werkzeug would quote its bytes again."""
+    """Raise 422 if a parameter is not UTF-8.
+
+    werkzeug would accept it, and leave the invalid bytes percent-encoded.
+    """
     for pair in request.query_string.split(b"&"):
         if b"%" not in pair and pair.isascii():
             continue
         try:
             unquote_to_bytes(pair).decode()
         except UnicodeDecodeError:
-            name = unquote(pair.partition(b"=")[0])[:_ECHO_LENGTH].replace("\x00", "")
-            raise errors.unprocessable(name, _NOT_UTF8) from None
+            name = unquote(pair.partition(b"=")[0])[:_MAX_ECHO_LENGTH].replace("\x00", "")
+            raise errors.unprocessable(name, _NOT_UTF8_MESSAGE) from None
 
 
 def _find_list_parameters(schema: Schema) -> frozenset[str]:
-    """Return the parameters that are lists, determined once per schema."""
+    """Return the names of the parameters that are lists. The schema caches the result."""
     names: frozenset[str] | None = getattr(schema, "_list_names", None)
     if names is None:
         lists = (n for n, f in schema.load_fields.items() if isinstance(f, fields.List))
@@ -228,11 +246,11 @@ def parse_record_id(text: str) -> UUID:
 
 
 def read_if_match() -> int | None:
-    """Return the revision in `If-Match`, or None if there is none or it is `*`."""
+    """Return the revision in the `If-Match` header, or None if the header is missing or `*`."""
     header = request.headers.get("If-Match")
     if header is None or header.strip() == "*":
         return None
     text = header.strip().removeprefix("W/").strip('"')
     if not (text.isascii() and text.isdigit() and len(text) < 10):  # noqa: PLR2004 - int4
-        raise errors.unprocessable("If-Match", 'Must be a revision in quotes, such as "3".')
+        raise errors.unprocessable("If-Match", 'Must be a revision in quotes, for example "3".')
     return int(text)

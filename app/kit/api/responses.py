@@ -1,4 +1,4 @@
-"""Responses: envelopes and their schemas, entity tags, and files with byte ranges."""
+"""Builders for responses: JSON envelopes and their schemas, entity tags, and file downloads."""
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -20,7 +20,7 @@ _JSON_OPTIONS = orjson.OPT_UTC_Z
 
 
 class PageMeta(Schema):
-    """The position of a page in its list."""
+    """The metadata of a page: the size of the list, and cursors for the adjacent pages."""
 
     total = fields.Integer(required=True)
     next_cursor = fields.String(required=True, allow_none=True)
@@ -39,7 +39,7 @@ class Reply:
 
 @dataclass(frozen=True)
 class Redirect:
-    """A redirect (303) of the browser to another page."""
+    """A 303 response that sends the browser to another page."""
 
     location: str
     headers: dict[str, str] = field(default_factory=dict)
@@ -47,10 +47,11 @@ class Redirect:
 
 @dataclass(frozen=True)
 class Download:
-    """A file. `read(start, end)` yields its bytes from `start` up to but excluding `end`.
+    """A file to be sent as the response.
 
-    `on_send(is_range)` is called before bytes are sent, so not for HEAD or a 304. `link` returns a
-    URL to which requests are redirected instead, or None.
+    `read(start, end)` yields the bytes from `start` up to but excluding `end`. `on_send(is_range)`
+    is called before bytes are sent. It is not called for HEAD requests and 304 responses. `link()`
+    returns a URL to redirect to instead of sending bytes, or None.
     """
 
     read: Callable[[int, int], Iterator[bytes]]
@@ -67,7 +68,10 @@ class Download:
 def build_envelope(
     schema_class: type[Schema], *, many: bool, nullable: bool = False
 ) -> type[Schema]:
-    """Return the response schema for a page (`many`) or a record, which may be `nullable`."""
+    """Return the schema of a response with a page of records (`many`) or with one record.
+
+    If `nullable`, the record may be null.
+    """
     name = schema_class.__name__ + ("OrNull" if nullable else "")
     data: fields.Field[Any] = fields.Nested(schema_class, required=True, allow_none=nullable)
     meta: fields.Field[Any] = fields.Dict(required=True)
@@ -89,7 +93,7 @@ def encode(value: object) -> bytes:
 
 
 def json_response(body: bytes, status: int, headers: dict[str, str] | None = None) -> Response:
-    """Return a response with JSON `body`."""
+    """Return a response whose body is the encoded JSON in `body`."""
     response = Response(body, status, mimetype="application/json")
     if headers:
         response.headers.update(headers)
@@ -120,7 +124,10 @@ def _build_disposition(name: str, *, inline: bool) -> str:
 
 
 def _parse_range(size: int) -> tuple[int, int] | None:
-    """Return start and end of the single byte range that is requested. Raises 416."""
+    """Return the start and end of the requested byte range, or None to send the whole file.
+
+    Several ranges in one request are ignored. Raises 416 if the range is outside the file.
+    """
     header = parse_range_header(request.headers.get("Range"))
     if header is None or header.units != "bytes" or len(header.ranges) != 1:
         return None
@@ -136,7 +143,11 @@ def _parse_range(size: int) -> tuple[int, int] | None:
 
 
 def build_download(file: Download) -> Response:
-    """Return the response that streams a file: 200, 206 for a byte range, or 304."""
+    """Return the response that sends a file.
+
+    The status is 200, 206 for a byte range, 304 if the client has the file already, or 307 for a
+    link.
+    """
     tag = f'"{file.etag}"'
     headers = {
         "ETag": tag,
@@ -168,19 +179,20 @@ def build_download(file: Download) -> Response:
 
 
 def get_dumper(returns: type[Schema], *, many: bool) -> Dumper:
-    """Return the dumper of responses.
+    """Return a function that converts a handler's records to dicts for the response.
 
-    Fields in `least_roles` are null for callers with a lower role.
+    The schema may map field names to roles in `min_roles`. These fields are null for callers with
+    a lower role.
     """
-    least_roles: Mapping[str, Role] = getattr(returns, "least_roles", {})
-    if not least_roles:
+    min_roles: Mapping[str, Role] = getattr(returns, "min_roles", {})
+    if not min_roles:
         return partial(dump_many, returns) if many else compile_dumper(returns)
 
     def dump(record: Any) -> Any:
         role = g.get("role")
         hidden_names = frozenset(
             name
-            for name, required_role in least_roles.items()
+            for name, required_role in min_roles.items()
             if role is None or role < required_role
         )
         if many:

@@ -1,6 +1,6 @@
 """Routing that prefers routes with a literal segment to routes with a parameter.
 
-If the literal route lacks the method, werkzeug tries the routes with parameters as well. Then
+If the literal route does not accept the method, werkzeug also tries routes with parameters. Then
 `GET /artifacts/bulk-assign` would look up a record `bulk-assign` (404), and `Allow` would list the
 methods of both routes. With this module, a parameter never matches a literal segment of another
 route in the same position, so that such a request gets 405 with the methods of its own path.
@@ -23,7 +23,7 @@ def _normalize_path(path: str) -> str:
 
 
 def _find_literals(paths: Iterable[str]) -> dict[str, set[str]]:
-    """Return the literal segments of all paths, by the normalized path that precedes them."""
+    """Map each normalized path prefix to the literal segments that follow it in `paths`."""
     literals: dict[str, set[str]] = defaultdict(set)
     for path in paths:
         segments = _normalize_path(path).split("/")
@@ -34,7 +34,7 @@ def _find_literals(paths: Iterable[str]) -> dict[str, set[str]]:
 
 
 def _build_rule(literals: Mapping[str, set[str]]) -> type[Rule]:
-    class LiteralsFirst(Rule):
+    class LiteralFirstRule(Rule):
         """A rule whose parameters do not match literal segments of other rules."""
 
         def get_converter(
@@ -45,14 +45,14 @@ def _build_rule(literals: Mapping[str, set[str]]) -> type[Rule]:
             kwargs: Mapping[str, object],
         ) -> BaseConverter:
             converter = super().get_converter(variable_name, converter_name, args, kwargs)
-            before, _, _ = self.rule.partition(f":{variable_name}>")
-            excluded = literals.get(_normalize_path(before.rpartition("/")[0]))
+            preceding_path, _, _ = self.rule.partition(f":{variable_name}>")
+            excluded = literals.get(_normalize_path(preceding_path.rpartition("/")[0]))
             if excluded:
                 names = "|".join(sorted(map(re.escape, excluded)))
                 converter.regex = rf"(?!(?:{names})\Z){converter.regex}"
             return converter
 
-    return LiteralsFirst
+    return LiteralFirstRule
 
 
 @contextmanager

@@ -1,7 +1,7 @@
 """A JSON parser that rejects repeated property names and integers beyond 64 bits.
 
-JSON parsers interpret such text differently. orjson detects malformed text. The parser of the
-standard library detects the other cases, because it passes each object and integer to a hook.
+JSON parsers interpret such text differently. orjson detects malformed text. The standard library's
+parser detects the other cases, because it passes each object and integer to a hook.
 """
 
 import json
@@ -15,9 +15,9 @@ MAX_SAFE_INT = 2**53 - 1
 """The largest integer that every JSON parser holds exactly (RFC 8259, section 6)."""
 _INT_DIGITS = 19  # integers with fewer digits fit into 64 bits
 _MIN_INT, _MAX_INT = -(2**63), 2**64 - 1
-_ECHO_LENGTH = 64
+_MAX_ECHO_LENGTH = 64
 
-Malformed = orjson.JSONDecodeError
+MalformedError = orjson.JSONDecodeError
 
 
 class NestedTooDeeplyError(ValueError):
@@ -29,10 +29,10 @@ def parse(text: bytes | str, field: str | None = None) -> object:
 
     Args:
         text: the JSON text.
-        field: the field that error messages name; by default, the property or the body.
+        field: the field that errors refer to. By default, it is the repeated property or `body`.
 
     Raises:
-        Malformed: the text is not JSON.
+        MalformedError: the text is not JSON.
         NestedTooDeeplyError: the text has too many levels.
         ApiError: 400 if the text is well-formed but ambiguous.
     """
@@ -49,7 +49,7 @@ def parse(text: bytes | str, field: str | None = None) -> object:
         number = int(digits) if len(digits) <= _INT_DIGITS + 2 else None
         if number is None or not _MIN_INT <= number <= _MAX_INT:
             raise errors.invalid(
-                f"The number {digits[:_ECHO_LENGTH]} is too large to be represented exactly."
+                f"The number {digits[:_MAX_ECHO_LENGTH]} is too large to be represented exactly."
                 " Send it as text.",
                 field or "body",
             )
@@ -68,7 +68,7 @@ def _build_duplicate_error(pairs: list[tuple[str, Any]], field: str | None) -> e
         if name in seen:
             break
         seen.add(name)
-    shown_name = name.replace("\x00", "")[:_ECHO_LENGTH]
+    shown_name = name.replace("\x00", "")[:_MAX_ECHO_LENGTH]
     return errors.invalid(
         f"The property `{shown_name}` is sent more than once.", field or shown_name or "body"
     )

@@ -1,4 +1,4 @@
-"""Multipart uploads. The file is hashed and written to storage while it is received."""
+"""Multipart uploads. The file is hashed and written to storage while it is being received."""
 
 from collections.abc import Callable
 from typing import IO, Any, cast
@@ -10,7 +10,7 @@ from werkzeug.formparser import FormDataParser
 from app.kit import capacity, container, errors
 from app.kit.api import requests
 from app.kit.api.encodings import BodyReader, is_encoded
-from app.kit.api.fields import FORM_BYTES, UploadSchema
+from app.kit.api.fields import MAX_FORM_BYTES, UploadSchema
 from app.kit.errors import ApiError
 from app.kit.storage import Staged, TooLarge
 
@@ -18,7 +18,7 @@ _MAX_PARTS = 50
 
 
 class _Sink:
-    """The file object into which werkzeug writes a part: a staged file of the storage."""
+    """A file object that writes to a staged file. werkzeug writes an uploaded part to it."""
 
     def __init__(self, staged: Staged) -> None:
         self.staged = staged
@@ -42,13 +42,13 @@ def read(schema: UploadSchema) -> dict[str, Any]:
     exceeds the limit, 422 if the form is invalid, and 503 if the disk is full.
     """
     limit = container.settings().max_upload_bytes
-    if (request.content_length or 0) > limit + FORM_BYTES:
+    if (request.content_length or 0) > limit + MAX_FORM_BYTES:
         raise _build_size_error(limit)
     staged: list[Staged] = []
 
     def open_part(*_: object, **__: object) -> IO[bytes]:
         if staged:
-            raise errors.unprocessable("file", "Exactly one file is expected.")
+            raise errors.unprocessable("file", "Send exactly one file.")
         context = container.current().storage.stage(limit)
         staged.append(context.__enter__())
         g.setdefault("staged", []).append(context)
@@ -75,12 +75,12 @@ def read(schema: UploadSchema) -> dict[str, Any]:
 class Upload:
     """An uploaded file.
 
-    `name` and the media type `declared` come from the client. `staged` has the size and sha256.
+    `name` and `declared_media_type` come from the client. `staged` has the size and the SHA-256.
     """
 
     def __init__(self, part: FileStorage, staged: Staged) -> None:
         self.name = part.filename or ""
-        self.declared = part.mimetype or None
+        self.declared_media_type = part.mimetype or None
         self.staged = staged
 
 
@@ -96,11 +96,11 @@ def _build_size_error(limit: int) -> ApiError:
 def _parse_form(
     open_part: Callable[..., IO[bytes]], limit: int
 ) -> tuple[dict[str, Any], MultiDict[str, FileStorage]]:
-    body = BodyReader(limit + FORM_BYTES, lambda: _build_size_error(limit))
+    body = BodyReader(limit + MAX_FORM_BYTES, lambda: _build_size_error(limit))
     length = None if is_encoded() else request.content_length
     parser = FormDataParser(
         stream_factory=open_part,
-        max_form_memory_size=FORM_BYTES,
+        max_form_memory_size=MAX_FORM_BYTES,
         max_form_parts=_MAX_PARTS,
         silent=False,
     )
@@ -125,7 +125,10 @@ def _parse_form(
 
 
 def digest(body: dict[str, Any]) -> bytes:
-    """Return bytes that identify an upload (file hash, file name, form) for idempotency keys."""
+    """Return bytes that identify an upload by file hash, file name and form fields.
+
+    Idempotency keys compare them, because the raw body is not kept.
+    """
     upload: Upload | None = body.get("file")
     fields = sorted((k, str(v)) for k, v in body.items() if k != "file")
     if upload is None:

@@ -1,4 +1,4 @@
-"""Background jobs that fold and check counts."""
+"""Periodic background jobs that fold deltas into cells and check the counts."""
 
 from app.kit.counters import upkeep
 from app.kit.jobs import Job, enqueue_many, handler, periodic
@@ -24,7 +24,7 @@ def check(_: Job) -> None:
 
 @handler("counters.check_organization", queue="maintenance")
 def check_organization(job: Job) -> None:
-    """Compare the counts of an organization with the rows, and repair wrong ones."""
+    """Compare the counts of an organization with the rows, and repair wrong counts."""
     assert job.organization_id is not None
     upkeep.check(job.organization_id, job.args["slug"], job.checkpoint)
 

@@ -1,4 +1,4 @@
-"""The tables of counts. Triggers and functions in the database write them."""
+"""The tables that store counts. Triggers and functions in the database write them."""
 
 from uuid import UUID
 
@@ -29,7 +29,9 @@ class Count(TenantModel, db.Base):
 
 
 class CountDelta(db.Base):
-    """The change by one statement, until it is folded into the cells. `xact` is its transaction.
+    """A change to a count by one statement, until it is folded into the cells.
+
+    `xact` is the id of the transaction that made the change.
 
     `organization_id` is not a foreign key, so that a write to a counted table does not lock the
     organization.

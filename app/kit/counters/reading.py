@@ -30,16 +30,17 @@ from app.kit.periods import Column, within
 
 @dataclass(frozen=True)
 class Between:
-    """A period by which a list is filtered.
+    """A filter that restricts a list to a period.
 
     Attributes:
         bucket: the facet that is computed from `column`.
-        column: the column with the time.
+        column: the column that contains the time.
         after: start of the period.
         before: end of the period.
-        rows: selects the rows of the list regardless of the period, with the facets to show under
-            their names and the measure as `measure`. It counts the rows at the edges of the period,
-            outside of whole buckets, for which it needs an index.
+        rows: statement that selects the rows of the list regardless of the period. Its columns are
+            the facets to show and, if the source has one, the measure as `measure`. It is used to
+            count the rows at the edges of the period that do not fill a whole bucket, and needs an
+            index for them.
     """
 
     bucket: str
@@ -48,34 +49,36 @@ class Between:
     before: datetime | None
     rows: Select[Any]
 
-    def period(self, after: datetime | None, before: datetime | None) -> list[ColumnElement[bool]]:
-        """Return the conditions of a period."""
+    def build_conditions(
+        self, after: datetime | None, before: datetime | None
+    ) -> list[ColumnElement[bool]]:
+        """Return the conditions for rows with `after <= column < before`."""
         return within(self.column, after, before)
 
-    def edges(self, unit: int) -> tuple[Span | None, list[tuple[int, list[ColumnElement[bool]]]]]:
-        """Return the span of whole buckets in the period, and the conditions of rows at its edges.
+    def split(self, unit: int) -> tuple[Span | None, list[tuple[int, list[ColumnElement[bool]]]]]:
+        """Split the period into a span of whole buckets and conditions for rows at its edges.
 
         Each condition has a sign: 1 if its rows are added, or -1 if they are in the buckets but not
         in the period.
         """
-        period = self.period(self.after, self.before)
+        whole_period = self.build_conditions(self.after, self.before)
         try:
             first = None if self.after is None else spans.round_up(self.after, unit)
             end = None if self.before is None else spans.round_down(self.before, unit)
-        except OverflowError:  # outside of the calendar
-            return None, [(1, period)]
+        except OverflowError:  # a bucket at the edge is outside the calendar
+            return None, [(1, whole_period)]
         if first is not None and end is not None and first >= end:
-            return None, [(1, period)]
+            return None, [(1, whole_period)]
         edges: list[tuple[int, list[ColumnElement[bool]]]] = []
         if first is not None:
-            edges.append((1, [*self.period(self.after, None), self.column <= first]))
+            edges.append((1, [*self.build_conditions(self.after, None), self.column <= first]))
         if end is not None and end != self.before:
             edges.append((1, [*within(self.column, None, self.before), self.column > end]))
         elif end is not None:
             # The bucket includes its end, but the period may not.
-            last = self.column == end
-            edges.append((1, [*within(self.column, None, self.before), last]))
-            edges.append((-1, [last]))
+            is_at_end = self.column == end
+            edges.append((1, [*within(self.column, None, self.before), is_at_end]))
+            edges.append((-1, [is_at_end]))
         return Span(self.bucket, first, end), edges
 
 
@@ -87,10 +90,10 @@ def select_cells(
     span: Span | None = None,
     organization_id: UUID | None = None,
 ) -> Subquery:
-    """Return the cells of a source that match `where`, with `shown_facets`, n and total.
+    """Return a subquery for the cells of a source that match `where`.
 
-    A combination of facets may occur in several rows, which must be added. Raises LookupError if no
-    cube has all these facets.
+    Its columns are `shown_facets`, `n` and `total`. It may have several rows with the same facets,
+    which the caller must add up. Raises LookupError if no cube has all requested facets.
     """
     return _select_cells(
         source, shown_facets, where, organization_id or tenancy.current_organization_id(), span
@@ -103,10 +106,10 @@ def select_prepared_cells(
     where: Where | None = None,
     span: PreparedSpan | None = None,
 ) -> Subquery:
-    """Return the cells of a source for a prepared statement; by default, all cells.
+    """Return the same subquery as `select_cells` for use in a prepared statement.
 
-    The statement takes the organization as parameter `organization_id`, and the parameters of
-    `where` and of the span (`name_bounds`).
+    The prepared statement has the parameter `organization_id`, and the parameters that `where` and
+    the span (`name_bounds`) require. Without `where` and `span`, it reads all cells.
     """
     return _select_cells(source, shown_facets, where or {}, None, span)
 
@@ -127,12 +130,15 @@ def _select_cells(
 def select_cells_between(
     source: Source, shown_facets: Sequence[str], where: Where, between: Between
 ) -> Subquery:
-    """Return the cells of a period. Rows at its edges, outside of whole buckets, are added."""
+    """Return a subquery like `select_cells` for the rows in a period.
+
+    It adds up whole buckets, and counts the rows at the edges of the period one by one.
+    """
     levels = source.find_levels(between.bucket, {*shown_facets, *where}, where)
     unit = levels[-1].length if levels else None
-    span, edges = between.edges(unit or spans.HOUR)
+    span, edges = between.split(unit or spans.HOUR)
     if unit is None:
-        span, edges = None, [(1, between.period(between.after, between.before))]
+        span, edges = None, [(1, between.build_conditions(between.after, between.before))]
     parts: list[Select[Any]] = []
     for sign, conditions in edges:
         rows = between.rows.where(*conditions).subquery()
@@ -152,9 +158,10 @@ def build_total(
     between: Between | None = None,
     organization_id: UUID | Sequence[UUID] | None = None,
 ) -> ColumnElement[int]:
-    """Return the number of rows of a source that match `where`. Raises LookupError.
+    """Return an SQL expression for the number of rows of a source that match `where`.
 
-    Counts the rows of the current organization, or of the given organization or organizations.
+    It counts the rows of the current organization, or of the organizations in `organization_id`.
+    Raises LookupError if no cube has all requested facets.
     """
     counted_organization = organization_id
     if counted_organization is None:
@@ -163,8 +170,8 @@ def build_total(
         return _select_sum(source, where, counted_organization, None)
     levels = source.find_levels(between.bucket, where, where)
     if not levels:
-        return count(between.rows.where(*between.period(between.after, between.before)))
-    span, edges = between.edges(levels[-1].length or 0)
+        return count(between.rows.where(*between.build_conditions(between.after, between.before)))
+    span, edges = between.split(levels[-1].length or 0)
     result: ColumnElement[int] = literal(0, BigInteger)
     for sign, conditions in edges:
         rows = count(between.rows.where(*conditions))
@@ -175,18 +182,18 @@ def build_total(
 
 
 def build_prepared_total(
-    source: Source, where: Where, *, several: bool = False
+    source: Source, where: Where, *, many_organizations: bool = False
 ) -> ColumnElement[int]:
-    """Return the same as `build_total` for a prepared statement.
+    """Return the same expression as `build_total` for use in a prepared statement.
 
-    The statement takes the organization as parameter `organization_id`, or with `several` a list of
-    organizations as parameter `organization_ids`.
+    The prepared statement has the parameter `organization_id`, or with `many_organizations` the
+    parameter `organization_ids`, a list.
     """
-    return _select_sum(source, where, ORGANIZATION_LIST if several else None, None)
+    return _select_sum(source, where, ORGANIZATION_LIST if many_organizations else None, None)
 
 
 def count(rows: Select[Any]) -> ColumnElement[int]:
-    """Return the number of rows of a statement, which PostgreSQL counts one by one."""
+    """Return an SQL expression that counts the rows of a statement one by one."""
     return select(func.count()).select_from(rows.subquery()).scalar_subquery()
 
 

@@ -1,7 +1,7 @@
 """The counted tables (sources), and the cubes that hold their counts.
 
-Migrations create the same definitions in the database (`migrations/counting.py`). A test compares
-both.
+Migrations create the same definitions in the database (`migrations/counting.py`). A test checks
+that both are equal.
 """
 
 from collections.abc import Collection
@@ -14,9 +14,10 @@ SOURCES: dict[str, "Source"] = {}
 
 @dataclass(frozen=True)
 class Cube:
-    """Counts by facets. Readers select cells by one value of `key` or a range of `bucket`.
+    """A set of cells that count the rows of a source by the same facets.
 
-    A bucket is a month, a day or an hour: the first `length` characters of its facet.
+    Readers select cells by one value of `key` or by a range of buckets. `bucket` is a facet with a
+    time. Its first `length` characters are the bucket: a month, a day or an hour.
     """
 
     name: str
@@ -44,16 +45,16 @@ class Source:
     def find_cube(self, facets: Collection[str], keys: Collection[str] = ()) -> Cube | None:
         """Return the smallest cube without a bucket that covers these facets, or None.
 
-        If the cube has a key, the key is one of `keys`.
+        A cube with a key is returned only if the key is in `keys`.
         """
-        matching = (
+        matching_cubes = (
             cube
             for cube in self.cubes
             if cube.bucket is None
             and cube.covers(facets)
             and (cube.key is None or cube.key in keys)
         )
-        return next(matching, None)
+        return next(matching_cubes, None)
 
     def find_levels(
         self,
@@ -64,9 +65,10 @@ class Source:
     ) -> list[Cube]:
         """Return the cubes with this bucket that cover these facets, the coarsest first.
 
-        `level` selects the cube with buckets of this length.
+        A cube with a key is returned only if the key is in `keys`. If there are such cubes, only
+        they are returned. `level` selects the cube whose buckets have this length.
         """
-        matching = [
+        matching_cubes = [
             cube
             for cube in self.cubes
             if cube.bucket == bucket
@@ -74,12 +76,12 @@ class Source:
             and cube.covers(facets)
             and (cube.key is None or cube.key in keys)
         ]
-        keyed = [cube for cube in matching if cube.key is not None]
-        return sorted(keyed or matching, key=lambda cube: cube.length or 0)
+        keyed_cubes = [cube for cube in matching_cubes if cube.key is not None]
+        return sorted(keyed_cubes or matching_cubes, key=lambda cube: cube.length or 0)
 
 
 def to_facet(value: object) -> str:
-    """Return the facet of a value, as the database computes it."""
+    """Convert a value to the text that the database uses as its facet."""
     if value is None:
         return ""
     if isinstance(value, bool):

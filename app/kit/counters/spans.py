@@ -1,11 +1,11 @@
-"""Splitting of periods into buckets: months, days and hours."""
+"""Division of periods into buckets of a month, a day or an hour."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
 MONTH, DAY, HOUR = 7, 10, 13
-"""The levels of buckets: the number of characters in their names."""
+"""The bucket levels. Each value is the number of characters in the names of its buckets."""
 
 _HOUR = timedelta(hours=1)
 _DAY = timedelta(days=1)
@@ -21,7 +21,7 @@ class Range:
 
 
 def format_bucket(at: datetime, level: int) -> str:
-    """Return the name of the bucket that starts at `at`: its time in UTC, as `level` characters."""
+    """Return the name of the bucket that starts at `at`: the first `level` characters in UTC."""
     utc = at.astimezone(UTC)
     return utc.isoformat()[:level]
 
@@ -36,7 +36,7 @@ def round_down(at: datetime, level: int) -> datetime:
 
 
 def round_up(at: datetime, level: int) -> datetime:
-    """Return the first start of a bucket, in UTC, that is not before `at`."""
+    """Return the start, in UTC, of the first bucket that does not start before `at`."""
     down = round_down(at, level)
     return down if down == at else _get_next_start(down, level)
 
@@ -48,10 +48,10 @@ def _get_next_start(begin: datetime, level: int) -> datetime:
 
 
 def split(levels: Sequence[int], first: datetime | None, end: datetime | None) -> list[Range]:
-    """Return the ranges of buckets that cover a span, as coarse as possible.
+    """Cover a span with ranges of buckets that are as coarse as possible, and return the ranges.
 
-    `levels` is ordered from coarse to fine. `first` and `end` are starts of buckets of the finest
-    level. None means no bound.
+    `levels` is ordered from coarse to fine. `first` and `end` are start times of buckets of the
+    finest level. None means no bound.
     """
     level, *finer_levels = levels
     inner_first = None if first is None else round_up(first, level)

@@ -1,6 +1,7 @@
-"""The SQL that reads cells and deltas.
+"""Builders for the SQL that reads cells and deltas.
 
-It is built as text, because building it from SQLAlchemy expressions takes longer than running it.
+The SQL is built as text, because building it from SQLAlchemy expressions takes longer than running
+it.
 """
 
 import re
@@ -17,31 +18,31 @@ from app.kit.counters.sources import Cube, Source, to_facet
 _ORGANIZATION = "organization_id"
 _ORGANIZATIONS = "organization_ids"
 ORGANIZATION_LIST = "several"
-"""Stands for a list of organizations that a prepared statement takes as a parameter."""
+"""A placeholder for a list of organizations that a prepared statement takes as a parameter."""
 _PARAMETER = re.compile(r"(?<![:\w]):([a-z]\w*)")
 
 
 class Query(str):
-    """SQL for a SELECT that returns the accepted values of a facet."""
+    """The SQL of a SELECT that returns the accepted values of a facet."""
 
     __slots__ = ()
 
 
 class Below(str):
-    """The value that a facet must be below, in the order of texts."""
+    """An exclusive upper bound for a facet, which is compared as text."""
 
     __slots__ = ()
 
 
 class Parameter(str):
-    """The name of a parameter of a prepared statement: an array of texts."""
+    """The name of a prepared statement's parameter, for example for an array of texts."""
 
     __slots__ = ()
 
 
 Where = Mapping[str, Any]
-"""The accepted values of facets: one value, a list of values, a `Query`, a `Parameter`, or `Below`
-a value."""
+"""A mapping from facets to their accepted values: one value, a list of values, a `Query`, a
+`Parameter` or a `Below`."""
 _Filters = Mapping[str, Sequence[str] | Query | Below | Parameter]
 
 HORIZON = (
@@ -55,8 +56,8 @@ restored dump may contain, is ignored."""
 class Span(NamedTuple):
     """Buckets of a facet from `first` up to but excluding `end`. None means no bound.
 
-    Both are starts of buckets of the finest cube. With `level`, only buckets of that level are
-    read, and may be shown.
+    `first` and `end` are start times of buckets of the finest cube. If `level` is set, only buckets
+    of that level are read, and the bucket can be one of the shown facets.
     """
 
     bucket: str
@@ -66,7 +67,7 @@ class Span(NamedTuple):
 
 
 class PreparedSpan(NamedTuple):
-    """Buckets of a facet as parameters of a prepared statement; `list_bounds` has their values."""
+    """A span whose bounds are parameters of a prepared statement (see `list_bounds`)."""
 
     bucket: str
 
@@ -76,7 +77,7 @@ _MAX_RANGES = 2
 
 
 def name_bounds(levels: Sequence[int]) -> list[str]:
-    """Return the names of a prepared span's parameters, which are texts."""
+    """Return the names of a prepared span's parameters. The type of each parameter is text."""
     parts = [(level, number) for level in levels for number in range(_MAX_RANGES)]
     parts.append((spans.HOUR, _MAX_RANGES))
     return [f"{side}_{level}_{number}" for level, number in parts for side in ("first", "end")]
@@ -100,8 +101,8 @@ def list_bounds(levels: Sequence[int], first: datetime, end: datetime) -> list[s
 class Statement:
     """A builder of SQL and its parameters, for one or several organizations.
 
-    With None, it builds a prepared statement with the parameter `organization_id`; with
-    ORGANIZATION_LIST, a prepared statement with the parameter `organization_ids`.
+    If `organization_id` is None, it builds a prepared statement with the parameter
+    `organization_id`. If it is ORGANIZATION_LIST, the parameter is `organization_ids`.
     """
 
     def __init__(self, organization_id: UUID | Sequence[UUID] | str | None) -> None:
@@ -120,21 +121,21 @@ class Statement:
     def as_select(
         self, sql: str, columns: Mapping[str, Any], values: Mapping[str, Any] | None = None
     ) -> TextualSelect:
-        """Return SQL with its parameters for use in another statement; `values` adds parameters."""
+        """Return the SQL with its parameters as a SELECT. `values` adds parameters."""
         return self.as_text(sql, values).columns(**columns)
 
     def as_text(self, sql: str, values: Mapping[str, Any] | None = None) -> TextClause:
-        """Return SQL with its parameters as a statement; `values` adds parameters."""
-        # Unique names, because another statement may contain several statements of this class.
+        """Return the SQL with its parameters as a statement. `values` adds parameters."""
+        # The names are unique, because a statement may contain several statements of this class.
         all_values = {**self._values, **(values or {})}
         used_names = sorted(set(_PARAMETER.findall(sql)))
-        binds: list[BindParameter[Any]] = [
+        bind_parameters: list[BindParameter[Any]] = [
             bindparam(name, all_values[name], unique=True)
             if name not in self._parameters
             else bindparam(name)
             for name in used_names
         ]
-        return text(sql).bindparams(*binds)
+        return text(sql).bindparams(*bind_parameters)
 
     def select_cells(
         self,
@@ -143,7 +144,10 @@ class Statement:
         where: Where,
         span: Span | PreparedSpan | None,
     ) -> str:
-        """Return a SELECT of `shown_facets`, n and total. Raises LookupError if no cube fits."""
+        """Return a SELECT with the columns `shown_facets`, `n` and `total`.
+
+        Raises LookupError if no cube has all requested facets.
+        """
         filters = {facet: _to_facets(value) for facet, value in where.items()}
         needed_facets = {*shown_facets, *filters}
         parts = []
@@ -238,7 +242,7 @@ class Statement:
                 conditions.append(f"{columns[name]} = {self.add(values[0])}")
             else:
                 conditions.append(f"{columns[name]} = ANY (CAST({self.add(values)} AS text[]))")
-        # The index of a table only supports comparisons in its own collation.
+        # The indexes of the tables support only comparisons in the collation of the columns.
         facets = "".join(f'{columns[name]} COLLATE "default" AS {name}, ' for name in shown_facets)
         return f"SELECT {facets}n, total FROM {table} WHERE {' AND '.join(conditions)}"  # noqa: S608 - consists of constants
 
@@ -250,7 +254,7 @@ class Statement:
         return f"({' AND '.join(bounds)})"
 
     def _bind(self, value: str) -> str:
-        """Return the placeholder of a value, or of a parameter of a prepared statement."""
+        """Return the placeholder for a value or for a prepared statement's parameter."""
         if not isinstance(value, Parameter):
             return self.add(value)
         self._parameters.add(value)

@@ -1,4 +1,4 @@
-"""Folding of deltas into cells, and repair of cells that differ from the counted rows."""
+"""Functions that fold deltas into cells, and repair cells that differ from the counted rows."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -17,10 +17,11 @@ from app.kit.logging import get_logger
 log = get_logger(__name__)
 
 BATCH = 5_000
-"""The number of deltas that are folded in one transaction."""
+"""The maximum number of deltas that one transaction folds."""
 BACKLOG = 10_000
 """The number of unfolded deltas of an organization above which a reader folds deltas itself. Adding
-up this many takes one or two milliseconds, so reads stay fast even if no worker runs."""
+up this many deltas takes one or two milliseconds, so reads stay fast even if no worker is
+running."""
 _CHECK_EVERY = 100
 _REASON = "maintains the counts of every organization"
 
@@ -37,12 +38,12 @@ _DIFFERENCES = text("SELECT * FROM count_differences(:organization, :source)")
 _REPAIR = text("SELECT repair_counts(:organization, :source)")
 _ORGANIZATIONS = text("SELECT id, slug FROM organizations ORDER BY id")
 _NO_TIMEOUT = text("SET LOCAL statement_timeout = 0")
-_reads = count(1)
+_read_counter = count(1)
 
 
 @dataclass(frozen=True)
 class Difference:
-    """A wrong cell. Its count is off by `n`, its sum by `total`."""
+    """A cell that differs from the counted rows. Its count is off by `n`, its sum by `total`."""
 
     organization: str
     source: str
@@ -55,7 +56,7 @@ class Difference:
 
 
 def fold(checkpoint: Callable[[], None]) -> int:
-    """Fold all deltas in batches, and return their number. `checkpoint` commits."""
+    """Fold all deltas in batches, and return how many were folded. `checkpoint` commits."""
     folded = 0
     while True:
         with tenancy.across_organizations(reason=_REASON):
@@ -67,13 +68,14 @@ def fold(checkpoint: Callable[[], None]) -> int:
 
 
 def fold_backlog() -> None:
-    """Fold a batch of deltas of the current organization if it has more than `BACKLOG`.
+    """Fold one batch of deltas if the current organization has more than `BACKLOG`.
 
-    Readers call this; only every 100th call checks. Uses a separate connection, and only logs
-    database errors. Does nothing if all organizations are bound.
+    Readers call this, but only every 100th call checks the number of deltas. It uses a separate
+    connection, and logs database errors instead of raising them. It does nothing if all
+    organizations are bound.
     """
     organization_id = tenancy.find_organization_id()
-    if organization_id is None or next(_reads) % _CHECK_EVERY:
+    if organization_id is None or next(_read_counter) % _CHECK_EVERY:
         return
     try:
         with db.open_autocommit() as connection:
@@ -99,7 +101,8 @@ def list_sources() -> list[str]:
 def find_differences(organization_id: UUID, slug: str) -> Iterator[Difference]:
     """Yield the cells of an organization that differ from the counted rows.
 
-    Each source is compared in one statement, so concurrent writes and folds do not matter.
+    Each source is compared in one statement, so concurrent writes and folds do not affect the
+    result.
     """
     for source in list_sources():
         for row in _run_statement(_DIFFERENCES, organization_id, source):
@@ -117,15 +120,16 @@ def repair(organization_id: UUID, source: str) -> int:
 
 
 def check(organization_id: UUID, slug: str, checkpoint: Callable[[], None]) -> int:
-    """Repair the wrong cells of an organization, and return their number.
+    """Compare the counts of an organization with the rows, and repair wrong cells.
 
-    Only a bug causes wrong cells, so they are logged as an error. `checkpoint` commits.
+    Returns how many cells were wrong. Only a bug causes wrong cells, so they are logged as an
+    error. `checkpoint` commits.
     """
     repaired_count = 0
     for source in list_sources():
         # Comparing takes no lock, so folding is only blocked if there is something to repair.
-        differs = bool(_run_statement(_DIFFERENCES, organization_id, source))
-        repaired = repair(organization_id, source) if differs else 0
+        has_differences = bool(_run_statement(_DIFFERENCES, organization_id, source))
+        repaired = repair(organization_id, source) if has_differences else 0
         checkpoint()
         if repaired:
             log.error("counts.repaired", organization=slug, source=source, cells=repaired)

@@ -1,5 +1,6 @@
-"""Client-side timeouts of the database, so that a server that hangs or vanishes blocks no thread.
+"""Client-side timeouts for database connections.
 
-`deadlines` defines options of libpq, `connections` the connection class of the pools, `probe` a
-health check with a timeout, and `guard` the thread that runs it and opens the circuit breaker.
+With them, a server that hangs or disappears does not block any thread. `deadlines` defines libpq
+options, `connections` defines the connection class of the pools, and `probe` defines a health check
+with a timeout. `guard` defines the thread that runs the health check and opens the circuit breaker.
 """

@@ -1,4 +1,4 @@
-"""The connection class of the pools. Another thread can shut a connection down."""
+"""The connection class of the pools. Another thread can shut down such a connection."""
 
 import os
 import select
@@ -14,7 +14,10 @@ class Watcher(Protocol):
     """The methods of the guard that connections call."""
 
     def connecting(self, dsn: str) -> AbstractContextManager[None]:
-        """Watch an attempt to connect. Raises OperationalError if the database is unreachable."""
+        """Watch an attempt to connect.
+
+        Raises OperationalError if the database is known to be unreachable.
+        """
 
     def add(self, connection: "Connection") -> None:
         """Watch a connection."""
@@ -44,24 +47,24 @@ class Connection(extensions.connection):
 
     @property
     def is_waiting(self) -> bool:
-        """Return whether a statement is running.
+        """Return whether a statement is running on this connection.
 
-        Any thread may call this while it prevents the connection from being closed. libpq reads the
-        status from memory, so a race can only return an outdated value.
+        Any thread may call this, but must prevent the connection from being closed meanwhile. libpq
+        reads the status from memory, so a race can only return an outdated value.
         """
         status: int = self.info.transaction_status
         return status == extensions.TRANSACTION_STATUS_ACTIVE
 
     @property
     def is_dead(self) -> bool:
-        """Return whether the server has closed this idle connection, or is about to.
+        """Return whether the server has closed this idle connection, or is closing it.
 
-        Nothing is sent. A server writes to an idle connection only when it closes it.
+        The check sends nothing. A server writes to an idle connection only before closing it.
         """
         return bool(self._poller.poll(0))
 
     def shut_down(self) -> None:
-        """Wake the thread that waits for the server; it raises OperationalError."""
+        """Shut down the socket. A thread that is waiting for the server gets OperationalError."""
         if self._descriptor is None:
             return
         duplicate = socket.socket(fileno=self._descriptor)

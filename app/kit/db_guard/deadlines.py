@@ -1,4 +1,4 @@
-"""Timeouts of libpq. This module imports no other package, because the supervisor uses it."""
+"""libpq timeouts. This module imports no other package, because the supervisor uses it."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -8,13 +8,13 @@ CONNECT_SECONDS = 3
 
 LIBPQ: Mapping[str, Any] = {
     "connect_timeout": CONNECT_SECONDS,
-    # A host that vanishes or restarts during a statement is detected within four seconds. The user
-    # timeout, in milliseconds, is for data that is not acknowledged.
+    # A host that disappears or restarts during a statement is detected within four seconds. The
+    # user timeout, in milliseconds, limits how long sent data may stay unacknowledged.
     "keepalives": 1,
     "keepalives_idle": 2,
     "keepalives_interval": 1,
     "keepalives_count": 2,
     "tcp_user_timeout": 4_000,
 }
-"""Options of every connection. They do not detect a server process that hangs, because its kernel
-still acknowledges data; `guard` detects it."""
+"""libpq options for every connection. They do not detect a server process that hangs, because its
+kernel still acknowledges data. `guard` detects this case."""

@@ -27,10 +27,10 @@ from app.kit.logging import get_logger
 log = get_logger(__name__)
 
 PROBE_SECONDS = 2.5
-"""The time after which a server that has not responded to `SELECT 1` counts as down."""
+"""The time in seconds after which a server that has not responded to `SELECT 1` counts as down."""
 _POLL_SECONDS = 0.5
 RETRY_SECONDS = 0.1
-"""The minimum pause after a failed attempt to connect."""
+"""The minimum pause in seconds after a failed attempt to connect."""
 _KEEP_PROBE_SECONDS = 30.0
 _APPLICATION_NAME = "labeling-probe"
 
@@ -65,7 +65,7 @@ class Guard:
 
     @property
     def connection_factory(self) -> Callable[..., Connection]:
-        """Return the `connection_factory` for `psycopg2.connect`."""
+        """Return a `connection_factory` for psycopg2 whose connections this guard watches."""
         return partial(Connection, self)
 
     @property
@@ -75,9 +75,13 @@ class Guard:
 
     @contextmanager
     def connecting(self, dsn: str) -> Iterator[None]:
-        """Watch an attempt to connect. Raises OperationalError if the attempt would be futile."""
-        started = time.monotonic()
-        if self._is_open or started - self._failed_at < RETRY_SECONDS:
+        """Watch an attempt to connect.
+
+        Raises OperationalError if the database is known to be unreachable, or if the last attempt
+        failed less than RETRY_SECONDS ago.
+        """
+        started_at = time.monotonic()
+        if self._is_open or started_at - self._failed_at < RETRY_SECONDS:
             raise psycopg2.OperationalError(
                 "the database does not respond; the connection will be retried"
             )
@@ -88,7 +92,7 @@ class Guard:
         try:
             yield
         except psycopg2.OperationalError:
-            self._on_connect_failure(time.monotonic() - started)
+            self._on_connect_failure(time.monotonic() - started_at)
             raise
         finally:
             with self._lock:
@@ -112,7 +116,7 @@ class Guard:
             self._start()
 
     def remove(self, connection: Connection) -> None:
-        """Stop watching a connection. It must not be closed before this returns."""
+        """Stop watching a connection. The caller must not close it before this returns."""
         with self._lock:
             self._connections.pop(id(connection), None)
 
@@ -134,16 +138,17 @@ class Guard:
                     self._try_to_close_circuit()
                 elif (suspect := self._find_suspect()) is not None:
                     self._probe_server(suspect)
-                elif self._is_idle():
+                elif self._stop_if_idle():
                     return
             except Exception:
                 # Keep this thread alive. Without it, a hanging server would block other threads.
                 log.exception("database.guard_failed")
 
     def _find_suspect(self) -> Connection | None:
-        """Return a connection that waits for the server now and did at the previous check.
+        """Return a connection that is waiting for the server now, as at the previous check.
 
-        After an attempt to connect timed out, return any connection.
+        After an attempt to connect timed out, return any connection. Return None if no connection
+        needs to be checked.
         """
         with self._lock:
             connections = self._list_connections()
@@ -169,8 +174,8 @@ class Guard:
         elif answer is Answer.REFUSED:
             self._probe = None
 
-    def _is_idle(self) -> bool:
-        """Close an unused probe, and return whether this thread can end."""
+    def _stop_if_idle(self) -> bool:
+        """Close an unused probe. Return True if this thread has nothing to watch and must stop."""
         is_unused = time.monotonic() - self._probe_used_at > _KEEP_PROBE_SECONDS
         if is_unused:
             self._drop_probe()
@@ -211,7 +216,7 @@ class Guard:
 
 
 def _build_dsn(dsn: str, connection: Connection) -> str:
-    """Return the DSN of the server that a connection uses. `dsn` may list several servers."""
+    """Return `dsn`, which may list several servers, limited to the server that is in use."""
     server = {"host": connection.info.host, "port": connection.info.port}
     return str(make_dsn(dsn, application_name=_APPLICATION_NAME, **server))
 

@@ -12,7 +12,7 @@ _EVENTS = {extensions.POLL_READ: select.POLLIN, extensions.POLL_WRITE: select.PO
 
 
 class Answer(Enum):
-    """The result of a probe. REFUSED is an error response, so the server does not hang."""
+    """The result of a probe. REFUSED means that the server does not hang but returned an error."""
 
     OK = "ok"
     REFUSED = "refused"
@@ -20,19 +20,19 @@ class Answer(Enum):
 
 
 class Probe:
-    """Sends `SELECT 1` to one server on a connection that it keeps. For one thread."""
+    """Sends `SELECT 1` to one server, over a connection that it keeps. It is not thread-safe."""
 
     def __init__(self, dsn: str) -> None:
         self._dsn = dsn
         self._connection: extensions.connection | None = None
 
     def ask(self, seconds: float) -> Answer:
-        """Send the query, and wait at most `seconds` for the result."""
+        """Send `SELECT 1`, and wait at most `seconds` for the result."""
         deadline = time.monotonic() + seconds
         had_connection = self._connection is not None
         answer = self._run_query(deadline)
         if answer is Answer.REFUSED and had_connection:
-            # The connection may have been outdated; try a new one.
+            # The kept connection may have been closed. Try a new connection.
             answer = self._run_query(deadline)
         return answer
 
@@ -63,7 +63,7 @@ class Probe:
 
 
 def _wait_until_ready(connection: extensions.connection, deadline: float) -> None:
-    """Wait until an asynchronous connection is ready. Raises TimeoutError."""
+    """Wait until an asynchronous connection is ready. Raises TimeoutError after `deadline`."""
     while (state := connection.poll()) != extensions.POLL_OK:
         poller = select.poll()
         poller.register(connection.fileno(), _EVENTS[state])

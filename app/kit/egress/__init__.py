@@ -1,4 +1,4 @@
-"""The client for requests to other hosts. It never connects to addresses of internal networks."""
+"""The client for requests to other hosts. It does not connect to internal networks by default."""
 
 from app.kit.egress.client import Egress
 from app.kit.egress.network import GuardedNetwork

@@ -1,4 +1,4 @@
-"""The HTTP client for other hosts, which limits time, response size and addresses."""
+"""The HTTP client for other hosts. It limits time, response size and allowed addresses."""
 
 import os
 import re
@@ -25,15 +25,15 @@ log = get_logger("app.egress")
 
 USER_AGENT = release.NAME
 _LOOKUP_SECONDS = 5.0
-# The bytes that may be received in addition to the body: headers, and the framing of chunks, which
-# can take five bytes for each byte of the body.
+# The limit on received bytes also includes the headers, and the framing of chunks, which can take
+# five bytes for each byte of the body.
 _FRAME_FACTOR = 8
 _HEADER_BYTES = 256 * 1024
-_RESERVED = frozenset({"host", "content-length", "transfer-encoding", "accept-encoding"})
+_RESERVED_HEADERS = frozenset({"host", "content-length", "transfer-encoding", "accept-encoding"})
 
 
 @dataclass(slots=True)
-class _Received:
+class _ReceivedResponse:
     """The parts of a response that have been received so far."""
 
     status_code: int | None = None
@@ -44,7 +44,7 @@ class _Received:
     def is_success(self) -> bool:
         return (self.status_code or 0) // 100 == 2  # noqa: PLR2004
 
-    def as_outcome(self, seconds: float, error: str | None, kind: ErrorKind | None) -> Outcome:
+    def build_outcome(self, seconds: float, error: str | None, kind: ErrorKind | None) -> Outcome:
         return Outcome(
             status_code=self.status_code,
             headers=self.headers,
@@ -58,11 +58,11 @@ class _Received:
 class Egress:
     """A client that connects only to addresses that the policy allows.
 
-    All threads share its pooled connections. After a fork, the child opens new ones.
+    All threads share its pooled connections. After a fork, the child opens new connections.
 
     Args:
         policy: the allowed addresses.
-        ca_file: PEM file of authorities that are trusted in addition to the public ones.
+        ca_file: PEM file with certificate authorities to trust in addition to the public ones.
     """
 
     def __init__(self, policy: Policy, *, ca_file: str | None = None) -> None:
@@ -71,10 +71,10 @@ class Egress:
         self._pooled: tuple[int, GuardedAdapter | None] = (0, None)
 
     def check_url(self, url: str) -> None:
-        """Check a URL before it is stored. It is checked again at every request.
+        """Check a URL before it is stored. Every request checks its URL again.
 
         Raises:
-            EgressRefused: its scheme, user name, port or address is not allowed.
+            EgressRefused: the scheme, user name, port or address is not allowed.
         """
         self.resolve_address(*check_target(self.policy, url))
 
@@ -89,7 +89,7 @@ class Egress:
             timeout: limit of the DNS lookup in seconds.
 
         Raises:
-            EgressRefused: the host has no address, or one that is not allowed.
+            EgressRefused: the host has no address, or has an address that is not allowed.
         """
         try:
             address = resolve(self.policy, host, port, timeout)[0].address
@@ -107,7 +107,7 @@ class Egress:
                 timeout of the socket.
 
         Raises:
-            EgressRefused: the host has no address, or one that is not allowed.
+            EgressRefused: the host has no address, or has an address that is not allowed.
             OSError: the connection failed.
         """
         try:
@@ -131,21 +131,21 @@ class Egress:
     ) -> Outcome:
         """Send one request and return its outcome. Redirects are not followed.
 
-        `deadline` limits the whole request in seconds, including the DNS lookup. The body is cut
-        off after `max_response_bytes`; reading it after a status of 2xx takes at most
+        `deadline` limits the whole request in seconds, including the DNS lookup. The response body
+        is cut off after `max_response_bytes`. If the status is 2xx, reading the body takes at most
         `success_body_seconds`. If `repeatable`, the request is sent again when a pooled connection
-        breaks before the first byte of the response. Otherwise it is sent once, over a new
-        connection or one that was used within the last second.
+        breaks before the first byte of the response. Otherwise it is sent only once, over a new
+        connection or a connection that was used within the last second.
 
         Raises:
             ValueError: the method or a header is malformed, or the client sets the header itself.
         """
-        started, received = monotonic(), _Received()
+        started_at, received = monotonic(), _ReceivedResponse()
         prepared = _prepare_request(method, headers or {}, body)
         error: str | None = None
         kind: ErrorKind | None = None
         max_bytes = max_response_bytes * _FRAME_FACTOR + _HEADER_BYTES
-        call = Call(self.policy, started + deadline, max_bytes, repeatable)
+        call = Call(self.policy, started_at + deadline, max_bytes, repeatable)
         try:
             response = self._open(prepared, url, call, received)
             if received.is_success:
@@ -154,19 +154,19 @@ class Egress:
         except Exception as failure:  # noqa: BLE001 - hostile responses may raise any exception
             kind, error = classify(failure)
             log.debug("egress.failed", kind=kind, error=repr(failure))
-        return received.as_outcome(monotonic() - started, error, kind)
+        return received.build_outcome(monotonic() - started_at, error, kind)
 
     def session(
         self, *, deadline: float = 30.0, max_response_bytes: int = 16 * 1024 * 1024
     ) -> requests.Session:
-        """Return a session for libraries that need one, with the same policy.
+        """Return a `requests` session with the same policy, for libraries that need a session.
 
         Its requests raise `EgressRefused` or the exceptions of `requests`. It follows no redirects,
         keeps no cookies and decompresses nothing.
 
         Args:
             deadline: limit in seconds for a request and its response; may be infinite.
-            max_response_bytes: size beyond which a response fails.
+            max_response_bytes: size above which a response fails.
         """
         session = _Session()
 
@@ -186,9 +186,9 @@ class Egress:
         return adapter
 
     def _open(
-        self, prepared: PreparedRequest, url: str, call: Call, received: _Received
+        self, prepared: PreparedRequest, url: str, call: Call, received: _ReceivedResponse
     ) -> Response:
-        """Send the request and read the head of the response, but not the body."""
+        """Send the request, and read the status and the headers of the response."""
         check_target(self.policy, url)
         prepared.prepare_url(url, None)
         response = self._send(prepared, call)
@@ -208,7 +208,7 @@ class Egress:
 
 
 class _Session(requests.Session):
-    """A session that ignores the environment, and sends no requests or cookies on its own."""
+    """A session that ignores the environment, follows no redirects and keeps no cookies."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -224,7 +224,7 @@ class _Session(requests.Session):
 def _prepare_request(method: str, headers: Mapping[str, str], body: bytes) -> PreparedRequest:
     if not re.fullmatch(r"[A-Z]{1,20}", method):
         raise ValueError("the method must consist of capital letters")
-    if reserved := _RESERVED & {name.lower() for name in headers}:
+    if reserved := _RESERVED_HEADERS & {name.lower() for name in headers}:
         raise ValueError(f"these headers are set automatically: {', '.join(sorted(reserved))}")
     prepared = PreparedRequest()
     prepared.prepare_method(method)
@@ -235,8 +235,8 @@ def _prepare_request(method: str, headers: Mapping[str, str], body: bytes) -> Pr
     return prepared
 
 
-def _read_body(response: Response, call: Call, limit: int, received: _Received) -> None:
-    """Read the body up to the limit. The connection is reused only if the body was complete."""
+def _read_body(response: Response, call: Call, limit: int, received: _ReceivedResponse) -> None:
+    """Read up to `limit` bytes of the body. The connection is reused only after a complete body."""
     with calling(call):
         try:
             # The read after the last bytes raises if the body is incomplete.

@@ -1,4 +1,4 @@
-"""Connections, pools and an adapter for `requests` that connect only to allowed addresses."""
+"""Connections, pools and a `requests` adapter that connect only to allowed addresses."""
 
 import re
 import socket
@@ -31,17 +31,17 @@ Timeout = float | tuple[float, float] | tuple[float, None]
 # The limit of a DNS lookup if neither deadline nor timeout is shorter.
 _LOOKUP_SECONDS = 10.0
 _TIMEOUTS = (10.0, 60.0)
-_URL_MAX = 2048
+_MAX_URL_LENGTH = 2048
 _MAX_POOLS = 64
 _MAX_IDLE_CONNECTIONS = 32
 
 
-class _Guarded(HTTPConnection):
-    """The common part of plain and TLS connections."""
+class _GuardedConnection(HTTPConnection):
+    """Base class of plain and TLS connections. It connects only to allowed addresses."""
 
     _was_used = False
     idle_since = 0.0
-    """When the connection was returned to its pool."""
+    """The `monotonic()` time at which the connection was returned to its pool."""
 
     def _new_conn(self) -> CallSocket:
         call = current_call()
@@ -60,7 +60,10 @@ class _Guarded(HTTPConnection):
         raise NewConnectionError(self, "no connection") from last_error
 
     def _connect(self, call: Call, endpoint: Endpoint, untried: int) -> CallSocket:
-        """Connect to one address, within an equal part of the time left for untried addresses."""
+        """Connect to one address.
+
+        The remaining time is divided equally among the `untried` addresses.
+        """
         connection = CallSocket(endpoint.family)
         try:
             for option in self.socket_options or ():
@@ -91,12 +94,12 @@ class _Guarded(HTTPConnection):
         super().request(*args, **kwargs)
 
 
-class GuardedHTTPConnection(_Guarded):
-    """A plain connection to an allowed address."""
+class GuardedHTTPConnection(_GuardedConnection):
+    """An unencrypted connection to an allowed address."""
 
 
-class GuardedHTTPSConnection(_Guarded, HTTPSConnection):
-    """A TLS connection to an allowed address that verifies the certificate of the host name."""
+class GuardedHTTPSConnection(_GuardedConnection, HTTPSConnection):
+    """A TLS connection to an allowed address. It verifies the certificate for the host name."""
 
 
 def _check_peer(call: Call, connection: socket.socket) -> None:
@@ -108,7 +111,7 @@ class _TimestampPool(HTTPConnectionPool):
     """A pool that records when a connection is returned to it."""
 
     def _put_conn(self, conn: "BaseHTTPConnection | None") -> None:
-        if isinstance(conn, _Guarded):
+        if isinstance(conn, _GuardedConnection):
             conn.idle_since = monotonic()
         super()._put_conn(conn)
 
@@ -122,7 +125,10 @@ class _HTTPSPool(_TimestampPool, HTTPSConnectionPool):
 
 
 def build_tls_context(ca_file: str | None) -> ssl.SSLContext:
-    """Return a context that verifies certificates. `ca_file` adds authorities to certifi's."""
+    """Return a TLS context that verifies certificates.
+
+    It trusts certifi's certificate authorities and those in `ca_file`.
+    """
     context = ssl.create_default_context(cafile=DEFAULT_CA_BUNDLE_PATH)
     if ca_file is not None:
         context.load_verify_locations(cafile=ca_file)
@@ -133,7 +139,7 @@ def build_tls_context(ca_file: str | None) -> ssl.SSLContext:
 class GuardedAdapter(HTTPAdapter):
     """An adapter for `requests` that uses guarded connections.
 
-    `build_call` returns the call with the limits of a request that a session sends.
+    `build_call` returns a `Call` with the limits for each request from a session.
     """
 
     def __init__(self, build_call: Callable[[], Call], context: ssl.SSLContext) -> None:
@@ -152,7 +158,7 @@ class GuardedAdapter(HTTPAdapter):
     def cert_verify(self, *args: object, **kwargs: object) -> None:
         """Do nothing: the TLS context verifies certificates.
 
-        `requests` would load all authorities again for every connection.
+        `requests` would load all certificate authorities again for every connection.
         """
 
     def send(
@@ -163,7 +169,7 @@ class GuardedAdapter(HTTPAdapter):
         *_: object,
         **__: object,
     ) -> Response:
-        """Send a request of a session, never through a proxy. Certificates are always verified.
+        """Send a request from a session, never through a proxy. Certificates are always verified.
 
         The body may be an iterator of short chunks if the request has a `Content-Length`. The
         deadline includes sending the body, and the read timeout also applies to each chunk.
@@ -183,7 +189,7 @@ class GuardedAdapter(HTTPAdapter):
     def send_call(
         self, request: PreparedRequest, call: Call, timeout: Timeout = _TIMEOUTS
     ) -> Response:
-        """Send a request within the limits of a call. The body of the response is not read yet."""
+        """Send a request within the limits of `call`, without reading the response body."""
         check_target(call.policy, request.url or "")
         with calling(call):
             response = super().send(request, stream=True, timeout=timeout, verify=True)
@@ -194,14 +200,15 @@ class GuardedAdapter(HTTPAdapter):
 
 @lru_cache(maxsize=2048)
 def check_target(policy: Policy, url: str) -> tuple[str, int]:
-    """Return host and port of a URL as `requests` parses it.
+    """Return the host and the port of a URL, as `requests` parses it.
 
     Raises:
-        EgressRefused: the URL is not allowed, regardless of the addresses of its host.
+        EgressRefused: the URL is malformed or not allowed. The addresses of the host are not
+            checked.
     """
     if policy.closed:
         raise EgressRefused("outbound traffic is switched off")
-    if len(url) > _URL_MAX or re.search(r"[\x00-\x20\x7f\\]", url):
+    if len(url) > _MAX_URL_LENGTH or re.search(r"[\x00-\x20\x7f\\]", url):
         raise EgressRefused("not a URL")
     request = PreparedRequest()
     try:

@@ -1,4 +1,4 @@
-"""Guarded connections for engines, which know neither settings nor the policy."""
+"""Guarded connections for engines, which cannot access the settings and the policy."""
 
 import socket
 from collections.abc import Callable
@@ -14,20 +14,21 @@ class GuardedNetwork:
 
     Args:
         egress: the client that opens the connections.
-        describe_refusal: returns the engine's exception for the reason of a refusal.
+        build_error: takes the reason why a connection is refused, and returns the exception that
+            the engine raises.
     """
 
-    def __init__(self, egress: Egress, describe_refusal: Callable[[str], Exception]) -> None:
+    def __init__(self, egress: Egress, build_error: Callable[[str], Exception]) -> None:
         self._egress = egress
-        self._describe_refusal = describe_refusal
+        self._build_error = build_error
 
     def connect(self, host: str, port: int, timeout: float) -> socket.socket:
-        """Return a connected TCP socket. Raises OSError, or the engine's exception."""
+        """Return a connected TCP socket. Raises OSError, or the exception from `build_error`."""
         try:
             return self._egress.connect(host, port, timeout=timeout)
         except EgressRefused as refusal:
-            raise self._describe_refusal(refusal.reason) from None
+            raise self._build_error(refusal.reason) from None
 
     def session(self, *, deadline: float, max_response_bytes: int) -> requests.Session:
-        """Return a session for HTTP."""
+        """Return a `requests` session with the same policy (see `Egress.session`)."""
         return self._egress.session(deadline=deadline, max_response_bytes=max_response_bytes)

@@ -14,7 +14,7 @@ from app.kit.egress.sockets import ResponseTooLarge
 
 
 class ErrorKind(StrEnum):
-    """The stage or reason of a failed request."""
+    """The reason why a request failed, or the stage at which it failed."""
 
     REFUSED_ADDRESS = "refused_address"
     DNS = "dns"
@@ -28,10 +28,10 @@ class ErrorKind(StrEnum):
 class Outcome:
     """The response to a request, or the reason for its failure.
 
-    `status_code` is None if no status line was received; if it is set together with `error`, the
-    response broke off after its headers. Names in `headers` are in lower case. `body` is never
-    decompressed, and is cut off at the limit. `error` is a short sentence that reveals nothing
-    about the internal network.
+    `status_code` is None if no status line was received. If `status_code` and `error` are both set,
+    the response was interrupted after its headers. Names in `headers` are in lower case. `body` is
+    never decompressed, and is cut off at the limit. `error` is a short sentence that reveals
+    nothing about the internal network.
     """
 
     status_code: int | None
@@ -67,7 +67,7 @@ _TIMEOUTS = (
 
 
 def classify(error: BaseException) -> Failure:
-    """Return the kind and the message of an exception, considering its causes."""
+    """Return an error kind and a message for an exception, considering its causes."""
     chain = _list_causes(error)
     for match_failure in (_match_specific, _match_timeout, _match_layer):
         for cause in chain:
@@ -110,7 +110,7 @@ def _match_layer(error: BaseException) -> Failure | None:
 
 
 def _list_causes(error: BaseException) -> list[BaseException]:
-    """Return the exception and all exceptions in its cause, reason or arguments."""
+    """Return the exception, followed by all exceptions in its cause, `reason` or arguments."""
     causes: list[BaseException] = []
     pending: list[object] = [error]
     while pending:

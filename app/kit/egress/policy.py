@@ -1,4 +1,6 @@
-"""The addresses that may be reached. `ipaddress.is_global` also allows translated addresses.
+"""The policy for outbound requests: which addresses may be reached.
+
+This module does not use `ipaddress.is_global`, which also accepts translated addresses.
 
 Sources: the IANA registries of special-purpose addresses for IPv4 and IPv6 (RFC 6890) and the
 metadata addresses that large clouds document.
@@ -33,7 +35,7 @@ NON_PUBLIC: tuple[Network, ...] = tuple(
         "192.0.2.0/24",  # documentation
         "192.31.196.0/24",  # AS112
         "192.52.193.0/24",  # multicast tunnels
-        "192.88.99.0/24",  # relays of 6to4
+        "192.88.99.0/24",  # 6to4 relays
         "192.168.0.0/16",  # private
         "192.175.48.0/24",  # AS112
         "198.18.0.0/15",  # benchmarking
@@ -68,8 +70,8 @@ NON_PUBLIC: tuple[Network, ...] = tuple(
 class EgressRefused(Exception):  # noqa: N818 - names what happened
     """The policy does not allow the request.
 
-    `reason` may be shown to the user who entered the address. It never contains the address that a
-    name resolved to, which would reveal the internal network.
+    `reason` may be shown to the user who entered the address. It never contains the resolved
+    address, which would reveal the internal network.
     """
 
     def __init__(self, reason: str) -> None:
@@ -79,11 +81,11 @@ class EgressRefused(Exception):  # noqa: N818 - names what happened
 
 @dataclass(frozen=True)
 class Policy:
-    """The policy for outbound requests.
+    """The rules that decide which outbound requests are allowed.
 
     Attributes:
         allowed_networks: networks that are allowed although they are not public.
-        allow_http: whether plain http is allowed besides https.
+        allow_http: whether http is allowed in addition to https.
         closed: whether all requests are refused.
     """
 
@@ -97,12 +99,12 @@ class Policy:
 
 
 @lru_cache(maxsize=4096)
-def _allows(allowed: tuple[Network, ...], text: str) -> bool:
+def _allows(allowed_networks: tuple[Network, ...], text: str) -> bool:
     try:
         address = ip_address(text.partition("%")[0])
     except ValueError:
         return False
-    return _is_in_networks(address, allowed) or not _is_in_networks(address, NON_PUBLIC)
+    return _is_in_networks(address, allowed_networks) or not _is_in_networks(address, NON_PUBLIC)
 
 
 def _is_in_networks(address: Address, networks: Iterable[Network]) -> bool:

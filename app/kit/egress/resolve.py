@@ -1,4 +1,4 @@
-"""DNS lookups with a time limit that check all addresses of a host."""
+"""DNS lookups with a time limit. All addresses of a host are checked against the policy."""
 
 import re
 import socket
@@ -10,11 +10,11 @@ from typing import NamedTuple
 
 from app.kit.egress.policy import EgressRefused, Policy
 
-# A lookup cannot be cancelled. One that hangs blocks its thread until the system gives up, after
-# half a minute, so the number of concurrent lookups is limited.
+# A lookup cannot be canceled. If it hangs, it blocks its thread until the system gives up, after
+# half a minute. Therefore the number of concurrent lookups is limited.
 _MAX_LOOKUPS = 64
 _NUMERIC = re.compile(r"[0-9a-fx.:%]+", re.IGNORECASE)
-_lookups = BoundedSemaphore(_MAX_LOOKUPS)
+_lookup_semaphore = BoundedSemaphore(_MAX_LOOKUPS)
 
 _Info = tuple[
     int,
@@ -27,7 +27,7 @@ _Infos = Sequence[_Info]
 
 
 class Endpoint(NamedTuple):
-    """An allowed address, as `socket.connect` takes it."""
+    """An allowed address in the format that `socket.connect` requires."""
 
     family: int
     address: tuple[str, int] | tuple[str, int, int, int]
@@ -42,7 +42,7 @@ class ResolutionFailed(Exception):  # noqa: N818 - names what happened
 
 
 def resolve(policy: Policy, host: str, port: int, timeout: float) -> list[Endpoint]:
-    """Return the addresses of a host, in the order to try them.
+    """Return the addresses of a host in the order in which to try them.
 
     Args:
         policy: the allowed addresses.
@@ -61,14 +61,14 @@ def resolve(policy: Policy, host: str, port: int, timeout: float) -> list[Endpoi
     ]
     if not endpoints:
         raise ResolutionFailed(timed_out=False)
-    # Check all of them: the owner of the name determines which one is tried first.
+    # Check all addresses, because the owner of the name determines which one is tried first.
     if not all(policy.allows(endpoint.address[0]) for endpoint in endpoints):
         raise EgressRefused("the host does not have a public address")
     return endpoints
 
 
 def _parse_numeric(host: str, port: int) -> _Infos:
-    """Return the address if `host` is a numeric address in any notation, without a lookup."""
+    """Return the address without a lookup if `host` is a numeric address in any notation."""
     if not _NUMERIC.fullmatch(host):
         return []
     try:
@@ -79,7 +79,7 @@ def _parse_numeric(host: str, port: int) -> _Infos:
 
 def _look_up(host: str, port: int, timeout: float) -> _Infos:
     deadline = monotonic() + timeout
-    if not _lookups.acquire(timeout=max(0.0, timeout)):
+    if not _lookup_semaphore.acquire(timeout=max(0.0, timeout)):
         raise ResolutionFailed(timed_out=True)
     answers: SimpleQueue[Callable[[], _Infos]] = SimpleQueue()
 
@@ -90,7 +90,7 @@ def _look_up(host: str, port: int, timeout: float) -> _Infos:
         except (OSError, ValueError):  # a label that is too long raises UnicodeError
             answers.put(_raise_no_address)
         finally:
-            _lookups.release()
+            _lookup_semaphore.release()
 
     Thread(target=look_up, name="egress-lookup", daemon=True).start()
     try:

@@ -1,7 +1,8 @@
 """Sockets that enforce the deadline and the size limit of a call.
 
 The timeout of a socket restarts with every byte, so a server that sends one byte per second could
-block its client indefinitely. Here the remaining time is set before every operation.
+block its client indefinitely. These sockets set the remaining time as the timeout before every
+operation.
 """
 
 import socket
@@ -19,8 +20,9 @@ from app.kit.egress.resolve import resolve
 if TYPE_CHECKING:
     from _typeshed import ReadableBuffer, WriteableBuffer
 
-IDLE_SECONDS = 1.0
-"""Shorter than the keep-alive timeout of all known servers."""
+MAX_IDLE_SECONDS = 1.0
+"""The maximum idle time in seconds of a pooled connection for a request that must not be sent
+twice. It is shorter than the keep-alive timeout of all known servers."""
 
 
 class ResponseTooLarge(HTTPException):
@@ -34,9 +36,9 @@ class ResponseTooLarge(HTTPException):
 class Call:
     """A request in progress, with its limits and its state.
 
-    `deadline` is a time of the monotonic clock in seconds. `max_bytes` is the maximum number of
-    received bytes. Both can be infinite. `repeatable` is whether the request may be sent again.
-    `operation_timeout` is the timeout in seconds of each operation of the socket.
+    `deadline` is a `time.monotonic()` value. `max_bytes` is the maximum number of received bytes.
+    Both can be infinite. `repeatable` is whether the request may be sent again.
+    `operation_timeout` is the timeout in seconds for each socket operation.
     """
 
     policy: Policy
@@ -66,7 +68,7 @@ class Call:
             connection.settimeout(seconds)
 
     def count_received(self, size: int) -> int:
-        """Add `size` received bytes, and return `size`.
+        """Add `size` to the number of received bytes, and return `size`.
 
         Raises:
             ResponseTooLarge: the size limit is exceeded.
@@ -77,23 +79,25 @@ class Call:
         return size
 
     def shorten_deadline(self, seconds: float) -> None:
-        """Move the deadline to at most `seconds` from now."""
+        """Set the deadline to `seconds` from now, unless it is earlier already."""
         self.deadline = min(self.deadline, monotonic() + seconds)
 
     def may_reuse(self, idle_seconds: float) -> bool:
         """Return whether the request may use a pooled connection that was idle for this long.
 
-        The server may close an idle connection while the request is sent, so that it is unknown
-        whether the request was received. A request that must not be sent twice therefore uses only
-        a connection that was just in use, which servers keep open.
+        The server may close an idle connection while the request is being sent. Then it is unknown
+        whether the server received the request. A request that must not be sent twice therefore
+        uses only a connection that was idle for a short time, because servers keep it open.
         """
-        return not self.needs_new_connection and (self.repeatable or idle_seconds <= IDLE_SECONDS)
+        return not self.needs_new_connection and (
+            self.repeatable or idle_seconds <= MAX_IDLE_SECONDS
+        )
 
     def may_repeat(self) -> bool:
         """Return whether a failed request may be sent again on a new connection.
 
-        True if a pooled connection broke before the first byte of the response, most likely because
-        the server had just closed it.
+        This is the case if a pooled connection broke before the first byte of the response, most
+        likely because the server had just closed it.
         """
         is_broken = (
             self.uses_pooled_connection and not self.received and monotonic() < self.deadline
@@ -112,7 +116,7 @@ def current_call() -> Call:
     """Return the current call of this thread.
 
     Raises:
-        RuntimeError: there is none, because a connection is used outside of a call.
+        RuntimeError: a connection is used outside of a call.
     """
     if _current.call is None:
         raise RuntimeError("connections can only be opened by the egress client")
@@ -120,7 +124,7 @@ def current_call() -> Call:
 
 
 class calling:  # noqa: N801 - read as a statement: with calling(call)
-    """Make `call` the current call of this thread."""
+    """Context manager that makes `call` the current call of this thread."""
 
     def __init__(self, call: Call) -> None:
         self._call = call
@@ -136,8 +140,8 @@ class calling:  # noqa: N801 - read as a statement: with calling(call)
 def connect(policy: Policy, host: str, port: int, timeout: float) -> socket.socket:
     """Return a socket that is connected to an allowed address of a host.
 
-    The addresses are tried in turn, each within an equal part of the time left. Raises
-    EgressRefused, ResolutionFailed, OSError.
+    The addresses are tried in order. The remaining time is divided equally among the addresses that
+    have not been tried. Raises EgressRefused, ResolutionFailed or OSError.
     """
     deadline = monotonic() + timeout
     endpoints = resolve(policy, host, port, timeout)
@@ -160,7 +164,7 @@ def connect(policy: Policy, host: str, port: int, timeout: float) -> socket.sock
 
 
 class CallSocket(socket.socket):
-    """A plain socket that enforces the limits of its call."""
+    """An unencrypted socket that enforces the limits of its call."""
 
     call: Call | None = None
 

@@ -1,7 +1,7 @@
-"""Emails that are rendered from templates, and queued in the caller's transaction.
+"""Emails, which are rendered from templates and queued in the caller's transaction.
 
 `templates` reads the templates, `layout` renders an email as text and HTML, and `sending` queues
-and sends emails. `messages` renders notifications, and `phrases` reads the texts of web pages.
+and sends emails. `messages` renders notifications, and `phrases` reads texts for web pages.
 """
 
 from app.kit.emails.layout import Rendered

@@ -14,9 +14,9 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
 from app.kit.emails.templates import (
     Part,
     TextTemplate,
+    get_text_direction,
     list_fallback_languages,
     parse_phrase,
-    text_direction,
 )
 
 _FOLDER = Path(__file__).parent / "base"
@@ -48,7 +48,7 @@ def _load_page() -> Template:
 
 @cache
 def load_layout_texts() -> dict[str, dict[str, str]]:
-    """Return the texts that surround every email, by language tag in lower case."""
+    """Return the texts around the content of every email, by language tag in lower case."""
     return {
         path.stem.lower(): tomllib.loads(path.read_text(encoding="utf-8"))["layout"]
         for path in sorted(_FOLDER.glob("*.toml"))
@@ -61,7 +61,7 @@ def _find_layout_texts(language: str) -> dict[str, str]:
 
 
 def _remove_control_characters(value: object) -> str:
-    """Return a value without control characters and bidirectional formatting characters."""
+    """Return a value as text without control and bidirectional formatting characters."""
     return "".join(
         c
         for c in str(value).replace("\r\n", "\n")
@@ -126,7 +126,7 @@ def render(
     footer = _insert_footer(layout_texts["footer"], service, public_url)
     context: dict[str, Any] = {
         "language": template.language,
-        "direction": text_direction(template.language),
+        "direction": get_text_direction(template.language),
         "subject": subject,
         "paragraphs": paragraphs,
         "action": template.action,
@@ -137,20 +137,20 @@ def render(
         "footer": footer,
     }
     html = _load_page().render(context)
-    return Rendered(subject, _render_plain(context), html, template.language)
+    return Rendered(subject, _render_plain_text(context), html, template.language)
 
 
-def _render_plain(context: Mapping[str, Any]) -> str:
-    """Return the plain text of an email; `context` is the context of the HTML template."""
+def _render_plain_text(context: Mapping[str, Any]) -> str:
+    """Return the plain text of an email. `context` is also the context of the HTML template."""
     layout_texts = context["words"]
-    labeled = (
+    labeled_texts = (
         (f"{context['action']}:", context["link"]),
         (layout_texts["token"], context["token"]),
         (f"{layout_texts['unsubscribe']}:", context["unsubscribe"]),
     )
     blocks = [
         *map(_join_parts, context["paragraphs"]),
-        *(f"{label}\n{text}" for label, text in labeled if text),
+        *(f"{label}\n{text}" for label, text in labeled_texts if text),
         f"-- \n{_join_parts(context['footer'])}\n",
     ]
     return "\n\n".join(blocks)

@@ -1,7 +1,7 @@
 """Short messages with a title and a body, rendered in the language of their reader.
 
-Their templates have the same file format as those of emails. If the text depends on a number, a
-message has one table for each plural category of its language (CLDR): `assigned_one`,
+Message templates have the same file format as email templates. If the text depends on a number, a
+message has one table for each plural category (CLDR) of its language: `assigned_one`,
 `assigned_other`.
 """
 
@@ -27,14 +27,14 @@ Value = str | int | datetime | None
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """A rendered message; the paragraphs of `body` are separated by empty lines."""
+    """A rendered message. Empty lines separate the paragraphs of `body`."""
 
     title: str
     body: str
 
 
 class Messages:
-    """The messages in a folder: `Messages(Path(__file__).parent / "messages")`."""
+    """The message templates in a folder: `Messages(Path(__file__).parent / "messages")`."""
 
     def __init__(self, folder: Path) -> None:
         self.templates = TextTemplates(folder)
@@ -48,16 +48,16 @@ class Messages:
         values: Mapping[str, Value],
         count: int | None = None,
     ) -> Message:
-        """Return the message `name` for a reader with this locale and time zone.
+        """Render the message `name` for a reader with this locale and time zone.
 
-        Timestamps in `values` are formatted for the reader; paragraphs that contain a None value
-        are left out. `count` selects the plural form and is also the value named `count`.
+        Timestamps in `values` are formatted for the reader. Paragraphs that contain a None value
+        are left out. `count` selects the plural form, and is also available as the value `count`.
 
         Raises:
             TemplateError: the message does not exist.
             KeyError: a value is missing.
         """
-        template = self._find(name, locale, count)
+        template = self._find_template(name, locale, count)
         all_values = {**values, **({} if count is None else {"count": count})}
         paragraphs = [
             parts
@@ -71,16 +71,16 @@ class Messages:
         title, blocks = render_text(replace(template, paragraphs=tuple(paragraphs)), texts)
         return Message(title, "\n\n".join(blocks))
 
-    def _find(self, name: str, locale: str, count: int | None) -> TextTemplate:
+    def _find_template(self, name: str, locale: str, count: int | None) -> TextTemplate:
         for language in list_fallback_languages(locale):
             templates = self.templates.languages.get(language, {})
-            for key in _list_keys(name, language, count):
+            for key in _list_template_names(name, language, count):
                 if key in templates:
                     return templates[key]
         raise TemplateError(f"{self.templates.folder} has no message {name}")
 
 
-def _list_keys(name: str, language: str, count: int | None) -> list[str]:
+def _list_template_names(name: str, language: str, count: int | None) -> list[str]:
     if count is None:
         return [name]
     category = Locale.parse(language, sep="-").plural_form(count)

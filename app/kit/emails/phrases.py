@@ -1,4 +1,7 @@
-"""Texts of web pages: one file per language, as for emails. A phrase has a table and a name."""
+"""Texts for web pages, in one TOML file per language.
+
+A phrase is identified by its table and its name.
+"""
 
 import tomllib
 from collections.abc import Iterable
@@ -18,7 +21,7 @@ _MAX_TAG_LENGTH = 35
 
 
 class Phrases:
-    """All phrases in a folder: `Phrases(Path(__file__).parent / "words")`.
+    """The phrases in a folder: `Phrases(Path(__file__).parent / "words")`.
 
     Files are named by language tag (`en.toml`, `pt-BR.toml`). `{name}` is a placeholder.
     """
@@ -42,7 +45,7 @@ class Phrases:
         return {path.stem.lower(): path.stem for path in self.folder.glob("*.toml")}
 
     def choose_language(self, locales: Iterable[str]) -> str:
-        """Return the language tag for the first locale that has a file, or `en` if none has."""
+        """Return the language tag of the first locale that has a file, or `en` if none has one."""
         for locale in locales:
             if len(locale) > _MAX_TAG_LENGTH:
                 continue

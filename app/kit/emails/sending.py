@@ -1,4 +1,4 @@
-"""Queue emails in the caller's transaction, and send them in a job."""
+"""Functions that queue emails in the caller's transaction, and the job that sends them."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -19,21 +19,21 @@ from app.kit.mail import MailFailed, MailRefused
 
 log = get_logger(__name__)
 
-SEND = "letters.send"
-ATTEMPTS = 30
-"""The maximum number of attempts. They take about four and a half hours."""
+SEND_FUNCTION = "letters.send"
+MAX_ATTEMPTS = 30
+"""The maximum number of attempts to send an email. They take about four and a half hours."""
 _APP = Path(__file__).parents[2]
 
 FOLDERS: dict[str, "Emails"] = {}
-"""All folders of email templates, by their path in the application, which jobs store."""
+"""All folders with email templates, by path within the application. Queued jobs store the path."""
 
-# Runs when the job ends, so that addresses and tokens are not kept longer than necessary.
+# This runs when the job is done, so that addresses and tokens are not kept longer than necessary.
 _REMOVE_SECRETS = text("UPDATE jobs SET args = args - 'sealed' WHERE id = :id")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Email:
-    """An email to be queued; its attributes are the arguments of `Emails.enqueue`."""
+    """An email to be queued. `Emails.enqueue` documents the attributes."""
 
     name: str
     to: str
@@ -44,11 +44,11 @@ class Email:
 
 
 class Emails:
-    """The emails of a feature: `Emails(Path(__file__).parent / "letters")`, created at import.
+    """The email templates of a feature: `Emails(Path(__file__).parent / "letters")`.
 
-    `folder` is a folder of the application with `en.toml` and a file for each other language. Use
-    the queue `bulk_mail` for emails that a user can cause in large numbers, so that emails that a
-    person is waiting for are sent first.
+    Create it at import. `folder` is a folder in the application with `en.toml` and a file for each
+    other language. Use the queue `bulk_mail` for emails that a user can trigger in large numbers.
+    They then cannot delay emails that a person is waiting for.
     """
 
     def __init__(self, folder: Path, *, queue: str = "mail") -> None:
@@ -68,17 +68,17 @@ class Emails:
         organization_id: UUID | None = None,
         message_id: str | None = None,
     ) -> None:
-        """Queue the email `name` in the running transaction; a worker sends it.
+        """Queue the email `name` in the running transaction. A worker sends it later.
 
         Args:
             name: the name of the template.
             to: the recipient's address.
             locale: the reader's locale; English is used if the template lacks the language.
-            values: the values of all placeholders. `link` is a URL, a path that `app.kit.links`
-                built, or None if there is no page to open. `token` is shown to users of the API.
-                `unsubscribe` is the URL for the headers of RFC 8058.
-            organization_id: the organization of the email; if the organization is erased first,
-                the email is not sent.
+            values: the values of all placeholders. `link` is a URL, a path from `app.kit.links`, or
+                None if there is no page to open. `token` is shown to API users. `unsubscribe` is
+                the URL for the headers of RFC 8058.
+            organization_id: the organization of the email. If the organization is erased first, the
+                email is not sent.
             message_id: the message id; by default, a new one is generated.
 
         Raises:
@@ -95,10 +95,10 @@ class Emails:
         self.enqueue_many([email])
 
     def enqueue_many(self, emails: Sequence[Email]) -> None:
-        """Queue all `emails` in a single statement (see `enqueue`)."""
+        """Queue several emails in a single statement (see `enqueue`)."""
         work = [(email.organization_id, self._build_args(email)) for email in emails]
         with tenancy.across_organizations(reason="an email may belong to no organization"):
-            jobs.enqueue_many(SEND, work, queue=self.queue)
+            jobs.enqueue_many(SEND_FUNCTION, work, queue=self.queue)
 
     def _build_args(self, email: Email) -> dict[str, str]:
         self._check_values(email.name, email.values)
@@ -118,7 +118,7 @@ class Emails:
         return template
 
     def render(self, name: str, locale: str, values: Values) -> Rendered:
-        """Return the email rendered for a reader of `locale`. Raises TemplateError."""
+        """Render the email `name` for a reader with this locale. Raises TemplateError."""
         self._check_values(name, values)
         settings = container.settings()
         return render(
@@ -132,7 +132,7 @@ class Emails:
     def send(
         self, name: str, *, to: str, locale: str, values: Values, message_id: str | None = None
     ) -> None:
-        """Send an email now, without queueing it. Raises MailRefused and MailFailed."""
+        """Send an email immediately, without queueing it. Raises MailRefused or MailFailed."""
         email = self.render(name, locale, values)
         unsubscribe = values.get("unsubscribe")
         container.current().mailer.send(
@@ -156,10 +156,14 @@ def _get_email_name(job: Job) -> str:
 
 
 @jobs.handler(
-    SEND, queue="mail", max_attempts=ATTEMPTS, on_failure=_handle_failure, retryable=False
+    SEND_FUNCTION,
+    queue="mail",
+    max_attempts=MAX_ATTEMPTS,
+    on_failure=_handle_failure,
+    retryable=False,
 )
 def send(job: Job) -> None:
-    """Send a queued email. If the job is repeated after a crash, the message id is the same."""
+    """Send a queued email. If the job runs again after a crash, it uses the same message id."""
     email = orjson.loads(container.keyring().decrypt(job.args["sealed"]))
     job.checkpoint()
     try:

@@ -1,4 +1,4 @@
-"""Templates of emails: one TOML file per language, and the selection of the reader's language.
+"""Email templates: one TOML file per language, and the selection of the reader's language.
 
 An email is a table: `subject` (one line), `text` (paragraphs, separated by empty lines) and, if
 there is a page to open, `action`, the label of the button that leads to the value `link`. `{name}`
@@ -15,8 +15,8 @@ from typing import Any
 
 DEFAULT_LANGUAGE = "en"
 _PLACEHOLDER = re.compile(r"\{([a-z][a-z0-9_]*)\}")
-_KEYS = {"subject", "text", "action"}
-_RIGHT_TO_LEFT = {"ar", "ckb", "dv", "fa", "he", "ps", "sd", "ug", "ur", "yi"}
+_TEMPLATE_KEYS = {"subject", "text", "action"}
+_RIGHT_TO_LEFT_LANGUAGES = {"ar", "ckb", "dv", "fa", "he", "ps", "sd", "ug", "ur", "yi"}
 _RIGHT_TO_LEFT_SCRIPTS = {"arab", "hebr", "nkoo", "syrc", "thaa"}
 
 
@@ -67,7 +67,7 @@ def _parse_paragraphs(text: str | list[str]) -> tuple[tuple[Part, ...], ...]:
 
 
 def _parse_template(language: str, name: str, table: Mapping[str, Any]) -> TextTemplate:
-    if not {"subject", "text"} <= set(table) <= _KEYS:
+    if not {"subject", "text"} <= set(table) <= _TEMPLATE_KEYS:
         raise TemplateError(f"{language}: {name} must have subject and text, and may have action")
     subject = " ".join(table["subject"].split())
     return TextTemplate(
@@ -104,7 +104,10 @@ class TextTemplates:
         return languages
 
     def find(self, name: str, locale: str) -> TextTemplate:
-        """Return the template for a reader of `locale`. Raises TemplateError if there is none."""
+        """Return the template for a reader with this locale.
+
+        Raises TemplateError if there is no template `name`.
+        """
         for language in list_fallback_languages(locale):
             template = self.languages.get(language, {}).get(name)
             if template is not None:
@@ -113,18 +116,18 @@ class TextTemplates:
 
 
 def list_fallback_languages(locale: str) -> list[str]:
-    """Return the language tags to look up, in order of preference; the last one is English.
+    """Return the language tags to look up, in order of preference. The last tag is English.
 
-    The tag of the locale is shortened part by part (RFC 4647, section 3.4).
+    The locale's tag is shortened part by part (RFC 4647, section 3.4).
     """
     parts = re.split(r"[-_]", locale.lower())
     return [*("-".join(parts[:end]) for end in range(len(parts), 0, -1)), DEFAULT_LANGUAGE]
 
 
-def text_direction(language: str) -> str:
+def get_text_direction(language: str) -> str:
     """Return the text direction of a language, `rtl` or `ltr`, for the attribute `dir`."""
     first, *other_parts = language.lower().split("-")
     scripts = [part for part in other_parts if len(part) == 4]  # noqa: PLR2004 - ISO 15924
     if scripts:
         return "rtl" if scripts[0] in _RIGHT_TO_LEFT_SCRIPTS else "ltr"
-    return "rtl" if first in _RIGHT_TO_LEFT else "ltr"
+    return "rtl" if first in _RIGHT_TO_LEFT_LANGUAGES else "ltr"

@@ -1,9 +1,9 @@
 """Durable background jobs: PostgreSQL stores them, RQ wakes the workers.
 
-A job is a row with a function, arguments and a due time. The relay (`relay`) wakes the workers of
-queues that have due jobs. A worker (`worker`) claims a job under a lease (`claims`), runs its
-handler, and writes the outcome only if it still has the lease. `handlers` lists the functions that
-may run; `queues` defines the queues and their slots.
+A job is a row with a function, arguments and a due time. The relay (`relay`) wakes workers when
+their queues have due jobs. A worker (`worker`) claims a job under a lease (`claims`), runs its
+handler (`runs`), and writes the outcome only if it still has the lease. `handlers` is the registry
+of job functions. `queues` defines the queues and their slots.
 """
 
 from app.kit.jobs.handlers import Job, LostLease, Retry, handler, periodic

@@ -1,4 +1,4 @@
-"""The backlog of the queues: their length, their age, and whether they are late."""
+"""The backlog of each queue: the number of due jobs, and how long the oldest has been waiting."""
 
 from typing import NamedTuple
 
@@ -10,7 +10,7 @@ from app.kit.jobs.claims import IS_DUE
 from app.kit.jobs.queues import QUEUES, list_served
 
 MAX_COUNTED_JOBS = 100_000
-"""The number up to which due jobs of a queue are counted, so that metrics are read fast."""
+"""The maximum number of due jobs that are counted in a queue, so that metrics are read fast."""
 
 _READ = text(
     f"""
@@ -29,8 +29,8 @@ _READ = text(
 class Backlog(NamedTuple):
     """The backlog of a queue.
 
-    `depth` counts due rows. `age` is how many seconds the oldest one has waited for a worker. The
-    queue is late when `age` exceeds `late_after`.
+    `depth` is the number of due rows. `age` is the number of seconds for which the oldest due row
+    has been waiting for a worker. The queue is late when `age` exceeds `late_after`.
     """
 
     queue: str
@@ -51,12 +51,12 @@ def read() -> list[Backlog]:
 
 
 def list_late_queues() -> dict[str, int]:
-    """Return the late queues, each with the age of its oldest due row in seconds."""
+    """Return the names of the late queues, each with the age of its oldest due row in seconds."""
     return {row.queue: round(row.age) for row in read() if row.age > row.late_after}
 
 
 def read_for_metrics() -> list[metrics.QueueReading]:
-    """Return the backlog of every queue as readings of the metrics."""
+    """Return the backlog of every queue as metric readings."""
     return [metrics.QueueReading(row.queue, row.depth, row.age) for row in read()]
 
 

@@ -1,9 +1,9 @@
 """SQL that claims jobs, renews their leases, and writes their outcomes.
 
-A lease begins when the run begins, so no lease expires while a job waits. In each queue, the
-organizations take turns; within an organization, jobs run in the order of their due times. Every
-statement uses the primary key or an index of unfinished jobs and never reads finished ones. All
-functions need access to all organizations.
+A lease begins when the run begins, so no lease expires while a job waits. Each queue serves the
+organizations in round-robin order. Within an organization, jobs run in the order of their due
+times. Every statement uses the primary key or an index of unfinished jobs and never reads finished
+jobs. All functions need access to all organizations.
 """
 
 from collections.abc import Sequence
@@ -17,75 +17,80 @@ from sqlalchemy import CursorResult, Result, TextClause, text
 from app.kit import db
 
 LEASE_SECONDS = 30
-"""The duration of a lease. `leases` renews it while the job runs."""
-BATCH = 100
+"""The duration of a lease in seconds. `leases` renews the lease while the job is running."""
+MAX_BATCH_SIZE = 100
 """The maximum number of jobs in a batch."""
 FAULTS_IN_BATCH = 3
-"""A job with this many consecutive faults runs alone, because it may be their cause."""
-TURN = """(
+"""The number of consecutive faults from which a job runs alone, because it may cause the faults."""
+FAIRNESS_KEY = """(
 CASE
     WHEN organization_id IS NULL THEN '00000000-0000-0000-0000-000000000000'::uuid
     ELSE organization_id
 END)"""
-"""The turn of a job in SQL: its organization. Jobs without an organization share the zero UUID.
+"""The SQL expression for a job's fairness key, by which a queue serves jobs in round-robin order.
 
-This is an expression of the index `ix_jobs_by_turn`. PostgreSQL would not use an index on
-`coalesce`, which is not leakproof, under row-level security.
+The key is the organization id, or the zero UUID for jobs without an organization. The SQL below
+calls it `turn`. It is part of the index `ix_jobs_by_turn`. Under row-level security, PostgreSQL
+would not use an index on `coalesce`, which is not leakproof.
 """
-IN_TURNS = "due_at < 'infinity'"
-"""The condition of `ix_jobs_by_turn`, which statements repeat in order to use this index.
+IS_UNFINISHED = "due_at < 'infinity'"
+"""The condition for unfinished jobs in the partial index `ix_jobs_by_turn`.
 
-The two indexes of unfinished jobs have different conditions, so that PostgreSQL cannot choose the
-wrong one. If no job was unfinished when the statistics were collected, PostgreSQL estimates that
-reading a whole index costs nothing, and could choose either.
+Statements must repeat the condition to use this index. The two indexes of unfinished jobs have
+different conditions, so that PostgreSQL cannot choose the wrong index. If no job was unfinished
+when the statistics were collected, PostgreSQL estimates that reading a whole index costs nothing,
+and could choose either index.
 """
 IS_DUE = "due_at > '-infinity' AND due_at <= now()"
-"""The condition of due jobs, for statements that use `ix_jobs_by_due`; see `IN_TURNS`."""
+"""The condition for due jobs. Statements with it use `ix_jobs_by_due` (see `IS_UNFINISHED`)."""
 
 _IS_FREE = "(leased_until IS NULL OR leased_until <= now())"
-_IS_READY = f"{IN_TURNS} AND due_at <= now() AND {_IS_FREE}"
+_IS_READY = f"{IS_UNFINISHED} AND due_at <= now() AND {_IS_FREE}"
 _IS_FRESH = "(leased_until IS NULL AND attempts = 0 AND interruptions = 0 AND faults < :faults)"
-_IS_IN_QUEUE = f"queue = :queue AND {IN_TURNS}"
-# `turns` has all turns in order, starting at :first; each turn is one look-up in the index. `lap`
-# is 1 for turns before :first. `busy` has the turns that have used up their quota.
-_TURNS = f"""
+_IS_IN_QUEUE = f"queue = :queue AND {IS_UNFINISHED}"
+# `turns` contains the fairness keys of all unfinished jobs, in order and starting at :first. Each
+# key is found by one index look-up. `lap` is 1 for keys before :first. `busy` contains the keys
+# whose organizations have used up their quota.
+_ROUND_ROBIN = f"""
     WITH RECURSIVE busy AS MATERIALIZED (
-        SELECT {TURN} AS turn FROM jobs WHERE queue = :queue AND leased_until > now()
+        SELECT {FAIRNESS_KEY} AS turn FROM jobs WHERE queue = :queue AND leased_until > now()
         GROUP BY 1 HAVING count(DISTINCT lease_token) >= :quota
     ), turns AS (
         (SELECT * FROM (
-            (SELECT {TURN} AS turn, 0 AS lap FROM jobs
-             WHERE {_IS_IN_QUEUE} AND {TURN} >= :first ORDER BY 1 LIMIT 1)
+            (SELECT {FAIRNESS_KEY} AS turn, 0 AS lap FROM jobs
+             WHERE {_IS_IN_QUEUE} AND {FAIRNESS_KEY} >= :first ORDER BY 1 LIMIT 1)
             UNION ALL
-            (SELECT {TURN}, 1 FROM jobs
-             WHERE {_IS_IN_QUEUE} AND {TURN} < :first ORDER BY 1 LIMIT 1)) AS start
+            (SELECT {FAIRNESS_KEY}, 1 FROM jobs
+             WHERE {_IS_IN_QUEUE} AND {FAIRNESS_KEY} < :first ORDER BY 1 LIMIT 1)) AS start
          ORDER BY lap LIMIT 1)
         UNION ALL
         SELECT following.* FROM turns CROSS JOIN LATERAL (
             SELECT * FROM (
-                (SELECT {TURN} AS turn, turns.lap FROM jobs
-                 WHERE {_IS_IN_QUEUE} AND {TURN} > turns.turn AND (turns.lap = 0 OR {TURN} < :first)
+                (SELECT {FAIRNESS_KEY} AS turn, turns.lap FROM jobs
+                 WHERE {_IS_IN_QUEUE} AND {FAIRNESS_KEY} > turns.turn
+                   AND (turns.lap = 0 OR {FAIRNESS_KEY} < :first)
                  ORDER BY 1 LIMIT 1)
                 UNION ALL
-                (SELECT {TURN}, 1 FROM jobs
-                 WHERE turns.lap = 0 AND {_IS_IN_QUEUE} AND {TURN} < :first ORDER BY 1 LIMIT 1)
+                (SELECT {FAIRNESS_KEY}, 1 FROM jobs
+                 WHERE turns.lap = 0 AND {_IS_IN_QUEUE} AND {FAIRNESS_KEY} < :first
+                 ORDER BY 1 LIMIT 1)
             ) AS next ORDER BY lap LIMIT 1) AS following
     )
 """  # noqa: S608 - consists of constants
 
-# An expired lease counts as an interruption, unless the database restarted after the last renewal.
+# An expired lease counts as an interruption, unless the database restarted after its last renewal.
 _CLAIM = text(
     f"""
-    {_TURNS}, chosen AS (
+    {_ROUND_ROBIN}, chosen AS (
         SELECT turns.turn, head.* FROM turns CROSS JOIN LATERAL (
             SELECT function, {_IS_FRESH} AS fresh FROM jobs
-            WHERE queue = :queue AND {TURN} = turns.turn AND {_IS_READY}
+            WHERE queue = :queue AND {FAIRNESS_KEY} = turns.turn AND {_IS_READY}
             ORDER BY due_at LIMIT 1) AS head
         WHERE turns.turn NOT IN (SELECT turn FROM busy) LIMIT 1
     ), taken AS (
         SELECT head.* FROM chosen CROSS JOIN LATERAL (
             SELECT id, leased_until FROM jobs
-            WHERE queue = :queue AND {TURN} = chosen.turn AND {_IS_READY}
+            WHERE queue = :queue AND {FAIRNESS_KEY} = chosen.turn AND {_IS_READY}
               AND function = chosen.function AND {_IS_FRESH} = chosen.fresh
             ORDER BY due_at
             LIMIT CASE WHEN chosen.fresh AND chosen.function = ANY(CAST(:batched AS text[]))
@@ -103,13 +108,13 @@ _CLAIM = text(
               lease_token, request_id, created_at, taken.leased_until IS NOT NULL AS expired
     """  # noqa: S608 - consists of constants
 )
-# The limit keeps PostgreSQL from a join with all jobs of the queue.
+# LIMIT 1 prevents PostgreSQL from joining with all jobs of the queue.
 _IS_CLAIMABLE = text(
     f"""
-    {_TURNS}
+    {_ROUND_ROBIN}
     SELECT EXISTS (
         SELECT FROM turns CROSS JOIN LATERAL (
-            SELECT FROM jobs WHERE queue = :queue AND {TURN} = turns.turn AND {_IS_READY}
+            SELECT FROM jobs WHERE queue = :queue AND {FAIRNESS_KEY} = turns.turn AND {_IS_READY}
             ORDER BY due_at LIMIT 1) AS head
         WHERE turns.turn NOT IN (SELECT turn FROM busy))
     """  # noqa: S608 - consists of constants
@@ -128,7 +133,7 @@ _LOCK = text(
 
 
 def _build_lease_update(change: str) -> TextClause:
-    """Return an UPDATE of the rows that still have the lease."""
+    """Return an UPDATE statement that changes the rows which still have the lease."""
     return text(
         f"UPDATE jobs SET {change}"  # noqa: S608 - constants of this module
         " WHERE id = ANY(CAST(:ids AS uuid[])) AND lease_token = :token"
@@ -156,8 +161,8 @@ _FAIL = _build_lease_update(
 class ClaimedJob:
     """A leased job.
 
-    `attempts` counts runs that ended in an error, `interruptions` counts runs whose lease expired,
-    and `faults` counts the latest consecutive runs that ended in a fault of the platform. `expired`
+    `attempts` counts the runs that ended in an error. `interruptions` counts the runs whose lease
+    expired. `faults` counts the latest consecutive runs that ended in a platform fault. `expired`
     is whether the job was taken over from another worker. All jobs of a claim share one
     `lease_token`.
     """
@@ -183,15 +188,17 @@ class Lease:
     ids: tuple[UUID, ...]
 
 
-def claim(queue: str, *, after: UUID, quota: int, batched: Sequence[str]) -> list[ClaimedJob]:
+def claim(
+    queue: str, *, last_served_key: UUID, quota: int, batch_functions: Sequence[str]
+) -> list[ClaimedJob]:
     """Lease the next job of `queue`, or the next batch of one function and organization.
 
     Args:
         queue: the name of the queue.
-        after: the turn that was served last (`get_turn`). The search starts at the next turn by id
+        last_served_key: the fairness key that was served last. The search starts at the next key
             and wraps around.
         quota: the maximum number of concurrent runs of one organization in this queue.
-        batched: the functions that take batches.
+        batch_functions: the functions that accept several jobs in one run.
 
     Returns:
         The leased jobs; an empty list if no job can be claimed.
@@ -200,38 +207,38 @@ def claim(queue: str, *, after: UUID, quota: int, batched: Sequence[str]) -> lis
     db.session().execute(_ASYNC_COMMIT)
     values = {
         "queue": queue,
-        "first": UUID(int=after.int + 1),
+        "first": UUID(int=last_served_key.int + 1),
         "quota": quota,
-        "batched": list(batched),
-        "batch": BATCH,
+        "batched": list(batch_functions),
+        "batch": MAX_BATCH_SIZE,
         "faults": FAULTS_IN_BATCH,
         "lease": LEASE_SECONDS,
     }
     return [ClaimedJob(**row._mapping) for row in db.session().execute(_CLAIM, values)]  # noqa: SLF001
 
 
-BEFORE_ALL = UUID(int=0)
-"""The value of `after` with which `claim` starts at the first organization."""
+BEFORE_FIRST_ORGANIZATION = UUID(int=0)
+"""The `last_served_key` with which `claim` starts at the first organization."""
 
 
-def get_turn(job: ClaimedJob) -> UUID:
-    """Return the turn of a job: its organization, or the turn that jobs without one share."""
+def get_fairness_key(job: ClaimedJob) -> UUID:
+    """Return the fairness key of a job: its organization id, or the zero UUID if it has none."""
     return job.organization_id or UUID(int=0)
 
 
 def is_claimable(queue: str, *, quota: int) -> bool:
-    """Return whether `claim` would return a job, given the running jobs of each organization."""
+    """Return whether `claim` would return a job. Organizations at their quota are skipped."""
     values = {"queue": queue, "quota": quota, "first": UUID(int=0)}
     return bool(db.session().scalar(_IS_CLAIMABLE, values))
 
 
 def list_due_queues(queues: Sequence[str]) -> list[str]:
-    """Return the queues among `queues` that have a due job which is not running."""
+    """Return those of `queues` that have at least one due job which is not running."""
     return list(db.session().scalars(_DUE_QUEUES, {"queues": list(queues)}))
 
 
 def lock(lease: Lease) -> bool:
-    """Lock the rows of a run, and return whether all rows still have its lease."""
+    """Lock the rows of a run, and return whether the run still has the lease on all of them."""
     return bool(db.session().scalar(_LOCK, _build_parameters(lease)) == len(lease.ids))
 
 
@@ -242,20 +249,23 @@ def renew(lease: Lease) -> None:
 
 
 def finish(lease: Lease) -> bool:
-    """Mark the jobs of a run as completed; return whether all jobs still had its lease."""
+    """Mark the jobs of a run as completed. Return whether it still had the lease on all of them."""
     return _get_row_count(db.session().execute(_FINISH, _build_parameters(lease))) == len(lease.ids)
 
 
 def requeue(
     lease: Lease, *, delay: float, error: str | None, attempts: int = 0, faults: int = 0
 ) -> None:
-    """Requeue jobs after `delay` seconds, and add to their counts; `faults=0` resets `faults`."""
+    """Requeue the jobs of a run, to be due again after `delay` seconds.
+
+    `attempts` and `faults` are added to the counts of each job. `faults=0` resets the fault count.
+    """
     values = {"delay": delay, "error": error, "attempts": attempts, "faults": faults}
     db.session().execute(_REQUEUE, {**values, **_build_parameters(lease)})
 
 
 def fail(lease: Lease, error: str) -> bool:
-    """Mark the jobs of a run as failed, and return whether a job still had its lease."""
+    """Mark the jobs of a run as failed. Return whether it still had the lease on any of them."""
     return (
         _get_row_count(db.session().execute(_FAIL, {"error": error, **_build_parameters(lease)}))
         > 0

@@ -1,4 +1,4 @@
-"""Failed jobs: list, retry, discard and report them."""
+"""Functions for operators that list, retry, discard and report failed jobs."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -12,6 +12,7 @@ from app.kit import db, errors, tenancy
 from app.kit.jobs.handlers import HANDLERS
 
 BATCH = 500
+"""The maximum number of jobs that one transaction changes."""
 _FILTER = """
     status = :status
     AND (CAST(:function AS text) IS NULL OR function = :function)
@@ -54,7 +55,7 @@ _REPORT_LIMIT = 10_000
 
 
 class JobRecord(NamedTuple):
-    """A job as operators see it."""
+    """A job with the columns that operators see."""
 
     id: UUID
     organization_id: UUID | None
@@ -71,16 +72,16 @@ class JobRecord(NamedTuple):
 
 
 class FailureCount(NamedTuple):
-    """The number of failed jobs of a function, and the error of one of these jobs."""
+    """The number of failed jobs of one function, and the error of one of these jobs."""
 
     function: str
-    number: int
+    job_count: int
     error: str | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Selection:
-    """A filter of jobs. None matches all values."""
+    """A filter for jobs. An attribute that is None matches every value."""
 
     status: str = "failed"
     function: str | None = None
@@ -88,7 +89,7 @@ class Selection:
     organization_id: UUID | None = None
 
     def values(self) -> dict[str, Any]:
-        """Return the parameters of statements with this filter."""
+        """Return the SQL parameters for this filter."""
         return {
             "status": self.status,
             "function": self.function,
@@ -98,13 +99,13 @@ class Selection:
 
 
 def list_jobs(selection: Selection, *, limit: int) -> list[JobRecord]:
-    """Return the newest jobs of a selection, from all organizations."""
+    """Return the newest jobs that match the filter, at most `limit`, from all organizations."""
     rows = db.session().execute(_LIST, {**selection.values(), "limit": limit})
     return [JobRecord(*row) for row in rows]
 
 
 def find_ids(selection: Selection) -> list[UUID]:
-    """Return the ids of all jobs of a selection, oldest first."""
+    """Return the ids of all jobs that match the filter, oldest first."""
     return list(db.session().scalars(_FIND, selection.values()))
 
 
@@ -113,10 +114,10 @@ def retry(
     checkpoint: Callable[[], None],
     report: Callable[[int, int], None] = lambda _done, _total: None,
 ) -> int:
-    """Requeue failed jobs, reset their counts of attempts, and return the number of jobs.
+    """Requeue failed jobs with reset counts, and return how many jobs were requeued.
 
-    Commits after each batch. Jobs that have not failed are skipped. Needs access to all
-    organizations.
+    `checkpoint` commits after each batch. Jobs that have not failed are skipped. The caller must
+    have bound all organizations.
 
     Raises:
         ApiError: 409 `conflict` if the function of a job is unknown or cannot be retried. Earlier
@@ -149,7 +150,10 @@ def discard(
     checkpoint: Callable[[], None],
     report: Callable[[int, int], None] = lambda _done, _total: None,
 ) -> int:
-    """Mark failed jobs as discarded, and return their number. Commits after each batch."""
+    """Mark failed jobs as discarded, and return how many jobs were discarded.
+
+    `checkpoint` commits after each batch.
+    """
     done_count = 0
     for start in range(0, len(job_ids), BATCH):
         ids = [str(job_id) for job_id in job_ids[start : start + BATCH]]
@@ -161,6 +165,6 @@ def discard(
 
 
 def mark_reported() -> list[FailureCount]:
-    """Mark jobs that failed since the last call as reported, and return their counts."""
+    """Mark jobs that failed since the last call as reported. Return their counts by function."""
     rows = db.session().execute(_REPORT, {"limit": _REPORT_LIMIT})
     return [FailureCount(*row) for row in rows]

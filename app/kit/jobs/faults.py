@@ -1,7 +1,7 @@
-"""Distinction between faults of the platform and errors of a job.
+"""Classification of exceptions as platform faults or errors of a job.
 
-In a fault, the database, the storage or the queue is unavailable or full. The job is not the cause,
-so it is retried without counting an attempt.
+A platform fault means that the database, the storage or the queue is unavailable or full. The job
+is not the cause, so it is retried without counting an attempt.
 """
 
 import errno
@@ -26,18 +26,18 @@ _DATABASE_FAULTS = (psycopg2.OperationalError, psycopg2.InterfaceError)
 
 
 def is_fault(error: BaseException) -> bool:
-    """Return whether `error` or one of its causes is a fault of the platform."""
+    """Return whether `error` or one of its causes is a platform fault."""
     cause: BaseException | None = error
     while cause is not None:
-        if _is_fault_itself(cause):
+        if _is_direct_fault(cause):
             return True
         cause = cause.__cause__
     return False
 
 
-def _is_fault_itself(error: BaseException) -> bool:
+def _is_direct_fault(error: BaseException) -> bool:
     if isinstance(error, SQLAlchemyError):
-        # The values of one job cause these two errors.
+        # The values in one job cause these two errors.
         return not isinstance(error, DataError | IntegrityError)
     if isinstance(error, OSError):
         return isinstance(error, ConnectionError) or error.errno in _FAULT_ERRNOS

@@ -1,4 +1,4 @@
-"""Jobs with several events each (`events.emit_many`).
+"""Splitting of jobs that contain several events (`events.emit_many`).
 
 One row for several events costs the database much less than a row for each event. If such a job
 fails, it is split into jobs with one event each, so that an event that causes errors or faults does
@@ -13,7 +13,7 @@ from app.kit.jobs import claims
 from app.kit.jobs.claims import ClaimedJob, Lease
 
 # The new jobs keep the creation time, because it determines which webhooks get the events. They
-# start with an attempt or with the faults of the group, and therefore run alone.
+# start with one attempt or with the fault count of the original job, and therefore run alone.
 _SPLIT = text(
     """
     INSERT INTO jobs
@@ -28,10 +28,10 @@ _SPLIT = text(
 
 
 def split(lease: Lease, claimed_job: ClaimedJob, function: str, *, faults: int = 0) -> bool:
-    """Replace a leased job with jobs of `function` with one event each.
+    """Replace a leased job with jobs for `function` that have one event each.
 
-    The new jobs start with `faults` consecutive faults, or if there are none with one attempt.
-    Returns whether the lease was still valid; otherwise, nothing changes.
+    The new jobs start with `faults` consecutive faults, or with one attempt if `faults` is 0.
+    Returns False and changes nothing if the lease is no longer valid.
     """
     if not claims.finish(lease):
         return False

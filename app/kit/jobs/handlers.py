@@ -14,8 +14,8 @@ from app.kit.jobs import claims
 from app.kit.jobs.claims import Lease
 from app.kit.jobs.queues import QUEUES
 
-TURN_SECONDS = 5.0
-"""A resumable job that has run this long yields to other due jobs of its queue."""
+YIELD_AFTER_SECONDS = 5.0
+"""The time in seconds after which a resumable job yields to other due jobs in its queue."""
 
 
 class LostLease(Exception):  # noqa: N818 - a signal, not an error
@@ -27,16 +27,16 @@ class Yielded(Exception):  # noqa: N818 - a signal, not an error
 
 
 class Retry(Exception):  # noqa: N818 - a signal, not an error
-    """Raised by a handler to run the job again after a delay. Its message becomes the error."""
+    """A handler raises this to run the job again after a delay. The job stores the message."""
 
 
 @dataclass(frozen=True, slots=True)
 class Job:
     """A running job, as its handler sees it.
 
-    `attempt` is the number of this attempt, beginning with 1. `created_at` is when the transaction
-    that enqueued the job began, by the clock of the database. `lease` belongs to the whole run,
-    which includes all jobs of a batch.
+    `attempt` is the number of this attempt, beginning with 1. `created_at` is the time at which the
+    transaction that enqueued the job began, according to the database clock. `lease` belongs to the
+    whole run, which includes all jobs of a batch.
     """
 
     id: UUID
@@ -54,21 +54,25 @@ class Job:
         """Commit. Call it before slow work, so that no transaction stays open meanwhile.
 
         Raises:
-            LostLease: another worker has the job; nothing was committed.
-            Yielded: the work was committed; other due jobs run first.
+            LostLease: another worker has the job. Nothing was committed.
+            Yielded: the work was committed, and other due jobs must run first.
         """
         if not self.lock_lease():
             db.session().rollback()
             raise LostLease
         db.session().commit()
-        if self.resumable and monotonic() - self.started > TURN_SECONDS and self._has_others_due():
+        if (
+            self.resumable
+            and monotonic() - self.started > YIELD_AFTER_SECONDS
+            and self._has_other_due_jobs()
+        ):
             raise Yielded
 
     def lock_lease(self) -> bool:
         """Lock the lease until the commit, and return whether this run still has it."""
         return claims.lock(self.lease)
 
-    def _has_others_due(self) -> bool:
+    def _has_other_due_jobs(self) -> bool:
         with tenancy.across_organizations(reason="checks for due jobs of any organization"):
             has_due = bool(claims.list_due_queues([self.queue]))
             db.session().rollback()
@@ -76,27 +80,30 @@ class Job:
 
 
 F = TypeVar("F", bound=Callable[..., object])
-Failure = Callable[[Job, str], None]
-Reopen = Callable[[dict[str, Any]], None]
+FailureCallback = Callable[[Job, str], None]
+RetryCallback = Callable[[dict[str, Any]], None]
 
 
 @dataclass(frozen=True)
 class Handler:
-    """A declared handler.
+    """A function that runs jobs, with the options that its declaration states.
 
     Attributes:
         name: the value of `function` in the rows of its jobs.
+        function: the Python function that runs the jobs.
         queue: one of `QUEUES`.
-        batch: whether it takes a list of jobs.
-        single: set if each job of this handler has several events: the name of the handler of jobs
-            with one event. `runs` passes the events as a list of jobs.
+        batch: whether the function takes a list of jobs.
+        single_event_handler: the name of the handler for jobs with one event, if the jobs of this
+            handler have several events. The function then receives the events as a list of jobs.
         resumable: whether the next run continues from the last checkpoint. A resumable job yields
-            to other jobs after `TURN_SECONDS`.
-        max_attempts: the number of errors after which the job fails; None for no limit. Faults of
-            the database, the storage and the queue do not count.
-        on_failure: called with the job and the error when a job fails, in the same transaction.
-        on_retry: called with the args of a failed job before an operator retries it, in the same
-            transaction and with the organization bound. Undoes what `on_failure` did.
+            to other jobs after `YIELD_AFTER_SECONDS`.
+        max_attempts: the number of errors after which the job fails, or None for no limit. Faults
+            of the database, the storage and the queue do not count.
+        on_failure: function that is called with the job and the error when a job fails, in the same
+            transaction.
+        on_retry: function that undoes what `on_failure` did. It is called with the args of a failed
+            job before an operator retries it, in the same transaction and with the organization
+            bound.
         retryable: whether an operator may retry a failed job.
     """
 
@@ -104,17 +111,17 @@ class Handler:
     function: Callable[..., object]
     queue: str = "default"
     batch: bool = False
-    single: str | None = None
+    single_event_handler: str | None = None
     resumable: bool = False
     max_attempts: int | None = 5
-    on_failure: Failure | None = None
-    on_retry: Reopen | None = None
+    on_failure: FailureCallback | None = None
+    on_retry: RetryCallback | None = None
     retryable: bool = True
 
 
 @dataclass(frozen=True)
-class Periodic:
-    """A handler that is due whenever the Unix time is a multiple of `every` seconds."""
+class PeriodicJob:
+    """A job that is due whenever the Unix time is a multiple of `every` seconds."""
 
     name: str
     every: int
@@ -122,7 +129,7 @@ class Periodic:
 
 
 HANDLERS: dict[str, Handler] = {}
-SCHEDULE: dict[str, Periodic] = {}
+SCHEDULE: dict[str, PeriodicJob] = {}
 
 
 def handler(
@@ -133,18 +140,18 @@ def handler(
     batch: bool = False,
     resumable: bool = False,
     max_attempts: int | None = 5,
-    on_failure: Failure | None = None,
-    on_retry: Reopen | None = None,
+    on_failure: FailureCallback | None = None,
+    on_retry: RetryCallback | None = None,
     retryable: bool = True,
 ) -> Callable[[F], F]:
-    """Declare a job function `name` (`feature.verb`).
+    """Register a function as the handler for jobs named `name` (`feature.verb`).
 
-    The function gets one `Job`, or with `batch` a list of jobs of one organization. It runs with
-    the organization bound, in a transaction that is committed afterwards. It may run twice for the
-    same job. `listens` names events that enqueue it; then `args` is {event_id, name, data}. With
-    `batch`, events that are emitted together become jobs of a second function, `…_many`; workers of
-    a release that does not know it leave its jobs to other workers. The other arguments are
-    attributes of `Handler`.
+    The function receives one `Job`, or with `batch` a list of jobs of one organization. It runs
+    with the organization bound, in a transaction that is committed afterwards. It may run twice for
+    the same job. `listens` lists the events that enqueue a job. The `args` of such a job contain
+    `event_id`, `name` and `data`. With `batch`, events that are emitted together become jobs of a
+    second handler, `…_many`. Workers of a release that does not know this handler leave its jobs to
+    other workers. The other arguments are attributes of `Handler`.
     """
     assert queue in QUEUES, f"unknown queue {queue}"
 
@@ -167,7 +174,10 @@ def handler(
 
 
 def _subscribe(job_handler: Handler, listens: Sequence[str]) -> None:
-    """Subscribe a handler; for a batch handler, also register one for jobs with several events."""
+    """Subscribe a handler to events.
+
+    For a batch handler, also register a second handler for jobs with several events.
+    """
     name, queue = job_handler.name, job_handler.queue
     group_name = f"{name}_many" if job_handler.batch and listens else None
     if group_name is not None:
@@ -175,7 +185,7 @@ def _subscribe(job_handler: Handler, listens: Sequence[str]) -> None:
             name=group_name,
             function=job_handler.function,
             queue=queue,
-            single=name,
+            single_event_handler=name,
             max_attempts=None,
         )
     for event in listens:
@@ -183,12 +193,15 @@ def _subscribe(job_handler: Handler, listens: Sequence[str]) -> None:
 
 
 def periodic(name: str, *, every: int) -> None:
-    """Run the handler `name` every `every` seconds, once regardless of the number of relays."""
-    SCHEDULE[name] = Periodic(name, every, name)
+    """Schedule the handler `name` to run every `every` seconds.
+
+    It runs once at each due time, regardless of the number of relays.
+    """
+    SCHEDULE[name] = PeriodicJob(name, every, name)
 
 
 Batches = list[list[Any]]
-"""Batches of claimed rows. Each batch is the only argument (JSON) of one message."""
+"""Batches of claimed rows. Each batch is sent as the JSON argument of one message."""
 
 
 @dataclass(frozen=True)
@@ -199,12 +212,13 @@ class DueSource:
         name: name of the process that handles the rows.
         queue: RQ queue to which the relay sends each batch as one message.
         function: dotted path of the function that the process calls with each batch.
-        claim: claims due rows, in a transaction with access to all organizations.
-        start: called with the app when the process starts.
-        stop: called with a number of seconds when the process ends.
-        settle: waits at most a number of seconds until all accepted rows are handled, and returns
-            whether all are handled.
-        depth: returns the number of due rows, and the age of the oldest row in seconds.
+        claim: function that claims due rows, in a transaction with access to all organizations.
+        start: function that is called with the app when the process starts.
+        stop: function that is called with a timeout in seconds when the process stops.
+        settle: function that waits until all accepted rows are handled, at most for a number of
+            seconds, and returns whether they all are.
+        depth: function that returns the number of due rows, and the age of the oldest row in
+            seconds.
         late_after: age in seconds from which the queue is late.
     """
 

@@ -21,40 +21,43 @@ _POLL_SECONDS = 1.0
 
 
 class LeaseRenewer:
-    """Renews leases, except a lease whose jobs another worker has claimed."""
+    """Renews the leases of running jobs in a thread.
+
+    A lease is not renewed if another worker has claimed its jobs.
+    """
 
     def __init__(self, app: Flask) -> None:
         self._app = app
-        self._due: dict[Lease, float] = {}
+        self._renew_at: dict[Lease, float] = {}
         self._changed = threading.Condition()
         self._thread: threading.Thread | None = None
 
     @contextmanager
     def renewing(self, lease: Lease) -> Iterator[None]:
-        """Renew `lease` while the block runs."""
+        """Keep renewing `lease` while the block runs."""
         with self._changed:
-            self._due[lease] = monotonic() + RENEW_SECONDS
+            self._renew_at[lease] = monotonic() + RENEW_SECONDS
             if self._thread is None:
                 self._thread = threading.Thread(target=self._run, name="leases", daemon=True)
                 self._thread.start()
-            elif len(self._due) == 1:
+            elif len(self._renew_at) == 1:
                 self._changed.notify()
         try:
             yield
         finally:
             with self._changed:
-                self._due.pop(lease, None)
+                self._renew_at.pop(lease, None)
 
     def _run(self) -> None:
         while True:
             with self._changed:
-                self._changed.wait_for(lambda: self._due)
+                self._changed.wait_for(lambda: self._renew_at)
                 now = monotonic()
-                due = [lease for lease, due_at in self._due.items() if due_at <= now]
-            if due:
-                self._renew(due)
+                due_leases = [lease for lease, due_at in self._renew_at.items() if due_at <= now]
+            if due_leases:
+                self._renew(due_leases)
             with self._changed:
-                self._changed.wait_for(lambda: not self._due, timeout=_POLL_SECONDS)
+                self._changed.wait_for(lambda: not self._renew_at, timeout=_POLL_SECONDS)
 
     def _renew(self, leases: list[Lease]) -> None:
         try:
@@ -68,9 +71,11 @@ class LeaseRenewer:
         except SQLAlchemyError as failure:
             log.warning("job.lease_not_renewed", error=type(failure).__name__)
             return
-        next_due = monotonic() + RENEW_SECONDS
+        next_renewal = monotonic() + RENEW_SECONDS
         with self._changed:
-            self._due.update({lease: next_due for lease in leases if lease in self._due})
+            self._renew_at.update(
+                {lease: next_renewal for lease in leases if lease in self._renew_at}
+            )
 
 
 _renewer: tuple[int, LeaseRenewer] | None = None
@@ -78,7 +83,7 @@ _lock = threading.Lock()
 
 
 def get_renewer(app: Flask) -> LeaseRenewer:
-    """Return the renewer of this process. A forked child gets a new one."""
+    """Return the lease renewer of this process. A forked child gets a new renewer."""
     global _renewer  # noqa: PLW0603 - one per process
     with _lock:
         if _renewer is None or _renewer[0] != os.getpid():

@@ -1,4 +1,4 @@
-"""The table of jobs, and functions that enqueue jobs."""
+"""The jobs table, and functions that enqueue jobs."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -14,23 +14,29 @@ from app.kit import db, events
 from app.kit.encryption import encrypted
 from app.kit.ids import uuid7
 from app.kit.jobs import handlers
-from app.kit.jobs.claims import IN_TURNS, TURN
+from app.kit.jobs.claims import FAIRNESS_KEY, IS_UNFINISHED
 
 
 class JobRow(db.Base):
     """A job. `status` is queued, running, completed, failed or discarded.
 
-    `due_at` is null for jobs that are finished. Due times and leases use the clock of the database.
-    `attempts` counts runs that ended in an error, `interruptions` counts runs whose worker died,
-    and `faults` counts the latest consecutive runs that ended in a fault of the platform.
-    `reported_at` is when the failure was reported to operators.
+    `due_at` is null for jobs that are finished. Due times and leases use the database clock.
+    `attempts` counts the runs that ended in an error. `interruptions` counts the runs whose worker
+    died. `faults` counts the latest consecutive runs that ended in a platform fault. `reported_at`
+    is the time at which the failure was reported to operators.
     """
 
     __tablename__ = "jobs"
     __table_args__ = (
-        # `claims.IN_TURNS` explains why these two conditions differ.
+        # `claims.IS_UNFINISHED` explains why these two conditions differ.
         Index("ix_jobs_by_due", "queue", "due_at", postgresql_where=text("due_at > '-infinity'")),
-        Index("ix_jobs_by_turn", "queue", text(TURN), "due_at", postgresql_where=text(IN_TURNS)),
+        Index(
+            "ix_jobs_by_turn",
+            "queue",
+            text(FAIRNESS_KEY),
+            "due_at",
+            postgresql_where=text(IS_UNFINISHED),
+        ),
         Index(
             "ix_jobs_leased",
             "queue",
@@ -90,7 +96,10 @@ def enqueue(
     unique_key: str | None = None,
     due_at: datetime | None = None,
 ) -> bool:
-    """Insert a job in the current transaction. Returns False if `unique_key` exists already."""
+    """Insert a job in the current transaction.
+
+    Returns False, and inserts nothing, if there is an unfinished job with the same `unique_key`.
+    """
     job_handler = handlers.HANDLERS[function]
     values: dict[str, Any] = {
         "id": uuid7(),
@@ -113,9 +122,10 @@ def enqueue_many(
     *,
     queue: str | None = None,
 ) -> None:
-    """Insert a job for each pair of organization and arguments in `work`, in one statement.
+    """Insert several jobs in one statement.
 
-    `queue` overrides the queue of the handler.
+    `work` has the organization id and the arguments of each job. `queue` overrides the handler's
+    queue.
     """
     if not work:
         return

@@ -2,7 +2,7 @@
 
 The parent never connects to the database or Redis, so that no child inherits a connection. Its
 memory is frozen before the first fork, so that the children share it. When the parent dies, its
-children die immediately. A child that dies is restarted, with increasing delays.
+children are killed immediately. A child that exits is restarted, with increasing delays.
 """
 
 import gc
@@ -24,7 +24,7 @@ from app.kit.jobs import handlers, relay, runs
 from app.kit.jobs import worker as _worker  # noqa: F401 - loaded before the fork, for all children
 from app.kit.jobs.queues import GROUPS, Group, count_local_slots, list_queues
 from app.kit.jobs.relay import Relay
-from app.kit.jobs.rq_workers import Forking, InProcess, consume, stop_on_signals
+from app.kit.jobs.rq_workers import ForkingWorker, InProcessWorker, consume, stop_on_signals
 from app.kit.logging import get_logger
 
 log = get_logger(__name__)
@@ -41,7 +41,10 @@ Target = Callable[[Flask, Event], None]
 
 @dataclass
 class Child:
-    """A process that is kept running. `target(app, stopping)` returns once `stopping` is set."""
+    """A background process that the parent restarts whenever it exits.
+
+    `target(app, stopping)` runs in the process, and returns once `stopping` is set.
+    """
 
     name: str
     target: Target
@@ -50,10 +53,10 @@ class Child:
 
 
 def list_children(job_workers: int, *, outbound: bool = True) -> list[Child]:
-    """Return all background processes.
+    """Return the background processes to start.
 
-    `job_workers` determines the number of processes that parse documents. Without `outbound`, jobs
-    that call other hosts stay queued.
+    `job_workers` determines the number of processes that parse documents. If `outbound` is false,
+    jobs that call other hosts stay queued.
     """
     children = [Child("relay", _run_relay)]
     for group in GROUPS.values():
@@ -80,14 +83,17 @@ def _run_relay(app: Flask, stopping: Event) -> None:
 
 def _run_worker(app: Flask, stopping: Event, *, group: Group) -> None:
     os.nice(group.nice)
-    worker_class = Forking if group.forking else InProcess
+    worker_class = ForkingWorker if group.forking else InProcessWorker
     connect = partial(container.current().redis, timeout=None)
     stop_on_signals(stopping)
     consume(worker_class, app, [group.name], frozenset({relay.DRAIN}), connect, stopping)
 
 
 def _run_source(app: Flask, stopping: Event, *, source: handlers.DueSource) -> None:
-    """Handle the messages of a source. A thread stops the source, even if RQ waits for Redis."""
+    """Handle the messages of a due source.
+
+    A separate thread stops the source, so that it stops even if RQ is waiting for Redis.
+    """
 
     def stop() -> None:
         stopping.wait()
@@ -98,12 +104,15 @@ def _run_source(app: Flask, stopping: Event, *, source: handlers.DueSource) -> N
     stop_thread = Thread(target=stop, name=f"{source.name}-stop")
     stop_thread.start()
     connect = partial(container.current().redis, timeout=None)
-    consume(InProcess, app, [source.queue], frozenset({source.function}), connect, stopping)
+    consume(InProcessWorker, app, [source.queue], frozenset({source.function}), connect, stopping)
     stop_thread.join()
 
 
 def main(app: Flask) -> int:
-    """Run all children until SIGTERM or SIGINT, in the main thread; return the exit status."""
+    """Run all children until SIGTERM or SIGINT, and return the exit status.
+
+    Call it in the main thread.
+    """
     signal.pthread_sigmask(signal.SIG_BLOCK, _WATCHED_SIGNALS)
     settings = container.settings()
     children = list_children(settings.job_workers, outbound=settings.outbound)
@@ -117,8 +126,8 @@ def main(app: Flask) -> int:
         for child in children:
             if child.restarts.is_due:
                 _start_child(app, child)
-        received = signal.sigtimedwait(_WATCHED_SIGNALS, _get_seconds_to_restart(children))
-        stop = received is not None and received.si_signo != signal.SIGCHLD
+        received_signal = signal.sigtimedwait(_WATCHED_SIGNALS, _get_seconds_to_restart(children))
+        stop = received_signal is not None and received_signal.si_signo != signal.SIGCHLD
         _record_exits(children)
     stops = ((signal.SIGTERM, STOP_SECONDS),)
     stop_in_parallel([(child.process, stops) for child in children if child.process is not None])
@@ -127,8 +136,8 @@ def main(app: Flask) -> int:
 
 
 def _get_seconds_to_restart(children: list[Child]) -> float:
-    due = [at for child in children if (at := child.restarts.due_at) is not None]
-    return max(0.0, min(due) - time.monotonic()) if due else 60.0
+    due_times = [at for child in children if (at := child.restarts.due_at) is not None]
+    return max(0.0, min(due_times) - time.monotonic()) if due_times else 60.0
 
 
 def _start_child(app: Flask, child: Child) -> None:
@@ -142,11 +151,11 @@ def _start_child(app: Flask, child: Child) -> None:
 
 
 def _run_child(app: Flask, child: Child, parent: int) -> NoReturn:
-    """Run the target in the forked process, and exit."""
+    """Run the child's target in the forked process, and exit the process."""
     status = 1
     try:
         process_lifetime.die_with_parent(parent)
-        # The worker checks this event between two jobs.
+        # Workers check this event between two jobs.
         stopping = runs.stopping
         stop_on_signals(stopping)
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
@@ -165,7 +174,7 @@ def _run_child(app: Flask, child: Child, parent: int) -> NoReturn:
 
 
 def _record_exits(children: list[Child]) -> None:
-    """Record which children have ended, and when to restart them."""
+    """Record which children have exited, and when to restart them."""
     for child in children:
         if child.process is None or (status := child.process.poll()) is None:
             continue

@@ -1,7 +1,7 @@
-"""The queues of background jobs, with their slots and the delay from which they are late.
+"""The queues for background jobs, with their slots and the delay from which they are late.
 
-Jobs that may delay each other share a queue; jobs that must not delay each other have separate
-queues. Similar queues form a group, whose processes serve them concurrently.
+Jobs that may delay each other share a queue. Jobs that must not delay each other have separate
+queues. Similar queues form a group, and the processes of the group serve them concurrently.
 """
 
 from dataclasses import dataclass
@@ -12,12 +12,12 @@ _HOUR = 60 * _MINUTE
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """Queues that share processes on a machine.
+    """A group of queues that share processes on a machine.
 
-    By default one process has a thread for each slot of the queues, for jobs that mostly wait for
-    the database or other hosts. A `forking` group has one queue, and a process for each slot, which
-    runs jobs in forked children because they need much memory or may crash. `nice` lowers the
-    priority of the processes. Jobs of an `outbound` group call other hosts.
+    By default, one process has a thread for each slot of the queues. This suits jobs that mostly
+    wait for the database or other hosts. A `forking` group has one queue, and a process for each
+    slot. The process runs jobs in forked children, because the jobs need much memory or may crash.
+    `nice` lowers the priority of the processes. Jobs of an `outbound` group call other hosts.
     """
 
     name: str
@@ -28,7 +28,7 @@ class Group:
 
 @dataclass(frozen=True, slots=True)
 class Queue:
-    """A queue of a group.
+    """A queue for background jobs, which the processes of its group serve.
 
     `slots` is the maximum number of its jobs that run concurrently on one machine. The queue is
     late when a due job has waited for more than `late_after` seconds.
@@ -41,7 +41,7 @@ class Queue:
 
 
 _QUICK = Group("quick")
-_OUTSIDE = Group("outside", outbound=True)
+_OUTBOUND = Group("outside", outbound=True)
 _SLOW = Group("slow", nice=5)
 _DOCUMENTS = Group("documents", forking=True, nice=5)
 _EXPORTS = Group("exports", forking=True, nice=5)
@@ -50,33 +50,33 @@ _IMPORTS = Group("imports", forking=True, nice=5)
 _INVOICES = Group("invoices", nice=10)
 _QUALITY = Group("quality", forking=True, nice=10)
 _CRAWLS = Group("crawls", nice=5, outbound=True)
-# The training itself runs in a child of the process, at the lowest priority of all.
+# A child of the process trains the model, at the lowest priority of all.
 _TRAINING = Group("training", nice=19)
-_ALL = (
+_ALL_QUEUES = (
     Queue("default", _QUICK),
     Queue("fanout", _QUICK),
     Queue("notifications", _QUICK),
     Queue("routing", _QUICK),
     # Users wait for the emails in `mail`, such as password links. Invitations and notifications
     # have a separate queue, so that they cannot delay these emails.
-    Queue("mail", _OUTSIDE, slots=4, late_after=5 * _MINUTE),
-    Queue("bulk_mail", _OUTSIDE, slots=3, late_after=30 * _MINUTE),
-    Queue("third_party", _OUTSIDE, slots=4, late_after=15 * _MINUTE),
+    Queue("mail", _OUTBOUND, slots=4, late_after=5 * _MINUTE),
+    Queue("bulk_mail", _OUTBOUND, slots=3, late_after=30 * _MINUTE),
+    Queue("third_party", _OUTBOUND, slots=4, late_after=15 * _MINUTE),
     Queue("bulk", _SLOW, slots=2, late_after=15 * _MINUTE),
     Queue("erasing", _SLOW, late_after=6 * _HOUR),
     Queue("maintenance", _SLOW, late_after=6 * _HOUR),
     Queue("quality_counts", _SLOW, late_after=15 * _MINUTE),
     Queue("invoices", _SLOW, late_after=_HOUR),
-    # The comparison runs in a separate process, for which the job's thread waits.
+    # A separate process compares the samples, and the job's thread waits for it.
     Queue("drift", _SLOW, late_after=6 * _HOUR),
     Queue("documents", _DOCUMENTS, late_after=10 * _MINUTE),
     # A separate process renders and recognizes the page, and the job's thread waits for it.
     Queue("ocr", _SLOW, late_after=6 * _HOUR),
     Queue("predictions", _SLOW, late_after=15 * _MINUTE),
     Queue("exports", _EXPORTS, slots=2, late_after=15 * _MINUTE),
-    # One process is enough: imports of several organizations take turns every few seconds.
+    # One process is enough, because imports of several organizations alternate every few seconds.
     Queue("imports", _IMPORTS, late_after=15 * _MINUTE),
-    # Statistics import numpy and scipy, so they run in forked children that end with the job.
+    # Statistics import numpy and scipy, so they run in forked children that exit after the job.
     Queue("quality", _QUALITY, late_after=_HOUR),
     # While one thread renders an invoice, the other one can store another invoice.
     Queue("invoice_files", _INVOICES, slots=2, late_after=_HOUR),
@@ -86,26 +86,30 @@ _ALL = (
     Queue("model_servers", _CRAWLS, slots=4, late_after=_HOUR),
     Queue("training", _TRAINING, late_after=6 * _HOUR),
 )
-QUEUES: dict[str, Queue] = {queue.name: queue for queue in _ALL}
+QUEUES: dict[str, Queue] = {queue.name: queue for queue in _ALL_QUEUES}
 """All queues by name."""
-GROUPS: dict[str, Group] = {queue.group.name: queue.group for queue in _ALL}
+GROUPS: dict[str, Group] = {queue.group.name: queue.group for queue in _ALL_QUEUES}
 
 
 def list_served(*, outbound: bool) -> list[Queue]:
-    """Return the queues that are served. Queues of outbound groups need `outbound`."""
+    """Return the queues that this deployment serves.
+
+    Queues of outbound groups are included only if `outbound` is true.
+    """
     return [queue for queue in QUEUES.values() if outbound or not queue.group.outbound]
 
 
 def list_queues(group: Group) -> list[Queue]:
-    """Return the queues of a group."""
+    """Return the queues that belong to `group`."""
     return [queue for queue in QUEUES.values() if queue.group == group]
 
 
 def count_local_slots(queue: Queue, job_workers: int) -> int:
     """Return the number of slots of `queue` on this machine.
 
-    The queue `documents` has `job_workers` slots, and one more that stays free for other
-    organizations when one organization fills the rest. The queue `ocr` has half of `job_workers`.
+    The queue `documents` has `job_workers` slots, and one more slot that stays free for other
+    organizations when one organization uses the rest. The queue `ocr` has half as many slots as
+    `job_workers`.
     """
     if queue.name == "documents":
         return job_workers + 1
@@ -113,5 +117,5 @@ def count_local_slots(queue: Queue, job_workers: int) -> int:
 
 
 def compute_quota(slots: int) -> int:
-    """Return the number of `slots` that one organization may use; a quarter stays free."""
+    """Return how many of `slots` one organization may use. A quarter stays free for the rest."""
     return max(1, slots - max(1, slots // 4))

@@ -1,8 +1,8 @@
-"""The relay: starts periodic jobs, and wakes workers for jobs that are due in PostgreSQL.
+"""The relay, which enqueues periodic jobs and wakes workers for jobs that are due in PostgreSQL.
 
-A message in Redis only names a group of queues; the worker claims the jobs itself. So a group never
-has more than one pending message, a lost message is soon sent again, and a superfluous message is
-harmless. Several relays may run at the same time.
+A message in Redis only names a group of queues. The worker claims the jobs itself. Therefore a
+group needs at most one pending message, a lost message is soon sent again, and a superfluous
+message is harmless. Several relays may run at the same time.
 """
 
 import random
@@ -27,7 +27,7 @@ from app.kit.logging import get_logger
 log = get_logger(__name__)
 
 DRAIN = "app.kit.jobs.worker.drain"
-"""The function that messages call, with the name of the group as argument."""
+"""The path of the function that each message calls with the name of a group."""
 IDLE_SECONDS = 0.1
 MAX_MESSAGES_PER_SOURCE = 16
 """The maximum number of pending messages of a due source, so that claims do not expire first."""
@@ -35,7 +35,7 @@ _TICK_SECONDS = 1.0
 
 
 class Relay:
-    """The loop of the relay. `connect` returns a Redis client."""
+    """The main loop of the relay process. `connect` returns a Redis client."""
 
     def __init__(self, app: Flask, connect: Callable[[], Redis]) -> None:
         self.app = app
@@ -57,9 +57,9 @@ class Relay:
             self.stopping.wait(pause)
 
     def round(self) -> int:
-        """Check the schedule, the queues and the due sources; return the number of messages sent.
+        """Check the schedule, queues and due sources, and return how many messages were sent.
 
-        Raises RedisError before claiming anything if Redis is unavailable.
+        If Redis is unavailable, it raises RedisError before rows of a due source are claimed.
         """
         connection = self.connect()
         with (
@@ -78,9 +78,9 @@ class Relay:
         """Send a message to each group that has a claimable job and no pending message."""
         served_queues = list_served(outbound=container.settings().outbound)
         with db.transaction():
-            due = claims.list_due_queues([queue.name for queue in served_queues])
+            due_queues = claims.list_due_queues([queue.name for queue in served_queues])
         groups: dict[str, list[Queue]] = {}
-        for name in due:
+        for name in due_queues:
             groups.setdefault(QUEUES[name].group.name, []).append(QUEUES[name])
         lengths = self._count_messages(connection, list(groups))
         idle_groups = [
@@ -114,7 +114,7 @@ class Relay:
         return len(batches)
 
     def _count_messages(self, connection: Redis, queues: list[str]) -> dict[str, int]:
-        """Return the number of pending messages of each queue."""
+        """Return the number of pending messages in each queue."""
         with connection.pipeline(transaction=False) as pipeline:
             pipeline.ping()
             for name in queues:
@@ -125,7 +125,7 @@ class Relay:
     def _send(
         self, connection: Redis, queue: str, function: str, arguments: Sequence[object]
     ) -> None:
-        """Send one message for each argument."""
+        """Send one message to `queue` for each argument in `arguments`."""
         target = RqQueue(queue, connection=connection, serializer=JSONSerializer)
         target.enqueue_many(
             [

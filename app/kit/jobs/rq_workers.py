@@ -1,7 +1,8 @@
 """Restricted RQ workers.
 
 They run only the allowed functions, regardless of what is written to Redis, and accept no commands
-from Redis. A job's process dies with its worker. During an outage, workers wait instead of ending.
+from Redis. The process that runs a job is killed if its worker exits. During an outage, workers
+wait instead of exiting.
 """
 
 import os
@@ -34,9 +35,9 @@ _CALLBACKS = ("_success_callback_name", "_failure_callback_name", "_stopped_call
 
 
 def is_permitted(job: Job, functions: frozenset[str]) -> bool:
-    """Return whether a message calls one of `functions` and uses no other feature of RQ.
+    """Return whether a message calls one of `functions` and uses no other RQ feature.
 
-    This service never enqueues callbacks, instances, webhooks or repetitions, so a message with
+    This service never uses callbacks, instances, webhooks or repetitions. Therefore, a message with
     one of these features was not written by this service.
     """
     try:
@@ -51,7 +52,7 @@ def is_permitted(job: Job, functions: frozenset[str]) -> bool:
 
 
 class _RestrictedWorker:
-    """The common part of both workers. `build_worker` sets `app`, `functions` and `stopping`."""
+    """Base class of both workers. `build_worker` sets `app`, `functions` and `stopping`."""
 
     exponential_backoff_factor = 1.5
     log_result_lifespan = False
@@ -61,7 +62,7 @@ class _RestrictedWorker:
     stopping: Event
 
     def subscribe(self) -> None:
-        """Do nothing: RQ would accept commands such as killing a job from a Redis channel."""
+        """Do nothing: RQ would accept commands from a Redis channel, such as killing a job."""
 
     def unsubscribe(self) -> None:
         """Do nothing (see `subscribe`)."""
@@ -73,13 +74,13 @@ class _RestrictedWorker:
         """Unregister from Redis, with a short timeout in case Redis hangs."""
         pool = self.connection.connection_pool
         pool.disconnect()
-        # An open connection would keep its longer timeout.
+        # A connection that stays open would keep its longer timeout.
         pool.reset()
         pool.connection_kwargs["socket_timeout"] = _UNREGISTER_SECONDS
         super().register_death()  # type: ignore[misc]
 
     def handle_warm_shutdown_request(self) -> None:
-        """Start no further job. RQ waits for the current one."""
+        """Start no further job. RQ waits for the current job."""
         self.stopping.set()
 
     def _set_ip_address(self, _connection: Redis) -> None:
@@ -110,21 +111,21 @@ class _RestrictedWorker:
             return done
 
 
-class InProcess(_RestrictedWorker, SimpleWorker):
-    """A worker that runs jobs in its own process, for many small jobs."""
+class InProcessWorker(_RestrictedWorker, SimpleWorker):
+    """A worker that runs jobs in the worker process. Use it for many small jobs."""
 
 
-class Forking(_RestrictedWorker, Worker):
-    """A worker that forks for each message, for jobs that need much memory or may crash."""
+class ForkingWorker(_RestrictedWorker, Worker):
+    """A worker that forks for each message. Use it for jobs that need much memory or may crash."""
 
     def setup_work_horse_signals(self) -> None:
-        """Let the fork die with its worker, and stop after its current job on SIGTERM."""
+        """Make the fork exit when its worker dies, and stop after its current job on SIGTERM."""
         super().setup_work_horse_signals()  # type: ignore[no-untyped-call]
         stop_on_signals(self.stopping)
         process_lifetime.die_with_parent(self.pid or 0)
 
     def handle_warm_shutdown_request(self) -> None:
-        """Also stop the fork, which would otherwise start its next job."""
+        """Stop the fork as well, because it would otherwise start its next job."""
         super().handle_warm_shutdown_request()
         if self.horse_pid:
             with suppress(ProcessLookupError):
@@ -134,23 +135,23 @@ class Forking(_RestrictedWorker, Worker):
         """Run a message in the fork, and flush its metrics and log."""
         try:
             return super().perform_job(job, queue)
-        finally:  # the fork ends with os._exit
+        finally:  # the fork exits with os._exit, which flushes nothing
             metrics.flush()
             logging.flush(_FLUSH_LOG_SECONDS)
 
 
 def consume(
-    worker_class: type[InProcess] | type[Forking],
+    worker_class: type[InProcessWorker] | type[ForkingWorker],
     app: Flask,
     queues: Sequence[str],
     functions: frozenset[str],
     connect: Callable[[], Redis],
     stopping: Event,
 ) -> None:
-    """Process messages of `queues` until `stopping` is set, for example by SIGTERM.
+    """Process messages from `queues` until `stopping` is set, for example by SIGTERM.
 
-    Current jobs are finished first. RQ's loop ends when Redis times out, so it is restarted, after
-    a random pause that spreads the reconnects of all processes.
+    Current jobs are finished first. RQ's loop ends when Redis times out. It is restarted after a
+    random pause, so that the processes do not all reconnect at the same time.
     """
     while not stopping.is_set():
         try:
@@ -166,7 +167,7 @@ def consume(
 
 
 def stop_on_signals(stopping: Event) -> None:
-    """Let SIGTERM and SIGINT set `stopping`. RQ replaces these handlers while its loop runs."""
+    """Make SIGTERM and SIGINT set `stopping`. RQ replaces these handlers while its loop runs."""
 
     def stop(_number: int, _frame: FrameType | None) -> None:
         stopping.set()
@@ -176,14 +177,14 @@ def stop_on_signals(stopping: Event) -> None:
 
 
 def build_worker(
-    worker_class: type[InProcess] | type[Forking],
+    worker_class: type[InProcessWorker] | type[ForkingWorker],
     app: Flask,
     queues: Sequence[str],
     functions: frozenset[str],
     connection: Redis,
     stopping: Event,
-) -> InProcess | Forking:
-    """Return a worker of `queues` that runs only `functions` and sets `stopping` on signals."""
+) -> InProcessWorker | ForkingWorker:
+    """Return a worker for `queues` that runs only `functions` and sets `stopping` on signals."""
     worker = worker_class(
         list(queues),
         connection=connection,
@@ -193,6 +194,6 @@ def build_worker(
         log_job_description=False,
     )
     worker.app, worker.functions, worker.stopping = app, functions, stopping
-    # The pause between two attempts to connect to Redis; by default up to a minute.
+    # The pause in seconds between two attempts to connect to Redis. RQ's default is up to a minute.
     worker.max_connection_wait_time = random.uniform(1.0, 3.0)  # noqa: S311 - no secret
     return worker

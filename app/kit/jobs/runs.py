@@ -1,4 +1,4 @@
-"""Runs of claimed jobs: calls their handlers, and writes the outcomes, the metrics and the log."""
+"""Execution of claimed jobs: calls to handlers, outcomes, metrics and log lines."""
 
 import random
 import threading
@@ -22,7 +22,7 @@ log = get_logger(__name__)
 T = TypeVar("T")
 
 MAX_INTERRUPTIONS = 10
-"""A job whose worker died this often fails, because it probably causes the crashes."""
+"""The number of crashed workers after which a job fails, because it probably causes the crashes."""
 _BACKOFF_SECONDS = (1, 5, 30, 120, 600)
 _FAULT_BACKOFF_SECONDS = (0.5, 1, 2, 5, 10, 30)
 _FAULTS_UNTIL_ERROR = 10
@@ -30,11 +30,11 @@ _UNKNOWN_FUNCTION_SECONDS = 60
 _ERROR_LENGTH = 2000
 
 stopping = threading.Event()
-"""Set when this process must stop. It then starts no further job."""
+"""An event that is set when this process must stop. The process then starts no further job."""
 
 
 def run(app: Flask, queue: str, claimed_jobs: Sequence[ClaimedJob]) -> None:
-    """Run the jobs of one claim, and write their outcome."""
+    """Run the jobs of one claim, and record their outcome in the database."""
     first = claimed_jobs[0]
     lease = Lease(first.lease_token, tuple(job.id for job in claimed_jobs))
     job_handler = HANDLERS.get(first.function)
@@ -46,23 +46,23 @@ def run(app: Flask, queue: str, claimed_jobs: Sequence[ClaimedJob]) -> None:
     jobs = [
         _build_job(job_handler, job, queue, lease, args)
         for job in claimed_jobs
-        for args in (job.args["events"] if job_handler.single else [job.args])
+        for args in (job.args["events"] if job_handler.single_event_handler else [job.args])
     ]
     if first.interruptions >= MAX_INTERRUPTIONS:
         error = "The worker process died each time it ran this job."
         if not _split_group(job_handler, first, lease, error):
             _fail_job(job_handler, jobs[0], error)
         return
-    started = time.perf_counter()
+    started_at = time.perf_counter()
     outcome = _call_handler(app, job_handler, jobs, claimed_jobs)
-    _record_run(jobs, job_handler.name, outcome, time.perf_counter() - started)
+    _record_run(jobs, job_handler.name, outcome, time.perf_counter() - started_at)
 
 
 def _record_run(jobs: Sequence[Job], function: str, outcome: str, seconds: float) -> None:
-    """Count the jobs of one run, and log it.
+    """Add the jobs of one run to the metrics, and log the run.
 
-    A completed run that no request caused is logged at debug level, because such runs recur every
-    few seconds.
+    A completed run that was not caused by a request is logged at debug level, because such runs
+    recur every few seconds.
     """
     metrics.JOBS.labels(function, outcome).inc(len(jobs))
     is_routine = outcome == "completed" and jobs[0].request_id is None
@@ -89,11 +89,13 @@ def _build_job(
 def _call_handler(
     app: Flask, job_handler: Handler, jobs: list[Job], claimed_jobs: Sequence[ClaimedJob]
 ) -> str:
-    """Call the handler, write the outcome, and return the outcome's name in the metrics."""
+    """Call the handler, record the outcome, and return the name of the outcome for the metrics."""
     lease = jobs[0].lease
     try:
         with _bind_context(job_handler, jobs[0]), get_renewer(app).renewing(lease):
-            job_handler.function(jobs if job_handler.batch or job_handler.single else jobs[0])
+            job_handler.function(
+                jobs if job_handler.batch or job_handler.single_event_handler else jobs[0]
+            )
             _commit_outcome(lease)
     except LostLease:
         db.session().rollback()
@@ -113,7 +115,10 @@ def _call_handler(
 
 
 def _commit_outcome(lease: Lease) -> None:
-    """Commit the work of the handler together with the outcome. Raises LostLease."""
+    """Commit the handler's work together with the outcome.
+
+    Raises LostLease if another worker has the lease.
+    """
     if not claims.finish(lease):
         raise LostLease
     db.session().commit()
@@ -122,13 +127,13 @@ def _commit_outcome(lease: Lease) -> None:
 def _requeue_after_fault(
     job_handler: Handler, jobs: list[Job], claimed_jobs: Sequence[ClaimedJob], failure: Exception
 ) -> None:
-    """Requeue jobs after a fault of the platform, without counting an attempt."""
+    """Requeue jobs after a platform fault, without counting an attempt."""
     faults = claimed_jobs[0].faults + 1
     delays = _FAULT_BACKOFF_SECONDS
     # Full jitter, so that jobs that failed together are not retried together.
     delay = delays[min(faults, len(delays)) - 1] * random.uniform(0.5, 1.5)  # noqa: S311 - no secret
-    level = log.error if faults % _FAULTS_UNTIL_ERROR == 0 else log.warning
-    level("job.fault", function=job_handler.name, faults=faults, error=_describe_failure(failure))
+    write = log.error if faults % _FAULTS_UNTIL_ERROR == 0 else log.warning
+    write("job.fault", function=job_handler.name, faults=faults, error=_describe_failure(failure))
     lease, error = jobs[0].lease, _describe_failure(failure)
     if faults >= claims.FAULTS_IN_BATCH and _split_group(
         job_handler, claimed_jobs[0], lease, error, faults=faults
@@ -138,7 +143,7 @@ def _requeue_after_fault(
 
 
 def _record_error(job_handler: Handler, jobs: list[Job], failure: Exception) -> str:
-    """Count an attempt of each job, and requeue or fail it."""
+    """Count an attempt for each job, and requeue the job or mark it as failed."""
     if not isinstance(failure, Retry):
         log.error("job.error", function=job_handler.name, exc_info=failure)
     error = _describe_failure(failure)
@@ -157,17 +162,20 @@ def _record_error(job_handler: Handler, jobs: list[Job], failure: Exception) -> 
 def _split_group(
     job_handler: Handler, claimed_job: ClaimedJob, lease: Lease, error: str, *, faults: int = 0
 ) -> bool:
-    """Replace a job with several events by a job for each event; return whether it had several."""
-    single = job_handler.single
-    if single is None:
+    """Replace a job with several events by one job for each event.
+
+    Returns False and does nothing if the handler's jobs do not have several events.
+    """
+    single_event_handler = job_handler.single_event_handler
+    if single_event_handler is None:
         return False
     log.warning("job.split", function=job_handler.name, job=str(claimed_job.id), error=error)
-    _write_outcome(lambda: groups.split(lease, claimed_job, single, faults=faults))
+    _write_outcome(lambda: groups.split(lease, claimed_job, single_event_handler, faults=faults))
     return True
 
 
 def _fail_job(job_handler: Handler, job: Job, error: str) -> None:
-    """Mark a job as failed and call `on_failure`. `failures` reports it to operators."""
+    """Mark a job as failed, and call `on_failure`. `failures` reports the job to operators."""
     lease = Lease(job.lease.token, (job.id,))
 
     def write() -> bool:
@@ -196,10 +204,10 @@ def _call_on_failure(job_handler: Handler, job: Job, error: str) -> None:
 def _write_outcome(write: Callable[[], T]) -> T | None:
     """Run `write` in a transaction, and retry while the database is unavailable.
 
-    Writes check the lease, so nothing is overwritten if it expires meanwhile. Returns the result of
-    `write`, or None if it did not succeed.
+    `write` checks the lease, so nothing is overwritten if the lease expires meanwhile. Returns the
+    result of `write`, or None if it did not succeed.
     """
-    until = time.monotonic() + claims.LEASE_SECONDS
+    deadline = time.monotonic() + claims.LEASE_SECONDS
     while True:
         try:
             with (
@@ -211,7 +219,7 @@ def _write_outcome(write: Callable[[], T]) -> T | None:
             if not is_fault(failure):
                 log.exception("job.outcome_lost")
                 return None
-            if time.monotonic() > until or stopping.is_set():
+            if time.monotonic() > deadline or stopping.is_set():
                 log.warning("job.outcome_left_to_lease", error=_describe_failure(failure))
                 return None
         stopping.wait(random.uniform(0.1, 1.0))  # noqa: S311 - no secret
@@ -223,7 +231,7 @@ def _describe_failure(failure: BaseException) -> str:
 
 @contextmanager
 def _bind_context(job_handler: Handler, job: Job) -> Iterator[None]:
-    """Bind the job's organization, request and actor."""
+    """Bind the job's organization, request id and actor while the block runs."""
     events.set_request_id(job.request_id)
     bind_job(str(job.id), job.request_id, str(job.organization_id or ""))
     name = job_handler.name

@@ -1,4 +1,4 @@
-"""Periodic jobs: one run for each name and due time, regardless of the number of relays.
+"""The schedule of periodic jobs. A job runs once at each due time, for any number of relays.
 
 After an outage, a job runs only for the latest due time that it missed.
 """
@@ -15,7 +15,7 @@ from app.kit.jobs.model import enqueue
 
 
 class ScheduleRun(db.Base):
-    """A due time for which a periodic job was started."""
+    """A due time for which a periodic job was claimed, so that no other relay enqueues it."""
 
     __tablename__ = "schedule_runs"
     __table_args__ = (Index("ix_schedule_runs_started_at", "started_at"),)
@@ -37,16 +37,16 @@ _CLAIM = text(
 
 
 def tick() -> int:
-    """Enqueue the periodic jobs that are due, in the caller's transaction; return their number.
+    """Enqueue the periodic jobs that are due, and return how many were enqueued.
 
-    A job whose previous run has not finished is skipped.
+    Runs in the caller's transaction. A job whose previous run has not finished is skipped.
     """
     entries = list(handlers.SCHEDULE.values())
     values = {
         "names": [entry.name for entry in entries],
         "every": [entry.every for entry in entries],
     }
-    due = list(db.session().scalars(_CLAIM, values))
+    due_names = list(db.session().scalars(_CLAIM, values))
     return sum(
         enqueue(
             handlers.SCHEDULE[name].function,
@@ -54,10 +54,10 @@ def tick() -> int:
             organization_id=None,
             unique_key=f"periodic:{name}",
         )
-        for name in due
+        for name in due_names
     )
 
 
 def purge(checkpoint: Callable[[], None]) -> None:
-    """Delete runs that are older than a week, one batch per transaction."""
+    """Delete schedule runs that are older than a week, one batch per transaction."""
     purging.purge("schedule_runs", "started_at < now() - interval '7 days'", checkpoint)

@@ -1,7 +1,8 @@
-"""The organization that each queue served last, shared by all worker processes of this machine.
+"""The round-robin position of each queue, shared by all worker processes of this machine.
 
-The values are in memory that the parent maps before it forks. A torn write is harmless: any value
-is a valid position in the round.
+The position is the fairness key that the queue served last (`claims.get_fairness_key`). It is in
+memory that the parent maps before it forks. A torn write is harmless, because any value is a valid
+position.
 """
 
 import mmap
@@ -9,18 +10,18 @@ from uuid import UUID
 
 from app.kit.jobs.queues import QUEUES
 
-_SIZE = 16
-_memory = mmap.mmap(-1, _SIZE * len(QUEUES))
-_offsets = {name: _SIZE * number for number, name in enumerate(QUEUES)}
+_KEY_BYTES = 16
+_memory = mmap.mmap(-1, _KEY_BYTES * len(QUEUES))
+_offsets = {name: _KEY_BYTES * number for number, name in enumerate(QUEUES)}
 
 
-def get_last_turn(queue: str) -> UUID:
-    """Return the turn that `queue` served last."""
+def get_last_served_key(queue: str) -> UUID:
+    """Return the fairness key that `queue` served last."""
     offset = _offsets[queue]
-    return UUID(bytes=_memory[offset : offset + _SIZE])
+    return UUID(bytes=_memory[offset : offset + _KEY_BYTES])
 
 
-def set_last_turn(queue: str, turn: UUID) -> None:
-    """Store `turn` as the turn that `queue` served last."""
+def set_last_served_key(queue: str, key: UUID) -> None:
+    """Store `key` as the fairness key that `queue` served last."""
     offset = _offsets[queue]
-    _memory[offset : offset + _SIZE] = turn.bytes
+    _memory[offset : offset + _KEY_BYTES] = key.bytes

@@ -1,4 +1,4 @@
-"""Periodic jobs that delete the kit's old rows and files."""
+"""Periodic jobs that delete old jobs, events, idempotency keys, schedule runs and staged files."""
 
 from datetime import timedelta
 

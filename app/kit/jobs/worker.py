@@ -1,4 +1,4 @@
-"""The worker: claims due jobs from the queues of a group, and runs them (`runs`)."""
+"""The worker, which claims due jobs from the queues of a group and runs them (`runs`)."""
 
 import threading
 import time
@@ -18,14 +18,14 @@ from app.kit.logging import get_logger
 log = get_logger(__name__)
 
 SLICE_SECONDS = 20.0
-"""The time after which a fork starts no further job, so that its memory is released."""
+"""The time in seconds after which a fork starts no further job and exits, to release memory."""
 _POLL_SECONDS = 0.1
 
 
 def drain(group_name: str) -> None:
-    """Run due jobs of a group's queues until none is left; in a fork, for `SLICE_SECONDS`.
+    """Run due jobs from a group's queues until no due job is left.
 
-    RQ calls this function by name.
+    A fork stops after `SLICE_SECONDS`. RQ calls this function by name.
     """
     group = GROUPS.get(group_name)
     if group is None:
@@ -39,7 +39,7 @@ def drain(group_name: str) -> None:
 
 
 def _run_until_empty(app: Flask, queue: Queue, ends_at: float) -> bool:
-    """Run jobs until none can be claimed, and return whether any ran."""
+    """Run jobs until no job can be claimed or `ends_at` has passed. Return whether any job ran."""
     any_ran = False
     try:
         while time.monotonic() < ends_at and not stopping.is_set() and run_next(app, queue):
@@ -51,10 +51,10 @@ def _run_until_empty(app: Flask, queue: Queue, ends_at: float) -> bool:
 
 
 def _run_in_threads(app: Flask, queues: Sequence[Queue]) -> None:
-    """Run jobs in a thread for each slot until no job is due and no thread runs.
+    """Run jobs in a thread for each slot until no job is due and no thread is running.
 
-    Only this thread checks for due jobs, so that idle slots cost nothing. It continues while any
-    thread runs: a long job of one queue must not delay other queues.
+    Only the calling thread checks for due jobs, so that idle slots cost nothing. It keeps checking
+    while any thread is running, because a long job in one queue must not delay other queues.
     """
     names = [queue.name for queue in queues]
     job_workers = container.settings().job_workers
@@ -101,7 +101,7 @@ def _list_due_queues(names: Sequence[str]) -> list[str]:
 
 
 def run_next(app: Flask, queue: Queue) -> int:
-    """Claim and run the next job or batch of `queue`, and return the number of jobs."""
+    """Claim and run the next job or batch from `queue`, and return how many jobs ran."""
     jobs = _claim_jobs(queue)
     if jobs:
         run(app, queue.name, jobs)
@@ -110,14 +110,19 @@ def run_next(app: Flask, queue: Queue) -> int:
 
 def _claim_jobs(queue: Queue) -> list[ClaimedJob]:
     quota = slots.get_quota(queue, container.current().redis)
-    batched = [job_handler.name for job_handler in HANDLERS.values() if job_handler.batch]
-    after = turns.get_last_turn(queue.name)
+    batch_functions = [job_handler.name for job_handler in HANDLERS.values() if job_handler.batch]
+    last_served_key = turns.get_last_served_key(queue.name)
     with (
         tenancy.across_organizations(reason="claims every organization's jobs in turn"),
         db.transaction(),
     ):
-        jobs = claims.claim(queue.name, after=after, quota=quota, batched=batched)
+        jobs = claims.claim(
+            queue.name,
+            last_served_key=last_served_key,
+            quota=quota,
+            batch_functions=batch_functions,
+        )
     if jobs:
-        turns.set_last_turn(queue.name, claims.get_turn(jobs[0]))
+        turns.set_last_served_key(queue.name, claims.get_fairness_key(jobs[0]))
         metrics.LEASE_EXPIRIES.labels(queue.name).inc(sum(job.expired for job in jobs))
     return jobs

@@ -1,7 +1,8 @@
 """Prometheus metrics, summed over all processes of the service.
 
 Counting takes a microsecond and uses neither disk nor network (`counters`). A thread adds the
-counts to sums in Redis (`store`), and `/metrics` of every API process shows these sums (`page`).
+counts to sums in Redis (`store`). The route `/metrics` in every API process shows these sums
+(`page`).
 """
 
 from app.kit import logging
@@ -47,23 +48,23 @@ _BUCKETS = (0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0
 
 REQUESTS = Histogram(
     "labeling_request_duration_seconds",
-    "Time from the arrival of a request to its response.",
+    "The time in seconds from the arrival of a request to its response.",
     ["operation", "method", "status"],
     _BUCKETS,
 )
 DELIVERIES = Counter("labeling_deliveries", "Attempts to deliver to webhooks.", ["outcome"])
-JOBS = Counter("labeling_jobs", "Background jobs that ended.", ["function", "outcome"])
+JOBS = Counter("labeling_jobs", "Runs of background jobs.", ["function", "outcome"])
 JOBS_GIVEN_UP = Counter(
     "labeling_jobs_given_up",
-    "Jobs that failed at every attempt: see flask jobs list.",
+    "Jobs that failed at every attempt. The command `flask jobs list` shows them.",
     ["function"],
 )
 LEASE_EXPIRIES = Counter(
-    "labeling_lease_expiries", "Work whose lease expired before its worker finished it.", ["queue"]
+    "labeling_lease_expiries", "Leases that expired before the worker was finished.", ["queue"]
 )
 RATE_LIMIT_STORE_FAILURES = Counter(
     "labeling_rate_limit_store_failures",
-    "Requests that were not rate-limited because the store did not answer.",
+    "Requests that were not rate-limited because the store did not respond.",
 )
 LOGINS_TURNED_AWAY = Counter(
     "labeling_logins_turned_away", "Requests refused because too many passwords were being hashed."
@@ -83,7 +84,7 @@ _request_series: dict[tuple[str, str, int], HistogramSeries] = {}
 
 
 def observe_request(operation: str, method: str, status: int, seconds: float) -> None:
-    """Record an answered request. All unknown HTTP methods are counted as `other`."""
+    """Record the duration of a request. All unknown HTTP methods are counted as `other`."""
     key = (operation, method, status)
     series = _request_series.get(key)
     if series is None:

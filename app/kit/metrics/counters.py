@@ -1,4 +1,4 @@
-"""Counters and histograms of this process, kept as increments until they are sent to the store."""
+"""Counters and histograms. Each process keeps its increments until it sends them to the store."""
 
 import os
 from bisect import bisect_left
@@ -6,41 +6,42 @@ from collections.abc import Callable, Sequence
 from threading import RLock
 
 Key = tuple[str, tuple[str, ...], str]
-"""The name of a metric, its label values, and its part: an empty string for a counter; `sum` or the
-upper bound of a bucket for a histogram."""
+"""The name of a metric, its label values, and its part. The part is an empty string for a counter,
+and `sum` or the upper bound of a bucket for a histogram."""
 
 
 class Increments:
-    """The counts of this process since the last `take`.
+    """The increments of all metrics in this process since the last `take`.
 
-    They are sums, so their memory does not grow with time. A forked child starts with no counts,
-    because they belong to its parent. The lock is reentrant because signal handlers also count.
+    Increments for the same key are added up, so the memory that they use does not grow with time. A
+    forked child starts with no increments, because they belong to its parent. The lock is reentrant
+    because signal handlers also count.
     """
 
     def __init__(self) -> None:
         self.on_add: Callable[[], None] = lambda: None
-        self._start_empty()
-        os.register_at_fork(after_in_child=self._start_empty)
+        self._reset()
+        os.register_at_fork(after_in_child=self._reset)
 
-    def _start_empty(self) -> None:
+    def _reset(self) -> None:
         self._lock = RLock()
         self._values: dict[Key, float] = {}
 
     def add(self, *increments: tuple[Key, float]) -> None:
-        """Add several increments in one step."""
+        """Add one or more increments in one step."""
         with self._lock:
             for key, amount in increments:
                 self._values[key] = self._values.get(key, 0.0) + amount
         self.on_add()
 
     def take(self) -> dict[Key, float]:
-        """Return all increments and reset them."""
+        """Return all increments by key, and reset them to zero."""
         with self._lock:
             values, self._values = self._values, {}
         return values
 
     def copy(self) -> dict[Key, float]:
-        """Return all increments."""
+        """Return all increments by key, without resetting them."""
         with self._lock:
             return dict(self._values)
 
@@ -49,11 +50,12 @@ INCREMENTS = Increments()
 
 
 class Counter:
-    """A number that only increases, for each combination of label values.
+    """A metric that only increases, with one series for each combination of label values.
 
     Declare counters at import. Label values must come from the code and never from clients, because
-    each combination is kept forever. The series of `at_start` are shown with 0 before the first
-    count, so that Prometheus sees their first increase. A counter without labels is always shown.
+    each combination is kept forever. The series in `at_start` are shown with the value 0 before the
+    first count, so that Prometheus sees their first increase. A counter without labels is always
+    shown.
     """
 
     def __init__(
@@ -80,7 +82,7 @@ class Counter:
 
 
 class CounterSeries:
-    """One series of a counter."""
+    """The series of a counter for one combination of label values."""
 
     def __init__(self, key: Key) -> None:
         self._key = key
@@ -94,9 +96,9 @@ class CounterSeries:
 
 
 class Histogram:
-    """The number of values in each of `buckets`, and their sum, by label values.
+    """A metric that counts observed values in `buckets`, and adds up all values.
 
-    The rules for labels are those of `Counter`.
+    It has one series for each combination of label values, with the same rules as in `Counter`.
     """
 
     def __init__(
@@ -115,7 +117,7 @@ class Histogram:
 
 
 class HistogramSeries:
-    """One series of a histogram."""
+    """The series of a histogram for one combination of label values."""
 
     def __init__(self, name: str, values: tuple[str, ...], bounds: tuple[float, ...]) -> None:
         self._bounds = bounds
@@ -123,7 +125,7 @@ class HistogramSeries:
         self._buckets: list[Key] = [(name, values, get_bucket_name(bound)) for bound in bounds]
 
     def observe(self, value: float) -> None:
-        """Record a value."""
+        """Count a value in its bucket, and add it to the sum."""
         key = self._buckets[bisect_left(self._bounds, value)]
         INCREMENTS.add((key, 1.0), (self._sum, value))
 
@@ -132,7 +134,7 @@ SUM = "sum"
 
 
 def get_bucket_name(bound: float) -> str:
-    """Return the name of the bucket that ends at `bound`."""
+    """Return the name of the bucket whose upper bound is `bound`."""
     return repr(bound)
 
 

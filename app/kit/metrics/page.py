@@ -1,4 +1,4 @@
-"""The page that Prometheus scrapes: the sums of the store, and the current values of gauges."""
+"""The page that Prometheus scrapes: sums from the store, and the current values of gauges."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import accumulate
@@ -22,19 +22,22 @@ log = get_logger(__name__)
 
 
 class Gauge(NamedTuple):
-    """A number that is read when the page is rendered, by label values."""
+    """A metric whose values are read when the page is rendered.
+
+    It has one series for each combination of label values.
+    """
 
     name: str
     documentation: str
     labels: tuple[str, ...] = ()
 
     def reading(self, value: float, *labels: str) -> "Reading":
-        """Return a reading of this gauge."""
+        """Return a `Reading` with this value and these label values."""
         return Reading(self, labels, value)
 
 
 class Reading(NamedTuple):
-    """The current value of a gauge, with its label values in the order of their names."""
+    """The current value of one series of a gauge. `labels` are in the order of the label names."""
 
     gauge: Gauge
     labels: tuple[str, ...]
@@ -42,18 +45,23 @@ class Reading(NamedTuple):
 
 
 class QueueReading(NamedTuple):
-    """The current number of due rows of a queue, and the age of the oldest row in seconds, or 0."""
+    """The number of due rows in a queue, and the age of the oldest row in seconds.
+
+    The age is 0 if no row is due.
+    """
 
     queue: str
     depth: int
     oldest_seconds: float
 
 
-QUEUE_DEPTH = Gauge("labeling_queue_depth", "Due rows.", ("queue",))
-QUEUE_AGE = Gauge("labeling_queue_oldest_due_seconds", "Age of the oldest due row.", ("queue",))
+QUEUE_DEPTH = Gauge("labeling_queue_depth", "The number of due rows.", ("queue",))
+QUEUE_AGE = Gauge(
+    "labeling_queue_oldest_due_seconds", "The age of the oldest due row in seconds.", ("queue",)
+)
 STORE_UP = Gauge(
     "labeling_metrics_store_up",
-    "1 while Redis answers. While it is 0, counters and histograms are left out of this page.",
+    "1 while Redis responds, else 0. While it is 0, this page has no counters and histograms.",
 )
 COLLECTOR_FAILURES = Counter("labeling_collector_failures", "Gauge readings that failed.")
 
@@ -64,7 +72,8 @@ _collectors: dict[str, GaugeCollector] = {}
 def register_collector(name: str, collector: GaugeCollector) -> None:
     """Register a function that `render` calls to read gauges.
 
-    A collector that raises is counted and skipped. Raises ValueError if the name is already in use.
+    If a collector raises an exception, the failure is counted and its gauges are left out. Raises
+    ValueError if the name is already in use.
     """
     if name in _collectors:
         raise ValueError(f"the collector {name} is already registered")
@@ -72,7 +81,7 @@ def register_collector(name: str, collector: GaugeCollector) -> None:
 
 
 def render() -> tuple[bytes, str]:
-    """Return all metrics in Prometheus' text format, and its content type.
+    """Return all metrics in the Prometheus text format, and the content type of the response.
 
     While Redis is down, counters and histograms are left out. Prometheus would interpret the counts
     of this process alone as a counter reset, and the next complete sum as an increase.
@@ -112,9 +121,10 @@ def _read_gauges() -> Iterator[Reading]:
 
 
 def _build_gauges(readings: Iterable[Reading]) -> Iterable[Metric]:
-    """Return the gauges; if a series has several readings, the first one is used.
+    """Return the gauges as metric families.
 
-    Prometheus rejects a page that contains a series twice.
+    If a series has several readings, only the first is used, because Prometheus rejects a page that
+    contains a series twice.
     """
     families: dict[str, GaugeMetricFamily] = {}
     seen: set[tuple[str, tuple[str, ...]]] = set()
@@ -136,17 +146,17 @@ def _build_counted_metrics(sums: Mapping[Key, float]) -> Iterator[Metric]:
     for name, metric in METRICS.items():
         series = by_metric.get(name, {})
         # Another release may have used other labels.
-        matching = {
+        matching_series = {
             series_labels: parts
             for series_labels, parts in series.items()
             if len(series_labels) == len(metric.label_names)
         }
         for labels in metric.at_start:
-            matching.setdefault(labels, {})
+            matching_series.setdefault(labels, {})
         yield (
-            _build_histogram(metric, matching)
+            _build_histogram(metric, matching_series)
             if isinstance(metric, Histogram)
-            else _build_counter(metric, matching)
+            else _build_counter(metric, matching_series)
         )
 
 

@@ -1,7 +1,8 @@
-"""The sums of metrics over all processes and machines, kept in Redis.
+"""The store for metrics: sums over all processes and machines, kept in Redis.
 
-Every process adds its increments once a second, in one command. While Redis is down, they are kept
-and added later. If Redis is emptied, the counters restart from zero, which Prometheus handles.
+Every process adds its increments once a second, in one command. While Redis is down, the process
+keeps its increments and adds them later. If Redis is emptied, the counters restart from zero, which
+Prometheus handles.
 """
 
 import atexit
@@ -27,8 +28,8 @@ _MARK_SECONDS = 3600
 _LOCK_SECONDS = 1.0
 _OUTAGE_QUIET_SECONDS = 120.0
 
-# Adds a batch of increments completely or, if it was added before, not at all. A reply can get lost
-# (a hung Redis executes commands once it continues), and then the batch is sent again.
+# Adds a batch of increments completely or, if it was added before, not at all. A reply from Redis
+# can get lost (a hung Redis executes commands once it continues). The batch is then sent again.
 _ADD = """
 if #KEYS == 2 then
     if redis.call('GET', KEYS[2]) == ARGV[1] then return 0 end
@@ -45,29 +46,29 @@ class Store:
     def __init__(self, increments: Increments) -> None:
         self._increments = increments
         self._client: Redis | None = None
-        self._inherited: list[Redis | None] = []
+        self._inherited_clients: list[Redis | None] = []
         self._connect: Callable[[], Redis] | None = None
         increments.on_add = self._start
         self._reset()
         os.register_at_fork(after_in_child=self._reset)
 
     def _reset(self) -> None:
-        """Reset the state of one process; after a fork it belongs to the parent."""
-        self._starting = RLock()
-        self._sending = Lock()
+        """Reset the state of this process. After a fork, the state belongs to the parent."""
+        self._start_lock = RLock()
+        self._send_lock = Lock()
         self._thread: Thread | None = None
         # Keep a reference: if it were collected, the client would close the parent's connections.
-        self._inherited.append(self._client)
+        self._inherited_clients.append(self._client)
         self._client = None
-        self._mark = f"{{labeling:metrics}}:batch:{secrets.token_hex(8)}"
-        self._number = 0
+        self._mark_key = f"{{labeling:metrics}}:batch:{secrets.token_hex(8)}"
+        self._batch_number = 0
         self._batch: list[str] = []
         self._outage = OutageNotice(_OUTAGE_QUIET_SECONDS)
 
     def use(self, connect: Callable[[], Redis] | None) -> None:
-        """Set the function that returns Redis clients; with None, the sums stay in this process.
+        """Set the function that returns Redis clients. With None, the sums stay in this process.
 
-        The clients need a short timeout because a scrape waits for them.
+        The clients need a short timeout, because a scrape by Prometheus waits for them.
         """
         if self._connect is None and connect is not None:
             atexit.register(self.flush)
@@ -78,13 +79,13 @@ class Store:
         """Start the sending thread once this process counts something."""
         if self._thread is not None or self._connect is None:
             return
-        with self._starting:
+        with self._start_lock:
             if self._thread is None:
                 thread = Thread(target=self._send_forever, name="metrics-sender", daemon=True)
                 self._thread = thread
                 try:
                     thread.start()
-                except RuntimeError:  # the interpreter is ending: `flush` sends the rest
+                except RuntimeError:  # the interpreter is exiting: `flush` sends the rest
                     return
 
     def _send_forever(self) -> None:
@@ -93,56 +94,61 @@ class Store:
             self.send()
 
     def send(self) -> bool:
-        """Add the counts of this process to the sums; return whether all were added."""
+        """Add this process's increments to the sums. Return whether all were added."""
         with self._lock_sending() as is_locked:
             return is_locked and self._send_all(marked=True)
 
     def flush(self) -> bool:
-        """Add the counts of this process to the sums, before the process ends.
+        """Add this process's increments to the sums before the process exits.
 
-        Call this before `os._exit`; a regular exit calls it itself. It waits for Redis no longer
-        than a client's timeouts. Counts that cannot be sent are lost.
+        Call this before `os._exit`. A regular exit calls it automatically. It waits for Redis no
+        longer than the timeouts of the client. Increments that cannot be sent are lost.
         """
         with self._lock_sending() as is_locked:
             return is_locked and self._send_all(marked=False)
 
     @contextmanager
     def _lock_sending(self) -> Iterator[bool]:
-        is_locked = self._sending.acquire(timeout=_LOCK_SECONDS)
+        is_locked = self._send_lock.acquire(timeout=_LOCK_SECONDS)
         try:
             yield is_locked
         finally:
             if is_locked:
-                self._sending.release()
+                self._send_lock.release()
 
     def _send_all(self, *, marked: bool) -> bool:
-        """Send the batch that failed before, unchanged, and then the new counts.
+        """Send the batch that failed before, unchanged, and then the new increments.
 
-        A `marked` batch is added only once, even if it is sent repeatedly. The mark stays in Redis
-        for an hour, so a process that is about to end should not leave one.
+        A `marked` batch leaves a mark in Redis, so that it is added only once even if it is sent
+        repeatedly. The mark stays for an hour. A process that is about to exit should not leave
+        one.
         """
         if self._connect is None:
             return True
         if self._batch and not self._send_batch(marked=True):
             return False
         if increments := self._increments.take():
-            self._number += 1
-            self._batch = [str(self._number), str(_MARK_SECONDS), *_encode_increments(increments)]
+            self._batch_number += 1
+            self._batch = [
+                str(self._batch_number),
+                str(_MARK_SECONDS),
+                *_encode_increments(increments),
+            ]
             return self._send_batch(marked=marked)
         return True
 
     def _send_batch(self, *, marked: bool) -> bool:
-        keys = [SUMS, self._mark] if marked else [SUMS]
+        keys = [SUMS, self._mark_key] if marked else [SUMS]
         try:
             self._redis().register_script(_ADD)(keys=keys, args=self._batch)
-        except Exception as failure:  # noqa: BLE001 - no failure may lose the counts
+        except Exception as failure:  # noqa: BLE001 - no failure may lose increments
             self._log_outage(failure)
             return False
         self._batch = []
         return True
 
     def read(self) -> dict[Key, float] | None:
-        """Return the sums over all processes, or None when Redis does not answer."""
+        """Return the sums over all processes, or None if Redis does not respond."""
         if self._connect is None:
             return self._increments.copy()
         try:
@@ -153,7 +159,7 @@ class Store:
         return _decode_sums(fields)
 
     def _log_outage(self, failure: Exception) -> None:
-        if self._outage.is_first_line():
+        if self._outage.record_line():
             log.warning("metrics.store_unavailable", error=type(failure).__name__)
 
     def _redis(self) -> Redis:
@@ -173,7 +179,7 @@ def _encode_increments(increments: Mapping[Key, float]) -> list[str]:
 
 
 def _decode_sums(fields: Mapping[bytes, bytes]) -> dict[Key, float]:
-    """Return the sums by key; entries that another release wrote in another format are skipped."""
+    """Return the sums by key. Entries in the format of another release are skipped."""
     sums: dict[Key, float] = {}
     for field, value in fields.items():
         try:

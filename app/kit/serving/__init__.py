@@ -1,22 +1,23 @@
-"""The gunicorn worker class of this service: a slow client needs a buffer instead of a thread.
+"""The gunicorn worker class of this service. A slow client occupies a buffer instead of a thread.
 
-gunicorn.conf.py configures `worker.BufferingWorker`. One thread per process, the event loop, owns
-the sockets. It reads requests and passes complete requests to the thread pool. If a client does not
-read a response immediately, the connection goes back to the loop. So threads work only on complete
-requests and on responses that are being read. Decision 0032 has the reasons and figures.
+gunicorn.conf.py configures `worker.BufferingWorker`. In each process, one thread runs the event
+loop, which owns the sockets. The loop reads requests, and passes complete requests to the thread
+pool. If a client does not read a response immediately, the connection goes back to the loop. So
+threads work only on complete requests and on responses that clients are reading. Decision 0032
+explains the reasons and contains measurements.
 
 | Module      | Content                                                              |
 |-------------|----------------------------------------------------------------------|
-| limits      | limits for clients: sizes, numbers and minimum speed                 |
+| limits      | limits for clients: sizes, counts, timeouts and minimum speed        |
 | bodies      | request bodies, in memory or in temporary files, with a total limit  |
-| requests    | the parsing of a request                                             |
-| responses   | the sending of a response                                            |
-| refusals    | error responses of the server itself                                 |
-| connections | the open connections, and the choice of connections to close         |
+| requests    | parsing of requests                                                  |
+| responses   | production and sending of responses                                  |
+| refusals    | error responses that the server itself sends                         |
+| connections | the open connections, and the selection of connections to close      |
 | sockets     | registration of sockets with the kernel, and closing of connections  |
-| balance     | the distribution of new connections among worker processes           |
+| balance     | distribution of new connections among worker processes               |
 | loop        | the event loop                                                       |
 | pool        | the threads that run the application                                 |
-| supervision | the connection to the supervisor, and the end of workers             |
+| supervision | the connection to the supervisor, and the lifetime of workers        |
 | worker      | the interface to gunicorn: start, heartbeat, graceful stop           |
 """

@@ -13,14 +13,15 @@ from app.kit.storage.space import Reserve
 log = get_logger("app.serving")
 
 MEMORY_BYTES = 64 * 1024
-"""The size above which a body is stored in a temporary file."""
+"""The size in bytes above which a body is stored in a temporary file."""
 RETRY_SECONDS = 5
+"""The value of the `Retry-After` header if the spool is full."""
 
 
 class Spool:
-    """The total size of all bodies of a process, in memory and on disk, and its limit.
+    """Limits the total size of all request bodies in a process, in memory and on disk.
 
-    The temporary files have no names, so they disappear when the process ends, even by a crash.
+    The temporary files have no names, so they disappear when the process exits, even after a crash.
     """
 
     def __init__(self, folder: Path, limit: int, reserve_bytes: int) -> None:
@@ -32,7 +33,7 @@ class Spool:
         self._lock = threading.Lock()
 
     def allocate(self, count: int) -> bool:
-        """Reserve `count` bytes; return False if that would exceed the limit."""
+        """Reserve `count` bytes. Return False if that would exceed the limit."""
         with self._lock:
             if self._used_bytes + count > self._limit:
                 return False
@@ -40,13 +41,16 @@ class Spool:
             return True
 
     def free(self, count: int) -> None:
-        """Release `count` bytes."""
+        """Release `count` bytes that `allocate` reserved."""
         with self._lock:
             self._used_bytes -= count
 
 
 class Body:
-    """The body of a request: the loop writes it, then the application reads it as `file`."""
+    """The body of one request. The loop writes it, and the application then reads it from `file`.
+
+    `make_room` tries to free space in a full spool, and returns whether it did.
+    """
 
     __slots__ = ("_make_room", "_spool", "file", "size")
 
@@ -57,7 +61,7 @@ class Body:
         self.file = SpooledTemporaryFile(max_size=MEMORY_BYTES, dir=str(spool.folder))  # noqa: SIM115
 
     def write(self, data: bytes | memoryview) -> None:
-        """Append bytes. Raises 503 if the spool or the disk is full."""
+        """Append data to the body. Raises 503 if the spool or the disk is full."""
         count = len(data)
         while not self._spool.allocate(count):
             if not self._make_room():
@@ -77,7 +81,7 @@ class Body:
             self.file.seek(0)
 
     def close(self) -> None:
-        """Remove the body and release its bytes; may be called repeatedly."""
+        """Delete the body and release its bytes. It may be called repeatedly."""
         if not self.file.closed:
             with suppress(OSError):  # a failed write of the last buffer does not matter here
                 self.file.close()

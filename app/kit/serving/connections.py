@@ -1,4 +1,4 @@
-"""The open connections of a process, and the choice of connections to close if too many."""
+"""The open connections of a process, and the selection of connections to close."""
 
 import socket
 from collections import Counter
@@ -9,15 +9,16 @@ from app.kit.networks import parse_network
 from app.kit.serving.requests import Request
 from app.kit.serving.responses import Exchange
 
-_EVICTED_SHARE = 20
-"""An eviction closes one in 20 connections, so that a flood does not cause many searches."""
+_EVICTION_DIVISOR = 20
+"""An eviction closes one in 20 connections, so that a flood of clients does not cause a search for
+each new connection."""
 _STALLED_SECONDS = 2.0
 
 
 class State(Enum):
-    """The state of a connection; its value says what the connection waits for.
+    """The state of a connection. The value describes what the connection is waiting for.
 
-    RUNNING connections belong to a thread, all others to the loop.
+    Connections in the state RUNNING belong to a thread. All other connections belong to the loop.
     """
 
     IDLE = "the first byte of a request"
@@ -29,7 +30,7 @@ class State(Enum):
 
 
 class Connection:
-    """A connection of a client, with its current request and response."""
+    """A connection to a client, with its current request and response."""
 
     __slots__ = (
         "deadline",
@@ -53,24 +54,27 @@ class Connection:
         self.state = State.IDLE
         self.deadline = self.moved_at = 0.0
         self.received = b""
-        """Bytes of the next request that were received together with this one."""
+        """Bytes of the next request that were received together with the current request."""
         self.request: Request | None = None
         self.exchange: Exchange | None = None
 
     def wait(self, state: State, now: float, seconds: float) -> None:
-        """Start to wait in `state` for at most `seconds`."""
+        """Set the state, and the deadline to `seconds` from now."""
         self.state = state
         self.moved_at = now
         self.deadline = now + seconds
 
     def extend_deadline(self, count: int, now: float, rate: int, seconds: float) -> None:
-        """Extend the deadline for `count` transferred bytes, to at most `seconds` from now."""
+        """Extend the deadline for `count` transferred bytes, to at most `seconds` from now.
+
+        `rate` is the minimum number of bytes per second that the client must transfer.
+        """
         self.deadline = min(now + seconds, self.deadline + count / rate)
         self.moved_at = min(now, self.moved_at + count / rate)
 
 
 class Table:
-    """All open connections by descriptor. The caller must hold the lock of `Sockets`."""
+    """All open connections, by descriptor. The caller must hold the lock of `Sockets`."""
 
     def __init__(self, limit: int) -> None:
         self.limit = limit
@@ -83,11 +87,11 @@ class Table:
         return iter(list(self._connections.values()))
 
     def get(self, descriptor: int) -> Connection | None:
-        """Return the connection of a descriptor, or None."""
+        """Return the connection with this descriptor, or None."""
         return self._connections.get(descriptor)
 
     def add(self, connection: Connection) -> None:
-        """Add a new connection."""
+        """Add a new connection to the table."""
         self._connections[connection.descriptor] = connection
 
     def remove(self, connection: Connection) -> bool:
@@ -108,42 +112,47 @@ class Table:
         ]
 
     def list_victims(self, now: float) -> list[Connection]:
-        """Return connections to close for new ones, from the network with most connections.
+        """Return connections to close in order to accept new connections.
 
-        Stalled connections come first, then idle connections, then the rest. In each group, the
-        slowest connections come first.
+        They belong to the network with the most connections. Stalled connections come first, then
+        idle connections, then the rest. Within each group, the slowest connections come first.
         """
         waiting_connections = [
             c for c in self._connections.values() if c.state is not State.RUNNING
         ]
-        candidates = _find_slowest_of_largest(waiting_connections, lambda _: 1)
+        candidates = _list_slowest_in_largest_network(waiting_connections, lambda _: 1)
 
         def eviction_order(connection: Connection) -> int:
             if connection.state is State.IDLE:
                 return 1
             return 0 if now - connection.moved_at > _STALLED_SECONDS else 2
 
-        count = max(1, len(self._connections) // _EVICTED_SHARE)
+        count = max(1, len(self._connections) // _EVICTION_DIVISOR)
         return sorted(candidates, key=eviction_order)[:count]
 
     def find_body_victim(self, now: float, requester: Connection) -> Connection | None:
-        """Return a stalled connection to close, to make room for the body of `requester`, or None.
+        """Return a stalled connection to close in order to make room for the body of `requester`.
 
         It is the slowest connection of the network whose stalled bodies are largest in total.
+        Returns None if no connection is stalled.
         """
-        stalled = [
+        stalled_connections = [
             c
             for c in self._connections.values()
             if c.state is State.BODY and c is not requester and now - c.moved_at > _STALLED_SECONDS
         ]
-        return next(iter(_find_slowest_of_largest(stalled, _get_body_size)), None)
+        return next(
+            iter(_list_slowest_in_largest_network(stalled_connections, _get_body_size)), None
+        )
 
     def list_response_victims(self, limit: int) -> list[Connection]:
-        """Return the connections to close so that unsent responses have at most `limit` bytes."""
-        sending = [c for c in self._connections.values() if c.state is State.SENDING]
-        excess = sum(map(_get_unsent_size, sending)) - limit
+        """Return connections to close so that unsent responses take at most `limit` bytes."""
+        sending_connections = [c for c in self._connections.values() if c.state is State.SENDING]
+        excess = sum(map(_get_unsent_size, sending_connections)) - limit
         victims = []
-        for connection in sorted(sending, key=lambda c: c.deadline) if excess > 0 else ():
+        for connection in (
+            sorted(sending_connections, key=lambda c: c.deadline) if excess > 0 else ()
+        ):
             if excess <= 0:
                 break
             excess -= _get_unsent_size(connection)
@@ -151,7 +160,7 @@ class Table:
         return victims
 
 
-def _find_slowest_of_largest(
+def _list_slowest_in_largest_network(
     connections: Iterable[Connection], weight: Callable[[Connection], int]
 ) -> list[Connection]:
     connections = list(connections)
@@ -160,8 +169,10 @@ def _find_slowest_of_largest(
         weights[connection.network] += weight(connection)
     if not weights:
         return []
-    largest = weights.most_common(1)[0][0]
-    return sorted((c for c in connections if c.network == largest), key=lambda c: c.deadline)
+    largest_network = weights.most_common(1)[0][0]
+    return sorted(
+        (c for c in connections if c.network == largest_network), key=lambda c: c.deadline
+    )
 
 
 def _get_body_size(connection: Connection) -> int:
@@ -173,5 +184,5 @@ def _get_unsent_size(connection: Connection) -> int:
 
 
 def _get_network(peer: object) -> bytes:
-    """Return the network of a client; it is empty for a client on a Unix socket."""
+    """Return the network of a client, which is empty for a client on a Unix socket."""
     return parse_network(peer[0]) if isinstance(peer, tuple) else b""

@@ -1,20 +1,20 @@
-"""Limits for clients: sizes, numbers, timeouts and the minimum transfer rate."""
+"""Limits for clients: sizes, counts, timeouts and the minimum transfer rate."""
 
 import resource
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from app.kit.api.fields import FORM_BYTES
+from app.kit.api.fields import MAX_FORM_BYTES
 from app.kit.settings import Settings
 
-_LARGEST_JSON_BYTES = 16 * 1024 * 1024
+_MAX_JSON_BYTES = 16 * 1024 * 1024
 _OTHER_DESCRIPTORS = 512
 _DESCRIPTORS_PER_CONNECTION = 2  # the socket, and the file of a body or of a download
 
 
 class ServerConfig(Protocol):
-    """The settings of gunicorn's configuration that set limits."""
+    """The settings in gunicorn's configuration that limit clients."""
 
     worker_connections: int
     limit_request_line: int
@@ -25,10 +25,11 @@ class ServerConfig(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
-    """Limits per connection and per process; times in seconds, sizes in bytes.
+    """Limits per connection and per process. Times are in seconds, and sizes are in bytes.
 
-    A client that sends a body or reads a response must transfer at least `bytes_per_second`. It may
-    fall behind by at most `body_seconds` or `response_seconds`, even if it was faster before.
+    A client that sends a body or reads a response must transfer at least `bytes_per_second` on
+    average. It may fall behind by at most `body_seconds` or `response_seconds`, even if it was
+    faster before.
     """
 
     connections: int
@@ -52,14 +53,14 @@ class Limits:
 
     @classmethod
     def from_settings(cls, settings: Settings, config: "ServerConfig") -> "Limits":
-        """Return the limits of a process."""
+        """Return the limits that the service's settings and gunicorn's configuration define."""
         return cls(
             connections=config.worker_connections,
             line_bytes=config.limit_request_line,
             headers=config.limit_request_fields,
             header_bytes=config.limit_request_field_size,
             idle_seconds=config.keepalive,
-            body_bytes=max(settings.max_upload_bytes + FORM_BYTES, _LARGEST_JSON_BYTES),
+            body_bytes=max(settings.max_upload_bytes + MAX_FORM_BYTES, _MAX_JSON_BYTES),
             spool_bytes=settings.web_spool_bytes,
             spool_folder=settings.data_dir,
             reserve_bytes=settings.storage_reserve_bytes,
@@ -67,7 +68,10 @@ class Limits:
 
 
 def reserve_descriptors(connections: int) -> int:
-    """Raise the limit of open files for `connections`; return how many connections fit."""
+    """Raise the open file limit of this process for `connections` connections.
+
+    Returns the number of connections that the limit allows, at most `connections`.
+    """
     soft_limit, hard_limit = resource.getrlimit(resource.RLIMIT_NOFILE)
     needed_descriptors = connections * _DESCRIPTORS_PER_CONNECTION + _OTHER_DESCRIPTORS
     allowed_descriptors = (

@@ -1,4 +1,4 @@
-"""The event loop of a process: it accepts connections, reads requests and sends responses."""
+"""The event loop of a process, which accepts connections, reads requests and sends responses."""
 
 import errno
 import os
@@ -26,23 +26,23 @@ _NO_DESCRIPTORS = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.EN
 
 
 class Listener(Protocol):
-    """A listening socket of gunicorn."""
+    """A listening socket that gunicorn created."""
 
     def fileno(self) -> int:
-        """Return the descriptor."""
+        """Return the file descriptor of the socket."""
 
     def setblocking(self, flag: bool, /) -> None:  # noqa: FBT001 - the signature of sockets
-        """Set whether `accept` blocks."""
+        """Set whether `accept` waits for a connection."""
 
     def accept(self) -> tuple[socket.socket, object]:
-        """Return the next connection and its address."""
+        """Return the socket of the next connection, and the client's address."""
 
     def getsockname(self) -> object:
-        """Return the local address."""
+        """Return the local address of the socket."""
 
 
 class Loop:
-    """Serves the listening sockets; all methods run in one thread."""
+    """Handles the events of all sockets of the process. All methods run in the same thread."""
 
     def __init__(self, listeners: Iterable[Listener], sockets: Sockets, pool: Pool) -> None:
         self._listeners = {listener.fileno(): listener for listener in listeners}
@@ -59,7 +59,10 @@ class Loop:
         self._swept_at = 0.0
 
     def start(self, wakeup: int) -> None:
-        """Begin to accept connections; a byte on the descriptor `wakeup` interrupts `run_once`."""
+        """Start accepting connections.
+
+        A byte that arrives on the descriptor `wakeup` interrupts the wait in `run_once`.
+        """
         self._wakeup = wakeup
         self._sockets.epoll.register(wakeup, select.EPOLLIN)
         for listener in self._listeners.values():
@@ -69,7 +72,7 @@ class Loop:
 
     def run_once(self) -> None:
         """Wait at most one second for events, and handle them."""
-        for descriptor, _ in self._sockets.epoll.poll(self._get_poll_seconds()):
+        for descriptor, _ in self._sockets.epoll.poll(self._accept_deferred_connections()):
             connection = self._table.get(descriptor)
             if connection is not None:
                 self._sockets.run_guarded(connection, self._on_event)
@@ -82,8 +85,8 @@ class Loop:
             self._swept_at = now
             self._sweep(now)
 
-    def _get_poll_seconds(self) -> float:
-        """Return the seconds to wait for an event; accept connections whose deferral has ended."""
+    def _accept_deferred_connections(self) -> float:
+        """Accept connections whose deferral is over. Return the seconds to wait for events."""
         if self._deferred_until is None:
             return _POLL_SECONDS
         remaining = self._deferred_until - time.monotonic()
@@ -96,7 +99,10 @@ class Loop:
         return 0
 
     def drain(self) -> None:
-        """Stop accepting; every connection ends after its next response or a short time."""
+        """Stop accepting connections, and shorten the deadlines of open connections.
+
+        Each open connection is closed after its next response, or after a short time.
+        """
         self._draining = self._pool.draining = True
         self._accepting, self._deferred_until = False, None
         for descriptor in self._listeners:
@@ -129,7 +135,7 @@ class Loop:
             self._deferred_until = time.monotonic() + DEFER_SECONDS
 
     def _accept(self, listener: Listener) -> None:
-        # Accept only one connection: the other processes were also woken, and accept the rest.
+        # Accept only one connection. The other processes were also woken, and accept the rest.
         try:
             client, peer = listener.accept()
         except OSError as error:
@@ -145,7 +151,10 @@ class Loop:
             self._evict()
 
     def _evict(self) -> None:
-        """Close connections to make room; if none can be closed, stop accepting until a sweep."""
+        """Close connections to make room for new ones.
+
+        If no connection can be closed, stop accepting connections until the next sweep.
+        """
         with self._sockets.lock:
             victims = self._table.list_victims(time.monotonic())
             for victim in victims:
@@ -237,14 +246,14 @@ class Loop:
             self._sockets.close(connection)
 
     def _make_room(self, connection: Connection) -> bool:
-        """Close a stalled connection to make room for a body; return whether one was closed."""
+        """Close a stalled connection to make room for a body. Return whether one was closed."""
         victim = self._table.find_body_victim(time.monotonic(), connection)
         if victim is not None:
             self._sockets.close(victim, reset=True)
         return victim is not None
 
     def _send_more(self, connection: Connection) -> None:
-        """Send buffered bytes; a thread continues once the client has received all of them."""
+        """Send buffered bytes. Once all are sent, a thread continues to produce the response."""
         exchange = connection.exchange
         assert exchange is not None
         unsent_before = exchange.unsent

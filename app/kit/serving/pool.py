@@ -1,4 +1,4 @@
-"""The threads that run the application."""
+"""The pool of threads that run the WSGI application."""
 
 import queue
 import threading
@@ -14,7 +14,8 @@ log = get_logger("app.serving")
 
 Application = Callable[..., Iterable[bytes]]
 _LIVE_PATH = "/health/live"
-"""This path has a separate thread, so that health checks never wait for busy threads."""
+"""Requests to this path have a separate thread, so that health checks never wait for busy
+threads."""
 
 
 class Pool:
@@ -31,7 +32,7 @@ class Pool:
         self.served_count = 0
 
     def start(self, threads: int) -> None:
-        """Start the threads; they end with the process."""
+        """Start the threads. They run until the process exits."""
         for number in range(threads):
             self._start_thread(f"web-{number}", self._ready)
         self._start_thread("web-live", self._ready_probes)
@@ -52,7 +53,7 @@ class Pool:
             try:
                 self._sockets.run_guarded(connection, self._serve)
             except BaseException:
-                # A thread that ends is never replaced.
+                # The thread must continue, because it would not be replaced.
                 log.critical("thread.failed", exc_info=True)
 
     def _serve(self, connection: Connection) -> None:

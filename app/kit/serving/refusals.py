@@ -1,4 +1,4 @@
-"""Error responses of the server itself, for requests that cannot reach the application."""
+"""Error responses that the server itself sends if a request cannot reach the application."""
 
 from email.utils import formatdate
 from http import HTTPStatus
@@ -14,14 +14,14 @@ log = get_logger("app.serving")
 
 
 class Refusals:
-    """Renders error responses with the same envelope and headers as those of the application."""
+    """Renders error responses with the same envelope and headers as in the application."""
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
-        self._always = {**headers.build_security_headers(settings), **headers.DEFAULTS}
+        self._common_headers = {**headers.build_security_headers(settings), **headers.DEFAULTS}
 
     def render(self, error: ApiError, request: Request | None) -> bytes:
-        """Return the complete response; the connection must be closed after it."""
+        """Return the complete HTTP response. The connection must be closed after sending it."""
         body = responses.encode(error.body())
         request_id = headers.choose_request_id(request.header("X-REQUEST-ID") if request else "")
         lines = {
@@ -30,7 +30,7 @@ class Refusals:
             "Content-Type": "application/json",
             "Content-Length": str(len(body)),
             "X-Request-ID": request_id,
-            **self._always,
+            **self._common_headers,
             **error.headers,
         }
         origin = request.header("ORIGIN") if request else ""

@@ -1,4 +1,4 @@
-"""The parsing of a request as its bytes arrive."""
+"""Incremental parser for HTTP requests, which reads the bytes as they arrive."""
 
 from urllib.parse import SplitResult
 
@@ -18,25 +18,25 @@ _FRAMING_SLACK = 64 * 1024
 
 
 def build_malformed_error(reason: str) -> ApiError:
-    """Return the error for a request that cannot be parsed."""
+    """Return the 400 error for a request that cannot be parsed."""
     return errors.invalid(f"The request is malformed: {reason}", "request")
 
 
 class Request:
-    """A request that is being received; gunicorn's `wsgi.create` turns it into a WSGI environment.
+    """A request that is being received. gunicorn's `wsgi.create` builds its WSGI environment.
 
-    The parser is llhttp in its strict mode. It calls the methods that begin with `on_`. These store
-    an error in `_problem`, because an exception would leave the parser in an undefined state.
+    The parser is llhttp in strict mode. It calls the methods that begin with `on_`. These methods
+    store errors in `_error`, because an exception would leave the parser in an undefined state.
     """
 
     __slots__ = (
         "_body_begun",
         "_connection",
+        "_error",
         "_expected_100_continue",
         "_head_bytes",
         "_limits",
         "_parser",
-        "_problem",
         "_remaining",
         "_tail",
         "_wire_bytes",
@@ -62,7 +62,7 @@ class Request:
     def __init__(self, limits: Limits, body: Body) -> None:
         self._limits = limits
         self._parser = httptools.HttpRequestParser(self)
-        self._problem: ApiError | None = None
+        self._error: ApiError | None = None
         self._tail = b""
         self._head_bytes = self._wire_bytes = self._remaining = 0
         self._connection = ""
@@ -73,7 +73,7 @@ class Request:
         self.method = self.uri = self.path = self.query = ""
         self.version = (1, 1)
         self.headers: list[tuple[str, str]] = []
-        # Attributes that gunicorn also reads; the loop itself answers `Expect: 100-continue`.
+        # gunicorn reads these attributes. The loop itself responds to `Expect: 100-continue`.
         self.body = body.file
         self.scheme, self.fragment = "http", ""
         self._expected_100_continue = False
@@ -81,11 +81,11 @@ class Request:
 
     @property
     def is_started(self) -> bool:
-        """Return whether at least one byte has arrived."""
+        """Return whether at least one byte of the request has arrived."""
         return self._head_bytes > 0
 
     def header(self, name: str) -> str:
-        """Return the first header with this upper-case name, or an empty string."""
+        """Return the value of the first header with this upper-case name, or an empty string."""
         return next((value for key, value in self.headers if key == name), "")
 
     def should_close(self) -> bool:
@@ -95,7 +95,7 @@ class Request:
         return self.version == (1, 0) and "keep-alive" not in self._connection
 
     def feed(self, data: bytes | memoryview) -> bytes:
-        """Parse the next bytes and return those that belong to the following request.
+        """Parse the next bytes, and return the bytes that belong to the following request.
 
         Raises ApiError if the request is malformed or too large, or if there is no room for its
         body.
@@ -107,7 +107,7 @@ class Request:
         return bytes(data)
 
     def end(self) -> None:
-        """Handle the end of the client's data. Raises ApiError if the request is incomplete."""
+        """Handle the end of the data from the client. Raises ApiError if the request is cut off."""
         if self.is_started and not self.complete:
             raise build_malformed_error("it ends before it is complete.")
 
@@ -132,12 +132,12 @@ class Request:
         try:
             self._parser.feed_data(data)
         except httptools.HttpParserUpgrade:
-            pass  # no other protocol is supported; the request is answered as usual
+            pass  # no other protocol is supported, so the request is handled as usual
         except httptools.HttpParserError as error:
-            if self._problem is None and not self.complete:
+            if self._error is None and not self.complete:
                 raise build_malformed_error(f"{error}.") from None
-        if self._problem is not None:
-            raise self._problem
+        if self._error is not None:
+            raise self._error
 
     def _read_head(self) -> None:
         self.method = self._parser.get_method().decode("ascii")
@@ -216,15 +216,15 @@ class Request:
     def on_url(self, url: bytes) -> None:
         self.url += url
         if len(self.url) > self._limits.line_bytes:
-            self._problem = ApiError("uri_too_long", "The request's target is too long.")
+            self._error = ApiError("uri_too_long", "The request's target is too long.")
 
     def on_header(self, name: bytes, value: bytes) -> None:
         if self.head_complete:
             return  # a trailer
         if len(name) + len(value) > self._limits.header_bytes:
-            self._problem = ApiError("headers_too_large", "A header of the request is too large.")
+            self._error = ApiError("headers_too_large", "A header of the request is too large.")
         elif len(self.headers) >= self._limits.headers:
-            self._problem = ApiError("headers_too_large", "The request has too many headers.")
+            self._error = ApiError("headers_too_large", "The request has too many headers.")
         elif b"_" not in name:  # X_A would be the same as X-A in the WSGI environment
             self.headers.append((name.decode("latin-1").upper(), value.decode("latin-1")))
 
@@ -232,13 +232,13 @@ class Request:
         self.head_complete = True
 
     def on_body(self, data: bytes) -> None:
-        if self._problem is not None or self.complete:
+        if self._error is not None or self.complete:
             return
         try:
             self._check_size(self.body_store.size + len(data))
             self.body_store.write(data)
         except ApiError as error:
-            self._problem = error
+            self._error = error
 
     def on_message_complete(self) -> None:
         if self.chunked:

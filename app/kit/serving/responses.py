@@ -1,4 +1,4 @@
-"""Produce a response and send it to the client, without blocking on slow clients."""
+"""Production and sending of responses, without blocking on slow clients."""
 
 import contextvars
 import socket
@@ -20,7 +20,7 @@ class ClientGone(Exception):  # noqa: N818 - names what happened
 
 
 class Progress(Enum):
-    """Why a thread stopped working on a response."""
+    """The reason why a thread stopped working on a response."""
 
     DONE = "the client has received all of it"
     BLOCKED = "the client must read first"
@@ -28,7 +28,7 @@ class Progress(Enum):
 
 
 class Outbox:
-    """Send buffer of a non-blocking socket; gunicorn's Response uses it like a socket."""
+    """The send buffer of a non-blocking socket. gunicorn's Response uses it like a socket."""
 
     __slots__ = ("_buffers", "_socket", "sent", "size")
 
@@ -39,13 +39,13 @@ class Outbox:
         self.sent = 0
 
     def sendall(self, data: bytes) -> None:
-        """Store bytes for the next `flush`."""
+        """Add bytes to the buffer. The next `flush` sends them."""
         if data:
             self._buffers.append(data)
             self.size += len(data)
 
     def flush(self) -> bool:
-        """Send as much as the socket accepts; return whether all was sent. Raises ClientGone."""
+        """Send as much as the socket accepts. Return whether all was sent. Raises ClientGone."""
         while self._buffers:
             try:
                 count = self._socket.sendmsg(self._buffers[:_MAX_BUFFERS])
@@ -69,10 +69,10 @@ class Outbox:
 
 
 class Exchange:
-    """A request that the application handles, and its response. Used by one thread at a time.
+    """A request that the application handles, and its response.
 
-    Different threads may produce successive parts of the response, so it has a separate context
-    (contextvars).
+    Only one thread at a time uses it. Different threads may produce successive parts of the
+    response, so it has a separate context (contextvars).
     """
 
     def __init__(
@@ -104,11 +104,11 @@ class Exchange:
         return bool(self._response.should_close())
 
     def force_close(self) -> None:
-        """Close the connection after this response, and announce it in the head if unsent."""
+        """Close the connection after this response. Headers that are still unsent announce it."""
         self._response.force_close()
 
     def advance(self, application: Callable[..., Iterable[bytes]]) -> Progress:
-        """Run the application and send its response, as far as the client accepts it.
+        """Run the application, and send the response as far as the client accepts it.
 
         Raises the exceptions of the application, and ClientGone.
         """
@@ -118,14 +118,14 @@ class Exchange:
         if self._parts is None:
             self._result = application(self._environ, self._response.start_response)
             self._parts = iter(self._result)
-        until = time.monotonic() + _SLICE_SECONDS
+        slice_end = time.monotonic() + _SLICE_SECONDS
         for part in self._parts:
             self._response.write(part)
             if self.outbox.size < _GATHER_BYTES:
                 continue
             if not self.outbox.flush():
                 return Progress.BLOCKED
-            if time.monotonic() > until:
+            if time.monotonic() > slice_end:
                 return Progress.YIELDED
         self._check_length()
         self._response.close()
@@ -146,5 +146,5 @@ class Exchange:
             close()
 
     def close(self) -> None:
-        """Release the resources of the response; may be called repeatedly."""
+        """Release the resources of the response. It may be called repeatedly."""
         self._context.run(self._end)

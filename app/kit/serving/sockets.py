@@ -1,8 +1,9 @@
 """The sockets of a process: registration with the kernel, and closing of connections.
 
-A connection has one owner at a time. Its socket is registered with EPOLLONESHOT: an event makes the
-loop its owner, and no other event occurs until `wait` registers the socket again. While the state
-is RUNNING, a thread owns it. The table and the registrations are shared and protected by `lock`.
+A connection has one owner at a time. Its socket is registered with EPOLLONESHOT. An event makes the
+loop the owner, and no other event occurs until `wait` registers the socket again. In the state
+RUNNING, a thread owns the connection. The table and the registrations are shared, and protected by
+`lock`.
 """
 
 import select
@@ -25,7 +26,7 @@ log = get_logger("app.serving")
 _READ = select.EPOLLIN | select.EPOLLONESHOT
 _WRITE = select.EPOLLOUT | select.EPOLLONESHOT
 _RESET = struct.pack("ii", 1, 0)
-_UNSENT_IN_KERNEL = 128 * 1024
+_MAX_UNSENT_KERNEL_BYTES = 128 * 1024
 
 
 class Sockets:
@@ -40,11 +41,13 @@ class Sockets:
         self._refusals = refusals
 
     def add(self, client: socket.socket, peer: object, server: object) -> None:
-        """Register a new connection, and set the deadline of its first request."""
+        """Register a new connection, and set the deadline for its first request."""
         client.setblocking(False)  # noqa: FBT003 - the standard library's signature
         if client.family != socket.AF_UNIX:
             # Limits the kernel memory for a client that does not read.
-            client.setsockopt(socket.IPPROTO_TCP, socket.TCP_NOTSENT_LOWAT, _UNSENT_IN_KERNEL)
+            client.setsockopt(
+                socket.IPPROTO_TCP, socket.TCP_NOTSENT_LOWAT, _MAX_UNSENT_KERNEL_BYTES
+            )
         connection = Connection(client, peer, server)
         with self.lock:
             self.table.add(connection)
@@ -53,30 +56,38 @@ class Sockets:
             self.epoll.register(connection.descriptor, _READ)
 
     def wait(self, connection: Connection, state: State, seconds: float) -> None:
-        """Wait for the next event of a connection, for at most `seconds`."""
+        """Set the state of a connection, and wait for its next event for at most `seconds`."""
         with self.lock:
             connection.wait(state, time.monotonic(), seconds)
             self._arm(connection)
 
     def resume_waiting(self, connection: Connection) -> None:
-        """Continue to wait, with the same state and deadline."""
+        """Wait for the next event of a connection, with the same state and deadline."""
         with self.lock:
             self._arm(connection)
 
-    def extend_deadline(self, connection: Connection, moved: int, seconds: float) -> None:
-        """Continue to wait for a client that has just transferred `moved` bytes."""
+    def extend_deadline(self, connection: Connection, byte_count: int, seconds: float) -> None:
+        """Extend the deadline of a connection by `byte_count` transferred bytes, and keep waiting.
+
+        The new deadline is at most `seconds` from now.
+        """
         with self.lock:
             now = time.monotonic()
-            connection.extend_deadline(moved, now, self.limits.bytes_per_second, seconds)
+            connection.extend_deadline(byte_count, now, self.limits.bytes_per_second, seconds)
             self._arm(connection)
 
     def _arm(self, connection: Connection) -> None:
-        # If the next request has been received already, writability wakes the loop immediately.
+        # If the next request has been received already, the loop must wake up immediately. The
+        # socket is writable, so waiting for writability has this effect.
         write = connection.state is State.SENDING or connection.received
         self.epoll.modify(connection.descriptor, _WRITE if write else _READ)
 
     def close(self, connection: Connection, *, reset: bool = False) -> None:
-        """Close a connection and its resources; called by its owner or by the loop."""
+        """Close a connection and release its resources.
+
+        Only the owner of the connection and the loop may call this. With `reset`, unsent data is
+        discarded.
+        """
         with self.lock:
             if not self.table.remove(connection):
                 return
@@ -93,7 +104,7 @@ class Sockets:
             exchange.close()
 
     def refuse(self, connection: Connection, error: ApiError) -> None:
-        """Send an error response and end the connection; the client may still be sending."""
+        """Send an error response, and close the connection once the client has received it."""
         response = self._refusals.render(error, connection.request)
         if connection.request is not None:
             connection.request.body_store.close()
@@ -104,14 +115,15 @@ class Sockets:
     def linger(self, connection: Connection) -> None:
         """Stop sending, and wait for the client to close the connection.
 
-        Closing a socket while data arrive resets it, and the client may lose the response.
+        Closing a socket while data arrives resets the connection, and the client may lose the
+        response.
         """
         connection.received = b""
         connection.socket.shutdown(socket.SHUT_WR)
         self.wait(connection, State.LINGERING, self.limits.linger_seconds)
 
     def run_guarded(self, connection: Connection, act: Callable[[Connection], None]) -> None:
-        """Call `act` with a connection; a failure closes this connection and no other."""
+        """Call `act` with a connection. A failure closes only this connection."""
         try:
             act(connection)
         except (ClientGone, OSError):

@@ -1,9 +1,9 @@
-"""The descriptors that the supervisor passes to gunicorn, and workers that outlive their master.
+"""The descriptors that the supervisor passes to gunicorn, and the lifetime of workers.
 
-The supervisor passes three descriptors: the listening socket, one end of a pipe that is closed when
-the supervisor ends (the lifeline), and one on which a worker reports that it is ready. With them,
-workers outlive their master: they continue to serve until the workers of the next master are ready.
-Without them, under another process manager, workers end with their master.
+The supervisor passes three file descriptors: the listening socket, one end of a pipe that is closed
+when the supervisor exits (the lifeline), and a pipe on which a worker reports that it is ready.
+With them, workers outlive their master: they continue to serve until the workers of the next master
+are ready. Without them, under another process manager, workers exit with their master.
 
 This module imports only the standard library, to keep the supervisor small.
 """
@@ -17,18 +17,18 @@ LISTENER, LIFELINE, READY = "API_LISTENER_FD", "API_LIFELINE_FD", "API_READY_FD"
 
 
 def bind(address: str) -> str:
-    """Return the address for gunicorn: the supervisor's socket if there is one, else `address`."""
+    """Return the bind address for gunicorn: the supervisor's socket if it exists, or `address`."""
     descriptor = os.environ.get(LISTENER)
     return f"fd://{descriptor}" if descriptor else address
 
 
 def is_supervised() -> bool:
-    """Return whether the supervisor started this process; then workers outlive their master."""
+    """Return whether the supervisor started this process, so that workers outlive their master."""
     return LIFELINE in os.environ
 
 
 def set_death_signal(master: int) -> None:
-    """Make this worker end with the supervisor if there is one, else with its master."""
+    """Kill this worker when the supervisor exits, or without a supervisor when its master exits."""
     if is_supervised():
         die_with_pipe(int(os.environ[LIFELINE]))
     else:
@@ -43,9 +43,9 @@ def report_ready() -> None:
 
 
 def restart_watchdog(seconds: float) -> None:
-    """End this process unless this function is called again within `seconds`.
+    """Exit this process after `seconds`, unless this function is called again before then.
 
-    It replaces the master's check for workers that hang. The timer is a thread in C, so
-    it works even if the interpreter hangs.
+    It replaces the master's check for workers that hang. The timer is a C thread, so it works even
+    if the interpreter hangs.
     """
     faulthandler.dump_traceback_later(seconds, exit=True)

@@ -18,14 +18,17 @@ _HEARTBEAT_SECONDS = 1.0
 
 
 class BufferingWorker(base.Worker):  # type: ignore[misc]
-    """A gunicorn worker whose threads only get complete requests."""
+    """A gunicorn worker whose threads receive only complete requests."""
 
     def build_limits(self, settings: Settings) -> Limits:
-        """Return the limits for the clients of this process."""
+        """Return the limits that apply to the clients of this process."""
         return Limits.from_settings(settings, self.cfg)
 
     def run(self) -> None:
-        """Serve until the master stops this worker or has ended; then finish open requests."""
+        """Serve requests until the master stops this worker or exits. Then finish open requests.
+
+        A worker that the supervisor started continues after its master exits.
+        """
         settings = Settings.from_env(os.environ)
         sockets = Sockets(
             self.build_limits(settings), Refusals(settings), ConnectionCount(self.age)
@@ -57,11 +60,11 @@ class BufferingWorker(base.Worker):  # type: ignore[misc]
         loop.drain()
         for listener in self.sockets:
             listener.close()
-        until = time.monotonic() + self.cfg.graceful_timeout
-        while len(sockets.table) and time.monotonic() < until:
+        deadline = time.monotonic() + self.cfg.graceful_timeout
+        while len(sockets.table) and time.monotonic() < deadline:
             self._send_heartbeat()
             loop.run_once()
 
     def handle_exit(self, sig: int, frame: object) -> None:  # noqa: ARG002 - gunicorn's signature
-        """Stop gracefully (SIGTERM); the signal also ends the wait of the loop."""
+        """Stop gracefully on SIGTERM. The signal also interrupts the wait in the loop."""
         self.alive = False

@@ -10,23 +10,23 @@ class Writer(Protocol):
     """A file that is being written to a backend."""
 
     def write(self, data: bytes) -> None:
-        """Append data."""
+        """Append data to the file."""
 
     def commit(self) -> None:
-        """Finish the file, which exists from now on."""
+        """Finish the file, so that it exists under its key."""
 
     def abort(self) -> None:
-        """Discard what was written."""
+        """Discard the file and all data that was written."""
 
 
 class Backend(Protocol):
-    """The interface of a storage backend; it only receives valid keys."""
+    """The interface of a storage backend. The caller has validated all keys."""
 
     def create(self, key: str) -> Writer:
-        """Begin a file."""
+        """Create a file, and return a writer for its content."""
 
     def create_many(self, contents: Mapping[str, bytes]) -> None:
-        """Write complete small files; after an error, some of the files may exist."""
+        """Write complete small files by key. After an error, some of the files may exist."""
 
     def move(self, source: str, target: str) -> None:
         """Move a file, replacing the target."""
@@ -35,16 +35,19 @@ class Backend(Protocol):
         """Open a file for reading."""
 
     def sign_link(self, key: str, *, name: str, media_type: str, seconds: int) -> str | None:
-        """Return a URL at which anybody can read a file for `seconds`, or None if unsupported."""
+        """Return a URL by which anybody can read a file for `seconds`.
+
+        Returns None if the backend does not support such URLs.
+        """
 
     def size(self, key: str) -> int:
         """Return a file's size in bytes."""
 
     def remove(self, key: str) -> None:
-        """Delete a file, if it exists."""
+        """Delete a file. Do nothing if it does not exist."""
 
     def remove_many(self, keys: Sequence[str]) -> None:
-        """Delete files; ignore files that do not exist."""
+        """Delete several files. Ignore files that do not exist."""
 
     def prune(self, folder: str) -> None:
         """Delete a folder and its subfolders if they are empty."""
@@ -53,4 +56,7 @@ class Backend(Protocol):
         """Provide a local path to a file while the context is open."""
 
     def walk(self, folder: str) -> Iterator[tuple[str, int, float]]:
-        """Yield key, size in bytes and modification time (Unix time) of each file in a folder."""
+        """Yield the key, size in bytes and modification time of each file in a folder.
+
+        The modification time is in seconds since the epoch.
+        """

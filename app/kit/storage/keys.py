@@ -1,11 +1,11 @@
-"""Keys of stored files, and the errors of the storage."""
+"""Validation of the keys of stored files, and the exceptions of the storage."""
 
 import re
 from uuid import UUID
 
 MAX_KEY_LENGTH = 1024
 STAGING = "staging"
-"""The folder for content that is being received and has no key yet."""
+"""The folder for content that is being received and has no final key yet."""
 # An allow-list, because keys are created by the service and never by its users: no "..", no hidden
 # files, no characters that have a special meaning in a file system or an object store.
 _SEGMENT = r"[A-Za-z0-9_][A-Za-z0-9._=-]{0,199}"
@@ -17,8 +17,8 @@ class InvalidKey(ValueError):  # noqa: N818 - reads as what is wrong
     """The key does not consist of valid segments separated by slashes."""
 
 
-class NotStored(LookupError):  # noqa: N818 - names what was found
-    """There is no file under this key."""
+class NotStored(LookupError):  # noqa: N818 - names the state
+    """The storage has no file with this key."""
 
 
 class TooLarge(Exception):  # noqa: N818 - names what happened
@@ -34,7 +34,7 @@ class StorageUnavailable(Exception):  # noqa: N818 - names the state
 
 
 def is_valid_key(text: str) -> bool:
-    """Return whether a text is a valid key."""
+    """Return whether a text consists of valid segments and is not too long for a key."""
     return len(text) <= MAX_KEY_LENGTH and _KEY.fullmatch(text) is not None
 
 
@@ -46,18 +46,19 @@ def check_key(key: str) -> str:
 
 
 def check_prefix(prefix: str) -> str:
-    """Return a folder of keys without its trailing slash; an empty string is the whole storage.
+    """Return the folder that a prefix names, without its trailing slash.
 
-    Raises InvalidKey like `check_key`.
+    An empty string means the whole storage. Raises InvalidKey if the prefix is not a valid key.
     """
     folder = prefix.removesuffix("/")
     return check_key(folder) if folder else ""
 
 
 def blob_key(organization_id: UUID | str, sha256: str) -> str:
-    """Return the key of an organization's content with this SHA-256 (64 hexadecimal characters).
+    """Return the key under which an organization stores the content with this SHA-256.
 
-    Raises InvalidKey if the digest is invalid or the id cannot be part of a key.
+    Raises InvalidKey if `sha256` is not 64 hexadecimal characters in lower case, or if the id
+    cannot be part of a key.
     """
     if not _SHA256.fullmatch(sha256):
         raise InvalidKey("the digest is not a SHA-256 in lower-case hexadecimal")

@@ -1,4 +1,7 @@
-"""Files on a local disk: readable only by the service's user, and synced to the disk on commit."""
+"""Storage backend for a local disk.
+
+Only the user that runs the service can read the files. They are synced to the disk on commit.
+"""
 
 import ctypes
 import os
@@ -12,19 +15,19 @@ from typing import BinaryIO
 from app.kit.storage.keys import STAGING, NotStored
 from app.kit.storage.space import translate_disk_errors
 
-_BUFFER = 256 * 1024
+_BUFFER_BYTES = 256 * 1024
 _LIBC = ctypes.CDLL(None, use_errno=True)
 _NOT_FOUND_ERRORS = (FileNotFoundError, NotADirectoryError, IsADirectoryError)
 
 
 class LocalWriter:
-    """A file that is being written, under a name that only this writer knows."""
+    """A file that is being written. Nothing reads it before `commit`."""
 
     def __init__(self, path: Path) -> None:
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
         with translate_disk_errors():
             _make_folder(path.parent)
-            self._file = os.fdopen(os.open(path, flags, 0o600), "wb", buffering=_BUFFER)
+            self._file = os.fdopen(os.open(path, flags, 0o600), "wb", buffering=_BUFFER_BYTES)
         self._path = path
 
     def write(self, data: bytes) -> None:
@@ -55,7 +58,10 @@ class LocalFiles:
         return LocalWriter(self._root / key)
 
     def create_many(self, contents: Mapping[str, bytes]) -> None:
-        """Write files, and sync the whole file system twice instead of each file and folder."""
+        """Write files by key.
+
+        The whole file system is synced twice, instead of each file and folder separately.
+        """
         folder = self._root / STAGING
         token = secrets.token_hex(16)
         names = [f"{folder}/{token}-{number}" for number in range(len(contents))]
@@ -90,7 +96,7 @@ class LocalFiles:
             raise NotStored(key) from None
 
     def sign_link(self, key: str, *, name: str, media_type: str, seconds: int) -> str | None:
-        """Return None, because only this service can serve these files."""
+        """Return None, because only this service can send files from a local disk."""
         del key, name, media_type, seconds
         return None
 
@@ -114,7 +120,7 @@ class LocalFiles:
             self.remove(key)
 
     def prune(self, folder: str) -> None:
-        """Remove empty folders, bottom-up; a folder that received a new file meanwhile stays."""
+        """Delete empty folders, bottom-up. A folder that received a new file meanwhile stays."""
         for parent, _, _ in os.walk(self._root / folder, topdown=False):
             with suppress(OSError):
                 Path(parent).rmdir()
@@ -147,7 +153,7 @@ def _write_file(path: str, data: bytes) -> None:
 
 
 def _replace(source: str, target: str) -> None:
-    """Rename a file, and create missing folders. The caller syncs the file system."""
+    """Rename a file, and create missing folders. The caller must sync the file system."""
     try:
         os.replace(source, target)  # noqa: PTH105 - a path object would take as long as the call
     except FileNotFoundError:
@@ -162,18 +168,21 @@ def _make_unsynced_folder(folder: Path) -> None:
 
 
 def _sync_file_system(folder: Path) -> None:
-    """Write the file system of a folder to the disk (syncfs(2), which Python does not have)."""
+    """Sync the file system that contains a folder to the disk with syncfs(2).
+
+    Python has no function for this system call.
+    """
     descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
     try:
         if _LIBC.syncfs(descriptor) != 0:
-            number = ctypes.get_errno()
-            raise OSError(number, os.strerror(number))
+            error_number = ctypes.get_errno()
+            raise OSError(error_number, os.strerror(error_number))
     finally:
         os.close(descriptor)
 
 
 def _make_folder(folder: Path) -> None:
-    """Create missing folders top-down, each readable by the owner only and synced to the disk."""
+    """Create missing folders, top-down, and sync each to the disk. Only the owner can read them."""
     if folder.is_dir():
         return
     _make_folder(folder.parent)

@@ -1,7 +1,7 @@
-"""Files in an object store, through fsspec.
+"""Storage backend for object stores, through fsspec.
 
-The packages for it are imported on first use: aiobotocore alone needs 30 MB of memory, which a
-service with files on a local disk saves.
+The packages for object stores are imported on first use. aiobotocore alone needs 30 MB of memory,
+which an installation with files on a local disk saves.
 """
 
 import io
@@ -18,10 +18,10 @@ from urllib.parse import parse_qsl, urlsplit
 from app.kit.storage.keys import NotStored, StorageUnavailable
 
 # S3 requires parts of at least 5 MiB; the default of s3fs buffers 50 MiB for every open file.
-_WRITE_BLOCK = 8 * 1024 * 1024
-_READ_BLOCK = 4 * 1024 * 1024
+_WRITE_BLOCK_BYTES = 8 * 1024 * 1024
+_READ_BLOCK_BYTES = 4 * 1024 * 1024
 # By default, s3fs and botocore try an unreachable store 25 times, for nine seconds.
-_S3_ATTEMPTS = 3
+_MAX_S3_ATTEMPTS = 3
 
 
 @contextmanager
@@ -37,16 +37,16 @@ def _translate_errors(key: str, not_found_error: type[Exception] = NotStored) ->
 
 
 class RemoteWriter:
-    """An object that is being written; with multipart uploads it is not visible before `commit`.
+    """An object that is being written. With multipart uploads, it is not visible before `commit`.
 
-    "Not found" while writing means that the bucket is missing, so the store is unusable.
+    An error "not found" while writing means that the bucket is missing, so the store is unusable.
     """
 
     def __init__(self, files: "RemoteFiles", key: str) -> None:
         self._files = files
         self._key = key
         with _translate_errors(key, StorageUnavailable):
-            self._file = files.system.open(files.path(key), "wb", block_size=_WRITE_BLOCK)
+            self._file = files.system.open(files.path(key), "wb", block_size=_WRITE_BLOCK_BYTES)
 
     def write(self, data: bytes) -> None:
         with _translate_errors(self._key, StorageUnavailable):
@@ -66,7 +66,7 @@ class RemoteWriter:
 
 
 class RemoteFiles:
-    """The backend for URLs of object stores; query parameters are options of fsspec."""
+    """The backend for object store URLs. Query parameters are passed to fsspec as options."""
 
     def __init__(self, url: str) -> None:
         parts = urlsplit(url)
@@ -76,12 +76,12 @@ class RemoteFiles:
         # Listings are not cached because other processes may have written since.
         self._options |= {"use_listings_cache": False, "skip_instance_cache": True}
         if self._protocol == "s3":
-            self._options["config_kwargs"] = {"retries": {"total_max_attempts": _S3_ATTEMPTS}}
+            self._options["config_kwargs"] = {"retries": {"total_max_attempts": _MAX_S3_ATTEMPTS}}
         self._cached_system: tuple[int, Any] = (0, None)
 
     @property
     def system(self) -> Any:
-        """Return the file system of this process; after a fork a new one is created."""
+        """Return the fsspec file system of this process. After a fork, a new one is created."""
         pid, system = self._cached_system
         if pid != os.getpid():
             system = import_module("fsspec").filesystem(self._protocol, **self._options)
@@ -97,7 +97,7 @@ class RemoteFiles:
         return RemoteWriter(self, key)
 
     def create_many(self, contents: Mapping[str, bytes]) -> None:
-        """Write objects, concurrently if the store's client can."""
+        """Write several objects by key, concurrently if the client of the store supports it."""
         with _translate_errors(next(iter(contents), ""), StorageUnavailable):
             self.system.pipe({self.path(key): data for key, data in contents.items()})
 
@@ -108,10 +108,10 @@ class RemoteFiles:
 
     def open(self, key: str) -> BinaryIO:
         with _translate_errors(key):
-            if self._protocol == "memory":  # open files of this backend share their position
+            if self._protocol == "memory":  # open files of this protocol share their position
                 return io.BytesIO(self.system.cat_file(self.path(key)))
             file: BinaryIO = self.system.open(
-                self.path(key), "rb", block_size=_READ_BLOCK, cache_type="readahead"
+                self.path(key), "rb", block_size=_READ_BLOCK_BYTES, cache_type="readahead"
             )
             if getattr(file, "details", {}).get("type") == "directory":
                 raise NotStored(key)

@@ -1,4 +1,4 @@
-"""The reserve of free disk space, which lets the database continue to write."""
+"""The free disk space that is kept in reserve, so that the database can always write."""
 
 import errno
 import os
@@ -12,13 +12,14 @@ _FULL_ERRNOS = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 
 
 class StorageFull(StorageUnavailable):
-    """Less than the reserve is free, or the file system is full."""
+    """The free disk space is below the reserve, or the file system is full."""
 
 
 class Reserve:
-    """The number of bytes to keep free in the file systems of `folders` (by name).
+    """The number of bytes to keep free on the file systems that contain `folders`.
 
-    With 0 no write is ever refused. The folders need not exist yet.
+    `folders` maps names for metrics to paths, which need not exist yet. With 0 bytes, no write is
+    ever refused.
     """
 
     def __init__(self, reserve_bytes: int, folders: Mapping[str, Path]) -> None:
@@ -30,11 +31,11 @@ class Reserve:
         return {name: _get_free_bytes(folder) for name, folder in self._folders.items()}
 
     def is_used_up(self) -> bool:
-        """Return whether less than the reserve is free."""
+        """Return whether the free space on any file system is below the reserve."""
         return self.bytes > 0 and min(self.free_bytes().values()) < self.bytes
 
     def check(self) -> None:
-        """Raise StorageFull if less than the reserve is free."""
+        """Raise StorageFull if the free space on any file system is below the reserve."""
         if self.is_used_up():
             raise StorageFull(f"less than {self.bytes} bytes are free")
 
@@ -46,7 +47,7 @@ def _get_free_bytes(folder: Path) -> int:
         except FileNotFoundError:
             folder = folder.parent
             continue
-        except OSError:  # nothing can be written there
+        except OSError:  # nothing can be written to this folder
             return 0
         return status.f_bavail * status.f_frsize
 

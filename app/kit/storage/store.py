@@ -1,4 +1,4 @@
-"""The storage interface for the rest of the service."""
+"""The storage interface that the rest of the service uses."""
 
 import hashlib
 import secrets
@@ -24,21 +24,21 @@ from app.kit.storage.local import LocalFiles
 from app.kit.storage.remote import RemoteFiles
 from app.kit.storage.space import Reserve
 
-# For a client that does not read its download, one chunk stays in memory.
-CHUNK = 64 * 1024
+# One chunk stays in memory for each client that does not read its download.
+CHUNK_BYTES = 64 * 1024
 _CHECK_BYTES = 1024 * 1024
-"""The free space is checked each time this many bytes of a file have been written."""
+"""The number of bytes of a file after which the free space is checked again."""
 
 
 class Stored(NamedTuple):
-    """A written file: its size in bytes, and its SHA-256 in hexadecimal."""
+    """The size in bytes and the SHA-256 (in hexadecimal) of a file that was written."""
 
     size: int
     sha256: str
 
 
 class Entry(NamedTuple):
-    """A file in a listing; `modified` is in UTC."""
+    """A file in a listing. `modified` is its modification time in UTC."""
 
     key: str
     size: int
@@ -53,7 +53,7 @@ class Totals(NamedTuple):
 
 
 class Staged:
-    """Content that is being received and has no key yet. Without `promote`, it is removed."""
+    """Content that is being received. It is deleted unless `promote` stores it under a key."""
 
     def __init__(self, backend: Backend, limit: int | None, reserve: Reserve | None) -> None:
         if reserve is not None:
@@ -74,10 +74,10 @@ class Staged:
         return self._digest.hexdigest()
 
     def write(self, data: bytes) -> None:
-        """Write the next bytes.
+        """Append data to the content.
 
         Raises:
-            TooLarge: the limit is exceeded; the bytes are not written.
+            TooLarge: the limit is exceeded. The data is not written.
             StorageFull: the disk has become full meanwhile.
         """
         self.size += len(data)
@@ -109,7 +109,7 @@ class Staged:
 
     def __exit__(
         self,
-        kind: type[BaseException] | None,
+        error_type: type[BaseException] | None,
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
@@ -121,7 +121,7 @@ class Staged:
 
 
 class Stream(Iterator[bytes]):
-    """Iterator over the chunks of a stored file. It closes the file at its end, or on `close`."""
+    """An iterator over the chunks of a stored file. It closes the file at the end."""
 
     def __init__(self, file: BinaryIO, remaining: int | None, chunk: int) -> None:
         self._file = file
@@ -139,19 +139,19 @@ class Stream(Iterator[bytes]):
         return data
 
     def close(self) -> None:
-        """Close the file."""
+        """Close the file before its end is reached."""
         self._file.close()
 
 
 class Storage:
-    """Files by key, on a local disk or in an object store.
+    """Stores files by key, on a local disk or in an object store.
 
     `url` is `file:///absolute/folder`, `s3://bucket/prefix?endpoint_url=…`, `memory://x` or another
-    URL that fsspec supports; a `file://` URL without an absolute path raises ValueError. `reserve`
-    is the free disk space that writes must leave; with None, free space is not checked.
+    URL that fsspec supports. A `file://` URL without an absolute path raises ValueError. `reserve`
+    is the disk space that writes must leave free. If it is None, free space is not checked.
 
     Every method raises `InvalidKey` for an invalid key, and `StorageUnavailable` if an object store
-    does not answer. Methods that write raise `StorageFull` if there is too little space.
+    does not respond. Methods that write raise `StorageFull` if there is too little space.
     """
 
     def __init__(self, url: str, reserve: Reserve | None = None) -> None:
@@ -166,11 +166,11 @@ class Storage:
             self._backend = RemoteFiles(url)
 
     def stage(self, limit: int | None = None) -> Staged:
-        """Start to receive content of at most `limit` bytes; use it as a context manager."""
+        """Return a context manager that receives content of at most `limit` bytes."""
         return Staged(self._backend, limit, self._reserve)
 
     def write(self, key: str, chunks: Iterable[bytes], *, limit: int | None = None) -> Stored:
-        """Store the chunks under the key; on an error nothing is stored.
+        """Store the chunks as one file under `key`. After an error, nothing is stored.
 
         Raises TooLarge if there are more than `limit` bytes.
         """
@@ -181,9 +181,9 @@ class Storage:
             return staged.promote(key)
 
     def write_many(self, contents: Mapping[str, bytes]) -> None:
-        """Store many small contents by key, faster than one by one.
+        """Store many small files by key, which is faster than one by one.
 
-        Each content is written atomically. After an error, some contents may be stored.
+        Each file is written atomically. After an error, some of the files may exist.
         """
         if not contents:
             return
@@ -192,15 +192,19 @@ class Storage:
         self._backend.create_many({check_key(key): data for key, data in contents.items()})
 
     def open(self, key: str) -> BinaryIO:
-        """Open a file for reading; it is seekable. Raises NotStored if it does not exist."""
+        """Open a file for reading. The file object is seekable.
+
+        Raises NotStored if the file does not exist.
+        """
         return self._backend.open(check_key(key))
 
     def stream(
-        self, key: str, start: int = 0, end: int | None = None, *, chunk: int = CHUNK
+        self, key: str, start: int = 0, end: int | None = None, *, chunk: int = CHUNK_BYTES
     ) -> Stream:
-        """Return the bytes from `start` to `end` (exclusive) in chunks.
+        """Return an iterator over the bytes from `start` to `end` (exclusive), in chunks.
 
-        The file is opened now and not at the first chunk, so that the response can still be a 404.
+        The file is opened immediately and not at the first chunk, so that the caller can still
+        respond with 404.
 
         Raises:
             NotStored: the file does not exist.
@@ -213,10 +217,11 @@ class Storage:
         return Stream(file, None if end is None else max(0, end - start), chunk)
 
     def sign_link(self, key: str, *, name: str, media_type: str, seconds: int) -> str | None:
-        """Return a URL at which anybody can read a file for `seconds`.
+        """Return a URL by which anybody can read a file for `seconds`.
 
-        Return None if the store does not support this. `name` and `media_type` are those of the
-        download, if the store supports them; the file need not exist.
+        Returns None if the store does not support such URLs. `name` and `media_type` are the file
+        name and the media type of the download, if the store supports them. The file need not
+        exist.
         """
         return self._backend.sign_link(
             check_key(key), name=name, media_type=media_type, seconds=seconds
@@ -227,7 +232,7 @@ class Storage:
         return self._backend.size(check_key(key))
 
     def exists(self, key: str) -> bool:
-        """Return whether there is a file under this key."""
+        """Return whether the storage has a file with this key."""
         try:
             self.size(key)
         except NotStored:
@@ -235,21 +240,22 @@ class Storage:
         return True
 
     def delete(self, key: str) -> None:
-        """Delete a file; do nothing if it does not exist."""
+        """Delete a file. Do nothing if it does not exist."""
         self._backend.remove(check_key(key))
 
     def local(self, key: str) -> AbstractContextManager[Path]:
-        """Return a context manager with a local path of the content, for programs that need one.
+        """Return a context manager that provides a local path, for programs that need one.
 
-        The path must only be read: on a local disk it is the file itself, otherwise a copy that is
-        deleted with the context. Raises NotStored if the file does not exist.
+        The caller must not write to the path. On a local disk, it is the stored file. Otherwise, it
+        is a copy that is deleted at the end of the context. Raises NotStored if the file does not
+        exist.
         """
         return self._backend.local(check_key(key))
 
     def list(self, prefix: str = "") -> Iterator[Entry]:
         """Yield the files in a folder and its subfolders, in no particular order."""
         for key, size, modified in self._backend.walk(check_prefix(prefix)):
-            if is_valid_key(key):  # files of other programs are ignored
+            if is_valid_key(key):  # files from other programs are ignored
                 yield Entry(key, size, datetime.fromtimestamp(modified, UTC))
 
     def measure(self, prefix: str) -> Totals:
@@ -261,7 +267,7 @@ class Storage:
         return Totals(files, size)
 
     def clear(self, prefix: str, *, batch: int = 1000) -> Iterator[int]:
-        """Delete a folder with all its files; yield the number of deleted files after each batch.
+        """Delete a folder with all its files. Yield the number of deleted files after each batch.
 
         Files that are written meanwhile may remain.
         """
@@ -272,9 +278,10 @@ class Storage:
         self._backend.prune(check_prefix(prefix))
 
     def sweep(self, prefix: str, older_than: timedelta) -> int:
-        """Delete the files of a folder that are older than `older_than`; return their number.
+        """Delete the files in a folder that are older than `older_than`.
 
-        This is for `STAGING`, where a killed process leaves unfinished content.
+        Returns how many files were deleted. It is meant for `STAGING`, in which a killed process
+        leaves unfinished content.
         """
         cutoff = datetime.now(UTC) - older_than
         old_keys = [entry.key for entry in self.list(prefix) if entry.modified < cutoff]

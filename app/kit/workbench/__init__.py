@@ -1,1 +1,1 @@
-"""Serve the built web application (docs/decisions/0073)."""
+"""Routes that serve the built web application (docs/decisions/0073)."""

@@ -1,4 +1,4 @@
-"""The built web application: its index page, and its Content-Security-Policy."""
+"""The built web application: its index page and its Content-Security-Policy."""
 
 import secrets
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from markupsafe import Markup, escape
 
 DIST = Path(__file__).parents[3] / "web" / "dist"
 FOLDER = "workbench"
-"""The folder of the build's files, and the path that they are served under."""
+"""The folder that contains the files of the build, and the URL path of these files."""
 
 _EXTENSION = "workbench"
 _HEAD_END_TAG = "</head>"
@@ -32,26 +32,29 @@ class Page:
 
 @dataclass(frozen=True, slots=True)
 class Build:
-    """The index page of a build: its head tags with `NONCE`s, and the HTML around these tags."""
+    """The index page of a build, split into head tags and the HTML before and after them.
+
+    `tags` contains the placeholder `NONCE` for the nonce of each response.
+    """
 
     before: str
     after: str
     tags: str
 
     def open_page(self) -> Page:
-        """Return the parts of one page, with a new nonce."""
+        """Return the head tags and the policy for one response, with a new nonce."""
         nonce = secrets.token_urlsafe(16)
         policy = _POLICY.format(nonce=nonce)
         return Page(Markup(self.tags.replace(_NONCE, nonce)), policy)  # noqa: S704 - no input in it
 
     def render_index(self) -> tuple[str, str]:
-        """Return the index page and its policy."""
+        """Return the HTML of the index page and its Content-Security-Policy, with a new nonce."""
         page = self.open_page()
         return f"{self.before}{page.head}{self.after}", page.policy
 
 
 class Source:
-    """The folder of a build. A new build is served without a restart."""
+    """The folder that contains the build. A new build is served without a restart."""
 
     def __init__(self, dist: Path, base: str) -> None:
         self._index = dist / "index.html"
@@ -59,7 +62,7 @@ class Source:
         self._cached: tuple[int, Build] | None = None
 
     def find(self) -> Build | None:
-        """Return the current build, or None if there is none."""
+        """Return the current build, or None if the folder contains no build."""
         try:
             changed_at = self._index.stat().st_mtime_ns
             if self._cached is None or self._cached[0] != changed_at:
@@ -71,31 +74,37 @@ class Source:
 
 
 def parse_build(html: str, base: str) -> Build:
-    """Parse the `index.html` of a build. `base` is the path with which all URLs begin."""
+    """Parse the `index.html` of a build. `base` is the path prefix of all URLs."""
     lines = html.replace(f'"./{FOLDER}/', f'"{escape(base)}/{FOLDER}/').splitlines()
     for tag in ("<script ", '<link rel="modulepreload" '):
         lines = [line.replace(tag, f'{tag}nonce="{_NONCE}" ') for line in lines]
     app_tags = [line for line in lines if line.lstrip().startswith(("<script", '<link rel="'))]
     other_html = "\n".join(line for line in lines if line not in app_tags)
     before, _, after = other_html.partition(_HEAD_END_TAG)
-    # Vite sets this nonce on the links with which it preloads parts of the application.
+    # Vite sets this nonce on the links that preload parts of the application.
     nonce = f'<meta property="csp-nonce" nonce="{_NONCE}">'
     tags = [f'<meta name="base-path" content="{escape(base)}">', nonce, *app_tags]
     return Build(before, _HEAD_END_TAG + after, "\n".join(tags))
 
 
 def set_source(source: Source) -> None:
-    """Set the build that the current application serves."""
+    """Set the folder from which the current Flask application serves the build."""
     current_app.extensions[_EXTENSION] = source
 
 
 def find_build() -> Build | None:
-    """Return the build that this application serves, or None if it is disabled or not built."""
+    """Return the build that this Flask application serves.
+
+    Returns None if the workbench is disabled or has not been built.
+    """
     source: Source | None = current_app.extensions.get(_EXTENSION)
     return source.find() if source else None
 
 
 def open_page() -> Page | None:
-    """Return the parts with which a page starts the application, or None without a build."""
+    """Return the head tags and the policy that a page needs to start the web application.
+
+    Returns None if there is no build.
+    """
     build = find_build()
     return build.open_page() if build else None

@@ -1,7 +1,7 @@
-"""Routes of the web application; they are not operations of the API.
+"""Routes for the web application. They are not API operations.
 
-All its pages return the same HTML, because the application evaluates the path in the browser. An
-unknown path still returns a 404.
+All pages return the same HTML, because the application evaluates the path in the browser. An
+unknown path still returns 404.
 """
 
 from pathlib import Path
@@ -15,7 +15,7 @@ from app.kit.settings import Settings
 from app.kit.workbench import build
 
 PATHS = ("/", "/sign-in", "/sign-on", "/organizations", "/o/<slug>/", "/o/<slug>/<path:page>")
-"""The paths of pages, except for pages that emails link to (`app.identity.pages`)."""
+"""The paths of all pages, except pages that emails link to (`app.identity.pages`)."""
 
 _ENCODINGS = {"br": ".br", "gzip": ".gz"}
 _IMMUTABLE = "public, max-age=31536000, immutable"
@@ -23,7 +23,7 @@ _ONE_DAY = "public, max-age=86400"
 
 
 def init(app: Flask, settings: Settings, dist: Path = build.DIST) -> None:
-    """Serve the build in `dist`, unless the setting turns it off."""
+    """Register routes that serve the build in `dist`, unless the setting WORKBENCH is off."""
     if not settings.workbench:
         return
     base = urlsplit(settings.public_url).path.rstrip("/")
@@ -39,7 +39,10 @@ def init(app: Flask, settings: Settings, dist: Path = build.DIST) -> None:
 
 
 def show_page(**_: str) -> Response:
-    """Return the application. Raises a 404 that explains how to build it if it is not built."""
+    """Return the HTML of the web application.
+
+    If it has not been built, raises a 404 error that explains how to build it.
+    """
     g.operation = "show_workbench"
     current_build = build.find_build()
     if current_build is None:
@@ -55,7 +58,7 @@ def show_page(**_: str) -> Response:
 
 
 def send_file(dist: Path, name: str) -> Response:
-    """Send a file of the build, compressed if the client accepts it."""
+    """Return the response with a file from the build, compressed if the client accepts it."""
     g.operation = "get_workbench_file"
     folder = dist / build.FOLDER
     accepted_codings = [coding for coding in _ENCODINGS if request.accept_encodings.quality(coding)]

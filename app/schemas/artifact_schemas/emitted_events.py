@@ -7,9 +7,9 @@ PUBLISHED = "schema.published"
 
 
 class PublishedPayload(TypedDict):
-    """The payload of `PUBLISHED`: the new version, published by the user `by`.
+    """The payload of `PUBLISHED`: the new version, and the user who published it (`by`).
 
-    `labels_per_artifact_before` is the value in the previous version; None for the first version.
+    `labels_per_artifact_before` is the value in the previous version, or None if there is none.
     """
 
     schema_id: UUID

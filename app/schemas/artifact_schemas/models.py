@@ -16,9 +16,9 @@ from app.schemas.artifact_schemas.statuses import SchemaStatus
 class ArtifactSchema(TenantModel, db.Revised, db.Base):
     """A labeling schema: the fields to extract from a type of document.
 
-    `fields` belong to the draft. `status` is a SchemaStatus. A labeler needs all required skills,
-    through their teams. `required_skills` has the skills as written; `required_skill_keys` has
-    the same skills case-folded.
+    `fields` has the fields of the draft. `status` is a SchemaStatus. The teams of a labeler must
+    together have all required skills. `required_skills` has the skills as they were entered;
+    `required_skill_keys` has the same skills case-folded.
     """
 
     __tablename__ = "schemas"
@@ -43,7 +43,7 @@ class ArtifactSchema(TenantModel, db.Revised, db.Base):
 
     @property
     def current_version(self) -> dict[str, Any] | None:
-        """The current version as id, number and published_at; None before the first version."""
+        """The id, number and published_at of the current version, or None if there is none."""
         if self.current_version_id is None:
             return None
         return {
@@ -54,7 +54,7 @@ class ArtifactSchema(TenantModel, db.Revised, db.Base):
 
 
 class SchemaVersion(TenantModel, db.Base):
-    """A published version of a schema. Rows are never changed."""
+    """A published version of a schema. A version never changes."""
 
     __tablename__ = "schema_versions"
     __table_args__ = (

@@ -20,9 +20,9 @@ _SORTS = {
     "updated_at": ArtifactSchema.updated_at,
 }
 MAX_PAGE_BYTES = 16 * 1024 * 1024
-"""The maximum size in bytes of all `fields` on a page; `changes` have the same limit.
+"""The maximum size in bytes of all `fields` on a page, and of all `changes` on a page.
 
-Each record gets an equal quota.
+Each record on the page gets an equal share.
 """
 
 _LISTED_COLUMNS = (
@@ -63,7 +63,7 @@ _HAS_SCHEMA = Prepared(
 
 
 class CurrentVersion(NamedTuple):
-    """The columns of a schema's current version that labeling needs."""
+    """The columns of a schema's current version that are needed for labeling."""
 
     id: UUID
     schema_id: UUID
@@ -80,7 +80,7 @@ def list_schemas(
     created_after: datetime | None = None,
     created_before: datetime | None = None,
 ) -> Page:
-    """Return a page of schemas; `fields` is None where it is too large for the page."""
+    """Return a page of schemas. `fields` is None if it is too large for the page."""
     statement = select(*_LISTED_COLUMNS, _null_if_large(ArtifactSchema.fields, page))
     if status is not None:
         statement = statement.where(ArtifactSchema.status == status)
@@ -88,25 +88,25 @@ def list_schemas(
         statement = statement.where(ArtifactSchema.document_type == document_type)
     statement = statement.where(*within(ArtifactSchema.created_at, created_after, created_before))
     rows = paginate(statement, page, sorts=_SORTS, unique=ArtifactSchema.id)
-    return replace(rows, items=[ArtifactSchema(**row._mapping) for row in rows.items])  # noqa: SLF001 - its public name
+    return replace(rows, items=[ArtifactSchema(**row._mapping) for row in rows.items])  # noqa: SLF001 - public in SQLAlchemy
 
 
 def find_schema(schema_id: UUID) -> ArtifactSchema | None:
-    """Return a schema, or None."""
+    """Return a schema with the fields of its draft, or None if it does not exist."""
     statement = select(ArtifactSchema).where(ArtifactSchema.id == schema_id)
     return db.session().execute(statement).scalar_one_or_none()
 
 
 def has_schema(schema_id: UUID) -> bool:
-    """Return whether a schema exists."""
+    """Return whether a schema exists in the current organization."""
     return bool(_HAS_SCHEMA.rows(str(tenancy.current_organization_id()), str(schema_id)))
 
 
 def lock_schema(schema_id: UUID, *, to_delete: bool = False) -> ArtifactSchema | None:
-    """Return the current row of a schema, locked against other writers until the transaction ends.
+    """Lock a schema against changes until the transaction ends, and return its current row or None.
 
-    By default, labeling with the schema continues. With `to_delete`, labeling waits, so no new row
-    can refer to the schema.
+    By default, labeling with the schema continues. If `to_delete` is set, labeling waits, so that
+    no new row can refer to the schema.
     """
     statement = select(ArtifactSchema).where(ArtifactSchema.id == schema_id)
     statement = statement.with_for_update(key_share=not to_delete)
@@ -115,13 +115,13 @@ def lock_schema(schema_id: UUID, *, to_delete: bool = False) -> ArtifactSchema |
 
 
 def find_version(version_id: UUID) -> SchemaVersion | None:
-    """Return a version, or None."""
+    """Return a schema version, or None if it does not exist."""
     statement = select(SchemaVersion).where(SchemaVersion.id == version_id)
     return db.session().execute(statement).scalar_one_or_none()
 
 
 def find_version_by_number(schema_id: UUID, number: int) -> SchemaVersion | None:
-    """Return the schema's version with this number, or None."""
+    """Return the version of a schema with this number, or None if it does not exist."""
     statement = select(SchemaVersion).where(
         SchemaVersion.schema_id == schema_id, SchemaVersion.number == number
     )
@@ -135,7 +135,10 @@ def list_versions(
     created_after: datetime | None = None,
     created_before: datetime | None = None,
 ) -> Page:
-    """Return a page of versions; `fields` or `changes` is None where too large for the page."""
+    """Return a page of a schema's versions.
+
+    `fields` and `changes` are None if they are too large for the page.
+    """
     conditions = [SchemaVersion.schema_id == schema_id]
     conditions += within(SchemaVersion.created_at, created_after, created_before)
     statement = select(
@@ -153,13 +156,14 @@ def list_versions(
 
 
 def _null_if_large(column: Column, request: PageRequest) -> Label[Any]:
-    """Build an expression: the JSON column, or null where it exceeds a record's quota."""
-    quota = MAX_PAGE_BYTES // request.page_size
-    return case((func.octet_length(cast(column, String)) <= quota, column)).label(str(column.key))
+    """Build an expression for a JSON column that is null if the value is too large for the page."""
+    max_bytes = MAX_PAGE_BYTES // request.page_size
+    is_small = func.octet_length(cast(column, String)) <= max_bytes
+    return case((is_small, column)).label(str(column.key))
 
 
 def find_current_version(schema_id: UUID) -> tuple[str, CurrentVersion | None] | None:
-    """Return a schema's status and its current version, or None if there is no such schema."""
+    """Return a schema's status and its current version, or None if the schema does not exist."""
     statement = (
         select(
             ArtifactSchema.status,

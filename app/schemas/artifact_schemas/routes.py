@@ -37,7 +37,7 @@ versions = Blueprint("schema-versions", description="Immutable versions of schem
 def list_schemas(caller: Caller, query: dict[str, Any]) -> Page:
     """List schemas.
 
-    Can be filtered by status, document type and creation time.
+    Returns the schemas. The list can be filtered by status, document type and creation time.
     """
     return service.list_schemas(**query)
 
@@ -113,7 +113,7 @@ def publish_schema(
 def activate_schema(caller: Caller, schema_id: UUID, revision: int | None) -> models.ArtifactSchema:
     """Activate a schema.
 
-    Opens the schema for labeling. It needs a published version.
+    Opens the schema for labeling. The schema must have a published version.
     """
     return service.activate(schema_id, revision=revision)
 
@@ -138,7 +138,8 @@ def deactivate_schema(
 def delete_schema(caller: Caller, schema_id: UUID, revision: int | None) -> None:
     """Delete a schema.
 
-    Only a schema without tag sets can be deleted. Its documents are kept, without a schema.
+    Only a schema without tag sets can be deleted. Its documents are kept, but have no schema
+    afterwards.
     """
     service.delete(schema_id, revision=revision)
 
@@ -154,7 +155,7 @@ def enable_ai_assist(
 ) -> models.ArtifactSchema:
     """Enable AI assistance.
 
-    Turns AI assistance on for the fields of the schema that allow it.
+    Turns on AI assistance for the fields of the schema that allow it.
     """
     return service.enable_ai_assist(schema_id, revision=revision)
 
@@ -170,7 +171,7 @@ def disable_ai_assist(
 ) -> models.ArtifactSchema:
     """Disable AI assistance.
 
-    Turns AI assistance off for the schema. Existing proposals are kept.
+    Turns off AI assistance for the schema. Existing predictions are kept.
     """
     return service.disable_ai_assist(schema_id, revision=revision)
 
@@ -211,7 +212,7 @@ def list_schema_versions(caller: Caller, schema_id: UUID, query: dict[str, Any])
 def get_schema_version(caller: Caller, version_id: UUID) -> models.SchemaVersion:
     """Get a schema version.
 
-    Returns the fields and review policy of the version, and its changes from the previous version.
+    Returns the fields and review policy of the version, and the changes since the previous version.
     """
     return service.get_version(version_id)
 
@@ -225,8 +226,8 @@ def get_schema_version(caller: Caller, version_id: UUID) -> models.SchemaVersion
 def diff_schema_version(caller: Caller, version_id: UUID, query: dict[str, Any]) -> dict[str, Any]:
     """Compare schema versions.
 
-    Compares the version with another version of the same schema, by default the previous one.
-    Returns the fields that were added, removed or changed, and marks breaking changes.
+    Compares the version with another version of the same schema, by default with the previous
+    version. Returns the fields that were added, removed or changed, and marks breaking changes.
     """
     return service.compare_versions(version_id, **query)
 
@@ -239,6 +240,6 @@ def diff_schema_version(caller: Caller, version_id: UUID, query: dict[str, Any])
 def get_schema_version_json_schema(caller: Caller, version_id: UUID) -> dict[str, Any]:
     """Get the JSON Schema of a schema version.
 
-    Returns a JSON Schema 2020-12 that describes the tags which this version accepts.
+    Returns a JSON Schema (draft 2020-12) for the tags that this version accepts.
     """
     return service.build_json_schema(version_id)

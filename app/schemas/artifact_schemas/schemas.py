@@ -1,6 +1,6 @@
 """Request and response schemas of labeling schemas.
 
-These schemas check the form of each request property (422). `app.engines.fields` checks whether
+These schemas validate the type of each request property (422). `app.engines.fields` validates that
 the fields to extract are consistent (400, with a specific error code).
 """
 
@@ -34,7 +34,7 @@ _STATUSES = tuple(SchemaStatus)
 _SHARE_RANGE = validate.Range(min=0, max=1)
 _SKILLS_OPTIONS: dict[str, Any] = {
     "max_items": skills.MAX_SKILLS,
-    "metadata": {"description": "A labeler needs all required skills, through their teams."},
+    "metadata": {"description": "The skills that a labeler's teams must have together."},
 }
 
 
@@ -46,13 +46,13 @@ class FieldOptionBody(Schema):
 
 
 def _build_type_field(types: Collection[str]) -> Str:
-    """Build the property `type`, documented as one of `types`. Other types cause 400, not 422."""
+    """Build the property `type` with the documented `types`. Other strings cause 400, not 422."""
     metadata = {"description": f"One of {', '.join(types)}.", "enum": list(types)}
     return Str(required=True, metadata=metadata)
 
 
 class _FieldProperties(Schema):
-    key = Str(required=True, description="snake_case, at most 64 characters")
+    key = Str(required=True, description="The field's key in snake_case, at most 64 characters.")
     label = Str(allow_none=True)
     type = _build_type_field(TYPES)
     required = Bool(allow_none=True)
@@ -61,7 +61,7 @@ class _FieldProperties(Schema):
     options = List(Nested(FieldOptionBody), max_items=MAX_OPTIONS, allow_none=True)
     constraints = JsonObject(
         allow_none=True,
-        description=f"Constraints that fit the type. All types: {', '.join(sorted(CONSTRAINTS))}.",
+        description=f"Constraints, depending on the type: {', '.join(sorted(CONSTRAINTS))}.",
     )
     ai_assist = Bool(allow_none=True)
 
@@ -74,13 +74,13 @@ class TableColumnBody(_FieldProperties):
 
 
 class SchemaFieldBody(_FieldProperties):
-    """A field to extract."""
+    """A field to extract. Only a table has `columns`."""
 
     columns = List(Nested(TableColumnBody), max_items=MAX_COLUMNS, allow_none=True)
 
 
 class ReviewPolicyBody(Schema):
-    """How tag sets are reviewed. Omitted properties stay unchanged."""
+    """The rules for reviewing tag sets. Omitted properties stay unchanged."""
 
     labels_per_artifact = Int(minimum=1, maximum=20)
     sample_rate = Float(validate=_SHARE_RANGE)
@@ -90,7 +90,7 @@ class ReviewPolicyBody(Schema):
 
 
 class CreateSchema(Schema):
-    """A new draft."""
+    """The properties of a new draft."""
 
     name = Name(required=True)
     document_type = Name(max_length=100, load_default="document")
@@ -115,7 +115,7 @@ class UpdateSchema(Schema):
 
 
 class PublishSchema(Schema):
-    """Options for publishing. `base_version` is the number of the version the draft is based on."""
+    """Options for publishing. The draft is based on the version with the number `base_version`."""
 
     base_version = Int(allow_none=True, load_default=None)
     note = Str(max_length=2000, allow_none=True, load_default=None)
@@ -125,7 +125,7 @@ class PublishSchema(Schema):
 
 
 class DuplicateSchema(Schema):
-    """The name of the copy; by default the name of the original followed by `(copy)`."""
+    """The name of the copy. By default, the name of the original, followed by `(copy)`."""
 
     name = Name()
 
@@ -133,7 +133,9 @@ class DuplicateSchema(Schema):
 class DiffQuery(Schema):
     """The version to compare with."""
 
-    against = Uuid(description="Another version of the schema; by default the previous one.")
+    against = Uuid(
+        description="The id of another version of the schema. By default, the previous version."
+    )
 
 
 class VersionFilters(Schema):
@@ -158,7 +160,7 @@ class FieldOption(Response):
 
 
 class TableColumn(Response):
-    """A column of a table."""
+    """A column of a table field."""
 
     key = Str()
     label = Str()
@@ -172,13 +174,13 @@ class TableColumn(Response):
 
 
 class SchemaField(TableColumn):
-    """A field to extract."""
+    """A field to extract. Only a table has `columns`."""
 
     columns = List(Nested(TableColumn))
 
 
 class ReviewPolicy(Response):
-    """How tag sets are reviewed."""
+    """The rules for reviewing tag sets."""
 
     labels_per_artifact = Int()
     sample_rate = Float()
@@ -188,14 +190,14 @@ class ReviewPolicy(Response):
 
 
 class VersionReference(Response):
-    """The id and the number of a version."""
+    """The id and the number of a schema version."""
 
     id = Uuid()
     number = Int()
 
 
 class CurrentVersion(VersionReference):
-    """The version that new tag sets use."""
+    """The schema version that new tag sets use."""
 
     published_at = UtcDateTime()
 
@@ -227,7 +229,7 @@ class SchemaSummary(SchemaDetail):
 
 
 class FieldChange(Response):
-    """A change between two versions; `key` is the key of the field, or `table.column`."""
+    """A change between two schema versions; `key` is the field's key, or `table.column`."""
 
     kind = Str(validate=OneOf(["added", "removed", "changed"]))
     key = Str()
@@ -238,7 +240,7 @@ class FieldChange(Response):
 
 
 class SchemaVersion(Response):
-    """A published version; it never changes."""
+    """A published schema version, which never changes."""
 
     id = Uuid()
     schema_id = Uuid()
@@ -255,14 +257,14 @@ class SchemaVersion(Response):
 
 
 class SchemaVersionSummary(SchemaVersion):
-    """A version in a list; `fields` or `changes` is null if it is too large for the page."""
+    """A schema version in a list. `fields` and `changes` are null if too large for the page."""
 
     fields = List(Nested(SchemaField), allow_none=True)
     changes = List(Nested(FieldChange), allow_none=True)
 
 
 class PublishedVersion(SchemaVersion):
-    """The new version. A dry run returns the version it would create, without id and timestamps."""
+    """The new version. After a dry run, nothing is published; the id and timestamps are null."""
 
     id = Uuid(allow_none=True)
     published_at = UtcDateTime(allow_none=True)
@@ -281,7 +283,7 @@ class VersionDiff(Response):
 
 
 class TagsJsonSchema(Response):
-    """A JSON Schema 2020-12 for the property `tags` of a tag set, ready for use in a validator."""
+    """A JSON Schema (draft 2020-12) for the property `tags` of a tag set."""
 
     dialect = Str(data_key="$schema", attribute="$schema")
     identifier = Str(data_key="$id", attribute="$id")

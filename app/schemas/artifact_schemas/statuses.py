@@ -1,4 +1,4 @@
-"""The state machine of an artifact schema: its statuses and the actions that set them."""
+"""The state machine of an artifact schema: its statuses, and the actions that set the status."""
 
 from collections.abc import Mapping
 from enum import StrEnum
@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 
 class SchemaStatus(StrEnum):
-    """The status of an artifact schema."""
+    """The status of an artifact schema; only an active schema is open for labeling."""
 
     DRAFT = "draft"
     ACTIVE = "active"
@@ -14,7 +14,7 @@ class SchemaStatus(StrEnum):
 
 
 class Transition(NamedTuple):
-    """The statuses that allow an action, and the status that the action sets."""
+    """The statuses that allow an action (`sources`), and the status that it sets (`target`)."""
 
     sources: tuple[SchemaStatus, ...]
     target: SchemaStatus

@@ -1,4 +1,4 @@
-"""Route that imports a schema from a file that another tool or organization created."""
+"""Route for importing a schema from a file that another tool or organization has created."""
 
 from typing import Any
 

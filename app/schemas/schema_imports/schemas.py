@@ -21,7 +21,7 @@ from app.kit.api.fields import (
 )
 from app.schemas.artifact_schemas.schemas import SchemaDetail
 
-_CONTENT_DESCRIPTION = "A JSON object, or the text of the file. XML is always sent as text."
+_CONTENT_DESCRIPTION = "The file's content: a JSON object, or a string. XML must be a string."
 
 
 class _Content(Any_):
@@ -52,14 +52,17 @@ class ImportSchema(Schema):
 
 
 class SchemaImportWarning(Response):
-    """A part of the source that was changed or omitted; the path "" means the whole source."""
+    """A part of the imported content that was changed or omitted.
+
+    An empty `path` stands for the whole content.
+    """
 
     path = Str()
     message = Str()
 
 
 class ImportedSchema(SchemaDetail):
-    """The new draft. A dry run returns it without id, timestamps and revision."""
+    """The new draft. After a dry run, the id, the timestamps and the revision are null."""
 
     id = Uuid(allow_none=True)
     created_at = UtcDateTime(allow_none=True)

@@ -1,10 +1,10 @@
-"""Create schemas from the files of other tools."""
+"""Create schema drafts from files that other tools or organizations have created."""
 
 from collections.abc import Sequence
 from typing import Any
 from uuid import UUID
 
-from app.engines.schema_sources import SourceError, SourceSchema, SourceWarning, read_schema
+from app.engines.schema_sources import SchemaSourceError, SourceSchema, SourceWarning, read_schema
 from app.kit import db
 from app.kit.errors import ApiError
 from app.schemas.artifact_schemas import service as schemas
@@ -30,11 +30,12 @@ def import_schema(
     document_type: str | None = None,
     dry_run: bool = False,
 ) -> dict[str, Any]:
-    """Create a draft from a file and return it with `warnings` [{path, message}].
+    """Create a draft from a file, and return the draft's properties, `warnings` and `dry_run`.
 
-    A warning names a part of the file that was changed or omitted. A dry run creates the draft,
-    rolls back, and returns it without id, timestamps and revision. Raises 400 with the path of the
-    problem in `content`, and with `details.warnings` if nothing in the file could be imported.
+    Each warning has the path of a part of the file that was changed or omitted, and a message. A
+    dry run creates the draft, rolls back the transaction to a savepoint, and returns the draft
+    without id, timestamps and revision. Raises 400 with the path of the problem in `content`, and
+    with `details.warnings` if nothing in the file could be imported.
     """
     source = _read_source(format, content)
     with db.session().begin_nested() as savepoint:
@@ -58,7 +59,7 @@ def import_schema(
 def _read_source(format_: str, content: object) -> SourceSchema:
     try:
         return read_schema(format_, content)
-    except SourceError as error:
+    except SchemaSourceError as error:
         field = ".".join(filter(None, ("content", error.path)))
         warnings = _build_warnings(error.warnings)
         details = {"warnings": warnings} if warnings else None

@@ -1,1 +1,1 @@
-"""Schema templates."""
+"""Schema templates, from which users create schema drafts."""

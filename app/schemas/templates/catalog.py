@@ -1,4 +1,4 @@
-"""The catalog of schema templates: the TOML files in `data`, loaded once on first use."""
+"""The schema templates. They are loaded from the TOML files in `data` on first use."""
 
 import tomllib
 from collections.abc import Mapping
@@ -25,7 +25,7 @@ INDUSTRIES = (
 
 @dataclass(frozen=True, slots=True)
 class Template:
-    """A starting point for a schema. `fields` are normalized, `guidelines` are Markdown."""
+    """A schema template. `fields` are normalized; `guidelines` are in Markdown."""
 
     id: str
     name: str
@@ -37,18 +37,18 @@ class Template:
 
     @property
     def field_count(self) -> int:
-        """The number of fields; a table counts as one."""
+        """The number of fields; a table counts as one field."""
         return len(self.fields)
 
 
 @cache
 def load_templates() -> Mapping[str, Template]:
-    """Return all templates by id, ordered by id."""
+    """Load all templates and return them by id, in the order of their file names."""
     loaded = [load_template(path) for path in sorted(DATA_DIR.glob("*.toml"))]
     return {template.id: template for template in loaded}
 
 
 def load_template(path: Path) -> Template:
-    """Load the template from a file. Raises TypeError or FieldError if it is not valid."""
+    """Load a template from a TOML file. Raises TypeError or FieldError if the file is invalid."""
     properties = tomllib.loads(path.read_text(encoding="utf-8"))
     return Template(**{**properties, "fields": check_fields(properties["fields"])})

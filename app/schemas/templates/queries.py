@@ -1,4 +1,4 @@
-"""SQL query that filters and paginates the templates, sent to PostgreSQL as a VALUES list."""
+"""SQL query that filters and paginates templates. PostgreSQL receives them as a VALUES list."""
 
 from collections.abc import Iterable
 
@@ -16,7 +16,10 @@ def list_templates(
     document_type: str | None,
     q: str | None,
 ) -> Page:
-    """Return a page of rows; each row has the `id` of a template."""
+    """Return a page of templates as rows that have only id, name and industry.
+
+    `q` is a substring of the name or the document type.
+    """
     columns = ("id", "name", "industry", "document_type")
     rows = [tuple(getattr(template, name) for name in columns) for template in templates]
     table = values(*(column(name, String) for name in columns), name="templates").data(rows)
@@ -27,7 +30,7 @@ def list_templates(
         statement = statement.where(table.c.document_type == document_type)
     if q:
         searched_columns = (table.c.name, table.c.document_type)
-        matches = [c.icontains(q, autoescape=True) for c in searched_columns]
+        matches = [searched.icontains(q, autoescape=True) for searched in searched_columns]
         statement = statement.where(or_(*matches))
     sorts = {"name": table.c.name, "id": table.c.id, "industry": table.c.industry}
     return paginate(statement, request, sorts=sorts, unique=table.c.id)

@@ -16,7 +16,9 @@ from app.schemas.templates.schemas import (
     TemplateFilters,
 )
 
-blueprint = Blueprint("schema-templates", description="Industry templates to start a schema from.")
+blueprint = Blueprint(
+    "schema-templates", description="Templates for schemas, by industry and document type."
+)
 
 
 @blueprint.get(
@@ -29,7 +31,8 @@ blueprint = Blueprint("schema-templates", description="Industry templates to sta
 def list_schema_templates(caller: Caller, query: dict[str, Any]) -> Page:
     """List schema templates.
 
-    Can be filtered by industry and document type. `q` finds a part of the name or document type.
+    Returns the templates. The list can be filtered by industry and document type. `q` searches the
+    name and the document type.
     """
     return service.list_templates(**query)
 
@@ -44,7 +47,7 @@ def list_schema_templates(caller: Caller, query: dict[str, Any]) -> Page:
 def get_schema_template(caller: Caller, template_id: str) -> Template:
     """Get a schema template.
 
-    Returns the template with its fields and guidelines.
+    Returns the template with its fields and its labeling guidelines.
     """
     return service.get(template_id)
 
@@ -62,6 +65,7 @@ def instantiate_schema_template(
 ) -> ArtifactSchema:
     """Create a schema from a template.
 
-    Creates a draft with all fields of the template, or only with the fields named in `fields`.
+    Creates a draft with all fields of the template, or only with the fields whose keys are in
+    `fields`.
     """
     return service.instantiate(template_id, created_by=caller.user_id, **body)

@@ -7,7 +7,7 @@ from app.schemas.templates.catalog import INDUSTRIES
 
 
 class TemplateFilters(Schema):
-    """Filters for the list of templates; `q` is a part of the name or document type."""
+    """Filters for the list of templates. `q` is a substring of the name or the document type."""
 
     industry = Str(validate=OneOf(INDUSTRIES))
     document_type = Str(max_length=100)
@@ -15,7 +15,7 @@ class TemplateFilters(Schema):
 
 
 class InstantiateTemplate(Schema):
-    """Changes to the template; `fields` are the keys of the fields to keep."""
+    """Values that override the template. `fields` has the keys of the fields to keep."""
 
     name = Name(allow_none=True, load_default=None)
     document_type = Name(max_length=100, allow_none=True, load_default=None)
@@ -23,7 +23,7 @@ class InstantiateTemplate(Schema):
 
 
 class SchemaTemplate(Response):
-    """A starting point for a schema."""
+    """A schema template in a list, without its fields."""
 
     id = Str()
     name = Str()
@@ -34,7 +34,7 @@ class SchemaTemplate(Response):
 
 
 class SchemaTemplateDetail(SchemaTemplate):
-    """A template with its fields, and its guidelines in Markdown."""
+    """A schema template with its fields, and its guidelines in Markdown."""
 
     guidelines = Str()
     fields = List(Nested(SchemaField))

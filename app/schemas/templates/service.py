@@ -1,4 +1,4 @@
-"""List templates, and create drafts from them."""
+"""List schema templates, and create schema drafts from templates."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -20,16 +20,16 @@ def list_templates(
     document_type: str | None = None,
     q: str | None = None,
 ) -> Page:
-    """Return a page of templates."""
-    catalog = load_templates()
-    result = queries.list_templates(
-        page, catalog.values(), industry=industry, document_type=document_type, q=q
+    """Return a page of templates. `q` is a substring of the name or the document type."""
+    templates = load_templates()
+    rows = queries.list_templates(
+        page, templates.values(), industry=industry, document_type=document_type, q=q
     )
-    return replace(result, items=[catalog[row.id] for row in result.items])
+    return replace(rows, items=[templates[row.id] for row in rows.items])
 
 
 def get(template_id: str) -> Template:
-    """Return a template. Raises 404."""
+    """Return the template with this id. Raises 404."""
     template = load_templates().get(template_id)
     if template is None:
         raise errors.not_found()
@@ -44,9 +44,9 @@ def instantiate(
     document_type: str | None = None,
     fields: Sequence[str] | None = None,
 ) -> ArtifactSchema:
-    """Create a draft with all fields of a template, or only the fields with the keys in `fields`.
+    """Create a draft with all fields of a template, or only the fields whose keys are in `fields`.
 
-    Raises 404, and 400 if `fields` is empty or has a key that is not in the template.
+    Raises 404; 400 if `fields` is empty or has a key that is not in the template.
     """
     template = get(template_id)
     return schemas.create(

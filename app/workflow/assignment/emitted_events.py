@@ -11,10 +11,11 @@ RELEASED = "artifact.released"
 
 
 class AssignedPayload(TypedDict):
-    """The payload of `ASSIGNED`: the `count` artifacts that one transaction newly assigned.
+    """The payload of `ASSIGNED`: new assignments of `count` artifacts in one transaction.
 
-    `counts` has the number of artifacts per user if each artifact was assigned to one user. If
-    routing rules assigned the artifacts, `by` is None and `team_counts` has the number per team.
+    If each artifact was assigned to one user, `counts` maps user ids to the number of artifacts. If
+    routing rules assigned the artifacts, `by` is None, and `team_counts` maps team ids to the
+    number of artifacts.
     """
 
     artifact_ids: Sequence[UUID]
@@ -28,7 +29,10 @@ class AssignedPayload(TypedDict):
 
 
 class UnassignedPayload(TypedDict):
-    """The payload of `UNASSIGNED`: `count` artifacts that a user or team can no longer label."""
+    """The payload of `UNASSIGNED`: artifacts that were unassigned from a user or team.
+
+    The user or team can no longer label the artifacts.
+    """
 
     artifact_ids: Sequence[UUID]
     assignee_id: UUID
@@ -37,7 +41,10 @@ class UnassignedPayload(TypedDict):
 
 
 class ReleasedPayload(TypedDict):
-    """The payload of `RELEASED`: the user who released the artifact or left, and the reason."""
+    """The payload of `RELEASED`: an artifact on which a claim or a reservation was ended.
+
+    `user_id` is the user who released the artifact, or who can no longer label it.
+    """
 
     artifact_id: UUID
     user_id: UUID

@@ -1,4 +1,4 @@
-"""Background jobs that end claims and remove assignments.
+"""Background jobs that end claims and unassign artifacts.
 
 The job names start with `artifacts.` because queued jobs of the previous release use these names.
 """
@@ -43,15 +43,15 @@ def _list_team_ids(job: Job) -> list[UUID]:
 
 def _release(job: Job, team_ids: list[UUID], reason: str) -> None:
     user_id = UUID(job.args["data"]["user_id"])
-    service.release_member(user_id, reason=reason)
+    service.release_all_claims(user_id, reason=reason)
     service.unassign(user_id, job.checkpoint, reason=reason)
-    service.unassign_unable(team_ids, job.checkpoint, reason=reason)
+    service.unassign_teams_without_labelers(team_ids, job.checkpoint, reason=reason)
     tag_sets.release_reservations(user_id, job.checkpoint)
 
 
 @jobs.handler("artifacts.expire_claims")
 def expire_claims(job: Job) -> None:
-    """Clear expired claims.
+    """Clear expired claims on artifacts.
 
     An artifact can be claimed again as soon as its claim expires, even before this job runs.
     """
@@ -61,7 +61,7 @@ def expire_claims(job: Job) -> None:
 
 @jobs.handler("artifacts.unassign_team", queue="bulk", listens=("team.deleted",), max_attempts=10)
 def unassign_team(job: Job) -> None:
-    """Unassign the artifacts of a deleted team."""
+    """Unassign a deleted team from its artifacts."""
     team_id = UUID(job.args["data"]["team_id"])
     service.unassign(team_id, job.checkpoint, reason="team_deleted")
 
@@ -70,18 +70,18 @@ def unassign_team(job: Job) -> None:
     "artifacts.follow_team", queue="bulk", listens=("team.member_removed",), max_attempts=10
 )
 def unassign_empty_team(job: Job) -> None:
-    """Unassign the artifacts of a team that has no labeler left."""
+    """Unassign a team from its artifacts if the team has no labeler left."""
     team_ids = [UUID(job.args["data"]["team_id"])]
-    service.unassign_unable(team_ids, job.checkpoint, reason="team_left")
+    service.unassign_teams_without_labelers(team_ids, job.checkpoint, reason="team_left")
 
 
 @jobs.handler("assignment.mark_nearly_due", queue="bulk")
 def mark_nearly_due(job: Job) -> None:
-    """Mark artifacts that are due within 24 hours, so that they come before other artifacts."""
+    """Mark artifacts that are due within 24 hours, so that they are offered first."""
     while service.mark_nearly_due():
         job.checkpoint()
 
 
 jobs.periodic("assignment.mark_nearly_due", every=60)
-# Runs often: unassigned artifacts whose expired claim is not cleared yet are offered last.
+# This job runs often, because artifacts are offered last until their expired claims are cleared.
 jobs.periodic("artifacts.expire_claims", every=10)

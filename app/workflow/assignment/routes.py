@@ -54,8 +54,8 @@ def claim_artifact(caller: Caller, artifact_id: UUID) -> object:
 def release_artifact(caller: Caller, artifact_id: UUID, body: dict[str, Any]) -> object:
     """Release a claimed artifact.
 
-    With a reason, the caller skips the artifact, and it is not offered to the caller again. An
-    admin may release an artifact that another user has claimed.
+    If the caller gives a reason, the caller skips the artifact, and the artifact is not offered to
+    the caller again. An admin may release an artifact that another user has claimed.
     """
     return service.release(artifact_id, caller.user_id, as_admin=caller.has(Role.admin), **body)
 
@@ -71,7 +71,8 @@ def release_artifact(caller: Caller, artifact_id: UUID, body: dict[str, Any]) ->
 def claim_next_artifact(caller: Caller, body: dict[str, Any]) -> object:
     """Claim the next artifact.
 
-    Returns the most urgent artifact that the caller may label, or null if no artifact matches.
+    Claims and returns the most urgent artifact that the caller may label, or returns null if no
+    artifact matches.
     """
     return service.claim_next(caller=caller, **body)
 

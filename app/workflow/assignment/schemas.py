@@ -1,4 +1,4 @@
-"""Request bodies of assignment and claims."""
+"""Request bodies for assigning, claiming and releasing artifacts."""
 
 from app.documents.artifacts.schemas.bulk import ArtifactSelection
 from app.kit.api.alternatives import AlternativesSchema
@@ -27,7 +27,7 @@ class _Assignees(AlternativesSchema):
 
 
 class AssignArtifact(_Assignees):
-    """Request body to assign one artifact."""
+    """Request body to replace the assignees of one artifact."""
 
     revision = Int()
 
@@ -35,16 +35,17 @@ class AssignArtifact(_Assignees):
 class BulkAssignArtifacts(ArtifactSelection, _Assignees):
     """Request body to assign many artifacts.
 
-    With `everyone`, each artifact is assigned to all given users or to the team. With `round_robin`
-    and `least_loaded`, each artifact is assigned to one of the users or one member of the team.
+    With the strategy `everyone`, each artifact is assigned to all users or to the team. With
+    `round_robin` and `least_loaded`, each artifact is assigned to one user or one team member.
     """
 
     strategy = Str(
         validate=OneOf(STRATEGIES),
         load_default="everyone",
         metadata={
-            "description": "`everyone` assigns each artifact to all assignees, `round_robin` to"
-            " one user in rotation, `least_loaded` to the user with the fewest open artifacts."
+            "description": "`everyone` assigns each artifact to all assignees. `round_robin`"
+            " assigns each artifact to the next user in rotation. `least_loaded` assigns each"
+            " artifact to the user with the fewest open artifacts."
         },
     )
 
@@ -52,16 +53,21 @@ class BulkAssignArtifacts(ArtifactSelection, _Assignees):
 class NextArtifact(Schema):
     """Claim criteria for the next artifact; every field is optional."""
 
-    schema_ids = List(Uuid(), max_items=100, description="The artifact must have a listed schema.")
+    schema_ids = List(
+        Uuid(), max_items=100, description="The artifact must have one of the listed schemas."
+    )
     team_id = Uuid(
-        description="The artifact must be assigned to this team; the caller must be a member of it."
+        description="The artifact must be assigned to this team. The caller must be a member of the"
+        " team."
     )
     language = Str(max_length=35)
     exclude = List(
         Uuid(),
         max_items=MAX_EXCLUDED,
         load_default=list,
-        description="Artifacts to exclude, such as artifacts that the client has prefetched.",
+        description=(
+            "Ids of artifacts to exclude, such as artifacts that the client has prefetched."
+        ),
     )
     skip_held = Bool(
         load_default=False, description="Exclude the artifacts that the caller has claimed."

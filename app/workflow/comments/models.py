@@ -12,11 +12,12 @@ from app.kit.tenancy import TenantModel
 
 
 class TagSetComment(TenantModel, db.Revised, db.Base):
-    """A comment on a tag set, as a whole or about one `field` (`total`, `lines.item`).
+    """A comment on a whole tag set, or on one `field` such as `total` or `lines.item`.
 
-    `thread_id` is the id of the first comment in the thread, even on the first comment itself. Ids
-    are ordered by time, so a thread is one range of the index. Only the first comment of a thread
-    can be resolved. `mentions` are ids of users. A user who left stays the author.
+    `thread_id` is the id of the first comment in the thread. For the first comment, it equals `id`.
+    Ids are ordered by time, so a thread is one range in the index. Only the first comment of a
+    thread can be resolved. `mentions` has the ids of the mentioned users. Users who have left the
+    organization remain the authors of their comments.
     """
 
     __tablename__ = "tag_set_comments"

@@ -15,7 +15,7 @@ from app.workflow.comments.models import TagSetComment as Comment
 from app.workflow.tag_sets.models import TagSet
 
 MAX_HISTORY_CHARACTERS = 500
-"""The maximum length in characters of a comment in an artifact's history."""
+"""The maximum number of characters of a comment that an artifact's history shows."""
 
 _EXECUTION_OPTIONS = {"synchronize_session": False}
 _author = aliased(User)
@@ -54,15 +54,15 @@ _SORTS = {"thread": Comment.thread_id, "created_at": Comment.created_at}
 
 
 def get(comment_id: UUID) -> Row[Any]:
-    """Return a comment as the API shows it."""
+    """Return a comment that must exist, with its author and the user who resolved it."""
     return db.session().execute(_SELECT_COMMENTS.where(Comment.id == comment_id)).one()
 
 
 def get_page(request: PageRequest, *, tag_set_id: UUID, filters: dict[str, Any]) -> Page:
     """Return a page of a tag set's comments.
 
-    `filters` maps columns to values. Other keys are created_after, created_before, and resolved,
-    which is true if the thread is resolved.
+    `filters` maps columns to values. Three other keys are allowed: created_after, created_before
+    and resolved. `resolved` selects comments in resolved or unresolved threads.
     """
     conditions = [Comment.tag_set_id == tag_set_id, *map(_build_condition, filters.items())]
     return paginate(
@@ -82,13 +82,13 @@ def _build_condition(filter_: tuple[str, Any]) -> ColumnElement[bool]:
     elif name == "created_before":
         condition = Comment.created_at < value
     elif name == "resolved":
-        condition = _is_resolved() if value else ~_is_resolved()
+        condition = _build_resolved_condition() if value else ~_build_resolved_condition()
     else:
         condition = getattr(Comment, name) == value
     return condition
 
 
-def _is_resolved() -> ColumnElement[bool]:
+def _build_resolved_condition() -> ColumnElement[bool]:
     """Build the condition that the comment's thread is resolved."""
     is_first = and_(
         _first_comment.organization_id == Comment.organization_id,
@@ -100,9 +100,9 @@ def _is_resolved() -> ColumnElement[bool]:
 
 
 def select_actions(entries: Select[Any]) -> Select[Any]:
-    """Return a SELECT of audit log entries about comments.
+    """Return a SELECT that joins audit log entries with the comments that they are about.
 
-    It adds the tag set and the field of the comment, and the beginning of its body.
+    It adds the columns tag_set_id, field, and body, shortened to `MAX_HISTORY_CHARACTERS`.
     """
     entry = entries.subquery("entries").c
     return select(
@@ -114,12 +114,12 @@ def select_actions(entries: Select[Any]) -> Select[Any]:
 
 
 def select_ids(tag_sets: Select[Any]) -> Select[Any]:
-    """Return a SELECT of comment ids; `tag_sets` selects the ids of the commented tag sets."""
+    """Return a SELECT for the ids of the comments on tag sets; `tag_sets` selects their ids."""
     return select(Comment.id).where(Comment.tag_set_id.in_(tag_sets))
 
 
 def get_thread(tag_set_id: UUID, comment_id: UUID) -> Row[UUID, UUID, str | None] | None:
-    """Return id, thread and field of a comment on a tag set, or None."""
+    """Return the id, thread_id and field of a comment on a tag set, or None."""
     statement = select(Comment.id, Comment.thread_id, Comment.field).where(
         Comment.tag_set_id == tag_set_id, Comment.id == comment_id
     )
@@ -161,7 +161,7 @@ def resolve(comment_id: UUID, *, by: UUID) -> None:
 
 
 def reopen(comment_id: UUID) -> None:
-    """Mark a comment as unresolved if it is resolved."""
+    """Mark a resolved comment as unresolved; do nothing if it is not resolved."""
     condition = and_(Comment.id == comment_id, Comment.resolved_at.is_not(None))
     _update(condition, {"resolved_at": null(), "resolved_by_id": null()})
 

@@ -20,7 +20,7 @@ blueprint = Blueprint("comments", tag="tag-sets")
 def list_tag_set_comments(caller: Caller, tag_set_id: UUID, query: dict[str, Any]) -> object:
     """List comments.
 
-    Lists the comments on a tag set thread by thread, each thread in the order of creation.
+    Returns the comments on a tag set, grouped by thread. Each thread is ordered by creation time.
     """
     return service.list_comments(tag_set_id, caller=caller, **query)
 

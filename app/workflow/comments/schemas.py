@@ -18,10 +18,10 @@ from app.workflow.tag_sets.schemas.records import Person
 MAX_BODY_LENGTH = 10_000
 MAX_MENTIONS = 50
 _FIELD_METADATA = {
-    "description": "The key of a field, or table.column; null for the tag set as a whole."
+    "description": "A field's key, or `table.column`. Null for a comment on the whole tag set."
 }
 _MAX_FIELD_LENGTH = 2 * 64 + 1
-"""Two keys and a dot."""
+"""The length of two keys and a dot."""
 
 
 def _check_not_blank(value: str) -> None:
@@ -30,7 +30,7 @@ def _check_not_blank(value: str) -> None:
 
 
 class CreateComment(Schema):
-    """A comment, the first of a thread or a reply."""
+    """A new comment that starts a thread, or a reply to another comment."""
 
     body = Str(
         required=True,
@@ -39,11 +39,13 @@ class CreateComment(Schema):
         description="Markdown.",
     )
     field = Str(allow_none=True, max_length=_MAX_FIELD_LENGTH, metadata=_FIELD_METADATA)
-    parent_id = Uuid(allow_none=True, description="The comment to which this comment replies.")
+    parent_id = Uuid(
+        allow_none=True, description="The id of the comment to which this comment replies."
+    )
     mentions = List(
         Uuid(),
         max_items=MAX_MENTIONS,
-        description="Members to notify; they must be allowed to see the tag set.",
+        description="Ids of the members to notify. They must be allowed to see the tag set.",
     )
 
 
@@ -53,7 +55,7 @@ class Comment(Response):
     id = Uuid()
     tag_set_id = Uuid()
     thread_id = Uuid(
-        description="The id of the first comment in the thread; on the first comment, its own id."
+        description="The id of the first comment in the thread. On the first comment, its own id."
     )
     parent_id = Uuid(allow_none=True)
     author = Nested(Person)
@@ -61,7 +63,8 @@ class Comment(Response):
     body = Str(description="Markdown.")
     mentions = List(Uuid())
     resolved_at = UtcDateTime(
-        allow_none=True, description="When the thread was resolved; set only on its first comment."
+        allow_none=True,
+        description="When the thread was resolved. Set only on the first comment of the thread.",
     )
     resolved_by = Nested(Person, allow_none=True)
     created_at = UtcDateTime()
@@ -73,7 +76,7 @@ class CommentFilters(Schema):
     """Filters for the list of comments."""
 
     field = Str(max_length=_MAX_FIELD_LENGTH)
-    resolved = QueryBool(description="Whether the thread is resolved.")
+    resolved = QueryBool(description="Whether the comment's thread is resolved.")
     thread_id = Uuid()
     parent_id = Uuid()
     author_id = Uuid()

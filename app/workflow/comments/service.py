@@ -30,7 +30,10 @@ class CommentedPayload(TypedDict):
 def list_comments(
     tag_set_id: UUID, *, caller: Caller, page: PageRequest, **filters: object
 ) -> Page:
-    """List the comments on a tag set. Raises 404 if it is missing or hidden from the caller."""
+    """Return a page of the comments on a tag set.
+
+    Raises 404 if the tag set does not exist or is hidden from the caller.
+    """
     tag_sets.get(tag_set_id, caller=caller)
     return queries.get_page(page, tag_set_id=tag_set_id, filters=filters)
 
@@ -44,10 +47,10 @@ def create(
     parent_id: UUID | None = None,
     mentions: Sequence[UUID] = (),
 ) -> Row[Any]:
-    """Create a comment on a tag set: a new thread or, with `parent_id`, a reply in its thread.
+    """Create a comment that starts a new thread or, if `parent_id` is set, replies to a comment.
 
-    A reply is about the same field as its thread, and reopens a resolved thread. Raises 404; 400 on
-    `parent_id` or `field`; 400 on `mentions.N` if the user may not see the tag set.
+    A reply has the same field as its thread, and reopens a resolved thread. Raises 404; 400 for an
+    invalid `parent_id` or `field`; 400 for `mentions.N` if the user may not see the tag set.
     """
     tag_set = tag_sets.get(tag_set_id, caller=caller)
     comment_id = uuid7()
@@ -89,7 +92,7 @@ def _emit_commented(artifact_id: UUID, comment: dict[str, Any]) -> None:
 def _check_field(tag_set: TagSetRow, field: str | None) -> None:
     if field is not None and field not in tag_sets.list_field_names(tag_set.schema_version_id):
         raise errors.invalid(
-            "Must be the key of a field of the tag set's schema version, or table.column.",
+            "Must be a field's key in the tag set's schema version, or `table.column`.",
             "field",
         )
 
@@ -100,15 +103,17 @@ def _get_thread(tag_set_id: UUID, parent_id: UUID, field: str | None) -> tuple[U
     if parent is None:
         raise errors.invalid("Must be the id of a comment on the same tag set.", "parent_id")
     if field not in (None, parent.field):
-        raise errors.invalid("Must be the field of the thread; omit it in a reply.", "field")
+        raise errors.invalid(
+            "Must be the same field as in the parent comment. Omit `field` in a reply.", "field"
+        )
     return parent.thread_id, parent.field
 
 
 def _check_mentions(tag_set: TagSetRow, mentions: Sequence[UUID], caller: Caller) -> list[UUID]:
-    """Return the mentioned users without duplicates. Raises 400."""
-    allowed = tag_sets.find_viewers(tag_set, mentions, caller=caller) if mentions else set()
+    """Return the ids of the mentioned users without duplicates. Raises 400."""
+    viewer_ids = tag_sets.find_viewers(tag_set, mentions, caller=caller) if mentions else set()
     for position, user_id in enumerate(mentions):
-        if user_id not in allowed:
+        if user_id not in viewer_ids:
             raise errors.invalid(
                 "Must be the id of a member who may see the tag set.", f"mentions.{position}"
             )
@@ -116,10 +121,10 @@ def _check_mentions(tag_set: TagSetRow, mentions: Sequence[UUID], caller: Caller
 
 
 def select_actions(artifact_id: UUID, *, caller: Caller) -> Select[Any]:
-    """Return a SELECT of the audit entries about comments on an artifact's tag sets.
+    """Return a SELECT for the audit entries about comments on an artifact's tag sets.
 
-    Only tag sets that the caller may see are included. The columns are those of
-    `audit.select_entries`, then tag_set_id, field, and the beginning of the body.
+    Only tag sets that the caller may see are included. The columns are the columns of
+    `audit.select_entries`, and tag_set_id, field, and the beginning of the body.
     """
     comment_ids = queries.select_ids(tag_sets.select_ids(artifact_id, caller=caller))
     return queries.select_actions(audit.select_entries("tag_set_comments", comment_ids))
@@ -128,10 +133,11 @@ def select_actions(artifact_id: UUID, *, caller: Caller) -> Select[Any]:
 def resolve(
     tag_set_id: UUID, comment_id: UUID, *, caller: Caller, revision: int | None
 ) -> Row[Any]:
-    """Mark a thread as resolved through its first comment; do nothing if it is already resolved.
+    """Mark a thread as resolved; do nothing if it is already resolved.
 
-    Allowed for the comment's author, the tag set's labeler, and reviewers. Raises 404; 403; 409
-    `stale_precondition`; 409 `conflict` with `details.thread_id` if the comment is a reply.
+    `comment_id` is the id of the first comment in the thread. The comment's author, the tag set's
+    labeler and reviewers may resolve a thread. Raises 404; 403; 409 `stale_precondition`; 409
+    `conflict` with `details.thread_id` if the comment is a reply.
     """
     tag_set = tag_sets.get(tag_set_id, caller=caller)
     comment = queries.lock(tag_set_id, comment_id)
@@ -139,7 +145,9 @@ def resolve(
         raise errors.not_found()
     is_participant = caller.user_id in (comment.author_id, tag_set.labeler_id)
     if not (is_participant or caller.has(Role.reviewer)):
-        raise errors.denied("Only the comment's author, the labeler or a reviewer can resolve it.")
+        raise errors.denied(
+            "Only the comment's author, the labeler or a reviewer can resolve a thread."
+        )
     if comment.thread_id != comment.id:
         raise errors.conflict(
             "A reply cannot be resolved; resolve the first comment of its thread.",

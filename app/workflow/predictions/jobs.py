@@ -1,4 +1,4 @@
-"""Jobs for predictions: predict tags, train models, and delete models and old predictions."""
+"""Background jobs that predict tags, train models, and delete models and old predictions."""
 
 from collections.abc import Sequence
 from uuid import UUID
@@ -23,7 +23,7 @@ def _fail(job: Job, _error: str) -> None:
     service.BUILTIN_JOB, queue="predictions", max_attempts=3, on_failure=_fail, retryable=False
 )
 def predict(job: Job) -> None:
-    """Predict the tags of a document with the organization's model, or by rules."""
+    """Predict the tags of a document with the organization's trained model, or by rules."""
     _run(job, service.BUILTIN_JOB)
 
 
@@ -35,15 +35,15 @@ def ask_model_server(job: Job) -> None:
     _run(job, service.SERVER_JOB)
 
 
-def _run(job: Job, function: str) -> None:
+def _run(job: Job, job_name: str) -> None:
     prediction_id = UUID(job.args["prediction_id"])
-    # If the settings have changed, the prediction moves to the other queue, so that a slow server
-    # never delays the predictions of other organizations.
-    if service.choose_job() != function:
+    # If the settings have changed, the prediction is moved to the other queue, so that a slow
+    # server never delays the predictions of other organizations.
+    if service.choose_job() != job_name:
         service.enqueue_prediction(prediction_id)
         return
-    is_last = job.attempt >= _MAX_SERVER_ATTEMPTS
-    if not service.predict(prediction_id, job.checkpoint, is_last_attempt=is_last):
+    is_last_attempt = job.attempt >= _MAX_SERVER_ATTEMPTS
+    if not service.predict(prediction_id, job.checkpoint, is_last_attempt=is_last_attempt):
         raise jobs.Retry("the model server returned no valid answer")
 
 
@@ -51,9 +51,9 @@ def _run(job: Job, function: str) -> None:
     "predictions.schedule_training", queue="bulk", listens=(tag_set_events.ACCEPTED,), batch=True
 )
 def schedule_training(accepted: Sequence[Job]) -> None:
-    """Enqueue the training of schemas with enough new accepted tag sets."""
+    """Enqueue a training run for each schema that has enough new accepted tag sets."""
     schema_ids = {UUID(job.args["data"]["schema_id"]) for job in accepted}
-    service.schedule_due(sorted(schema_ids))
+    service.enqueue_due_training(sorted(schema_ids))
 
 
 def _record_interruption(job: Job, _error: str) -> None:
@@ -62,25 +62,25 @@ def _record_interruption(job: Job, _error: str) -> None:
 
 @jobs.handler(service.TRAIN_JOB, queue="training", max_attempts=5, on_failure=_record_interruption)
 def train(job: Job) -> None:
-    """Train a model of a schema version in a child process."""
+    """Train a model for a schema version in a child process."""
     version_id = UUID(job.args["schema_version_id"])
     try:
         service.train(version_id, job.checkpoint, force=bool(job.args.get("force")))
     except service.DocumentsChanged:
-        raise jobs.Retry("a document was deleted during the training") from None
+        raise jobs.Retry("a document was deleted during training") from None
     except service.LearningInterrupted:
         raise jobs.Retry("the training process was killed") from None
 
 
 @jobs.handler("predictions.forget", listens=(artifact_events.DELETED,), batch=True)
-def retrain_without_deleted(jobs_of_deleted: Sequence[Job]) -> None:
+def retrain_without_deleted_documents(batch: Sequence[Job]) -> None:
     """Delete the models that were trained on deleted documents, and train new models."""
-    service.retrain_without([UUID(job.args["data"]["artifact_id"]) for job in jobs_of_deleted])
+    service.retrain_without_documents([UUID(job.args["data"]["artifact_id"]) for job in batch])
 
 
 @jobs.handler("predictions.purge", queue="maintenance", resumable=True)
 def purge(job: Job) -> None:
-    """Delete old predictions that were replaced and that no tag set was started from."""
+    """Delete old predictions that a newer prediction has replaced and that no tag set uses."""
     service.purge_outdated(RETENTION_DAYS, job.checkpoint)
 
 

@@ -14,7 +14,7 @@ from app.kit.tenancy import TenantModel
 
 
 class PredictionStatus(StrEnum):
-    """The state of a prediction."""
+    """The status of a prediction: queued, or ended as completed or failed."""
 
     QUEUED = "queued"
     COMPLETED = "completed"
@@ -24,8 +24,8 @@ class PredictionStatus(StrEnum):
 class ModelState(StrEnum):
     """The state of a trained model.
 
-    A candidate was worse than the active model and was not activated. A failed model has no
-    content.
+    A candidate was not activated, because it was worse than the active model. A failed model has no
+    content, because its training failed.
     """
 
     ACTIVE = "active"
@@ -35,14 +35,15 @@ class ModelState(StrEnum):
 
 
 class Prediction(TenantModel, db.Record, db.Base):
-    """The tags that a model proposes for one artifact. They never change after completion.
+    """The tags that a model proposes for one artifact. A completed prediction never changes.
 
-    `tags` have the form of a tag set's tags; each has the source `model` and a confidence. `model`
-    is `builtin` or the name of the organization's own model. `model_version` is the version of a
-    trained model, `rules-N` before the first training, or the version that the model server
-    returned. Both are None until the prediction is completed. `pages` and the token counts are its
-    usage; a trigger copies them to `PredictionUsage`. `ingestion_job_id` is the job of kind
-    `extract` that requested the prediction.
+    `tags` has the same format as the tags of a tag set. Each tag has the source `model` and a
+    confidence. `model` is `builtin` or the name of the organization's own model. `model_version` is
+    the version of a trained model, `rules-N` if the organization has no trained model yet, or the
+    version that the model server returned. `model` and `model_version` are None until the
+    prediction is completed. `pages` and the token counts are the usage; a trigger copies them to
+    `PredictionUsage`. `ingestion_job_id` is the ingestion job of kind `extract` that requested the
+    prediction.
     """
 
     __tablename__ = "predictions"
@@ -93,10 +94,10 @@ class Prediction(TenantModel, db.Record, db.Base):
 class PredictionUsage(TenantModel, db.Base):
     """The usage of a completed prediction. The row is kept when the prediction is deleted.
 
-    A trigger inserts the row in the transaction that completes the prediction, and it never
+    A trigger inserts the row in the transaction that completes the prediction. The row never
     changes. Failed predictions have no row. `prediction_id` is not a foreign key, because
-    predictions are deleted with their documents and schemas, and when they are old. Only erasing
-    the organization deletes the row.
+    predictions are deleted when they are old, and together with their document or schema. The row
+    is deleted only when the organization is erased.
     """
 
     __tablename__ = "prediction_usage"
@@ -110,12 +111,12 @@ class PredictionUsage(TenantModel, db.Base):
 
 
 class ExtractionModel(TenantModel, db.Record, db.Base):
-    """A model trained on an organization's accepted tag sets; immutable except for its state.
+    """A model that was trained on an organization's accepted tag sets. Only its state changes.
 
-    `version` is the hash of all training data. `content` is the model as the engine serialized it.
-    `mac` authenticates the content together with the organization and the schema version; the
-    content is parsed only after the MAC is verified. `artifact_ids` are the training documents.
-    `report` has the metrics of the training.
+    `version` is the hash of all training data. `content` is the model, serialized by the extraction
+    engine. `mac` authenticates the content together with the organization and the schema version;
+    the content is parsed only after the MAC has been verified. `artifact_ids` has the ids of the
+    training documents. `report` has the training metrics.
     """
 
     __tablename__ = "extraction_models"

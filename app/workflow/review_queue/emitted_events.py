@@ -9,9 +9,9 @@ RETURNED = "reviews.returned"
 
 
 class AssignedPayload(TypedDict):
-    """The payload of `ASSIGNED`: new assignments to one user or one team.
+    """The payload of `ASSIGNED`: reviews that were newly assigned to one user or one team.
 
-    `reason` is the reason for an escalation, or None.
+    `reason` is the reason for an escalation, or None if the assignment is no escalation.
     """
 
     tag_set_ids: Sequence[UUID]
@@ -23,7 +23,10 @@ class AssignedPayload(TypedDict):
 
 
 class ReturnedPayload(TypedDict):
-    """The payload of `RETURNED`: reviews that a user or a team can no longer do."""
+    """The payload of `RETURNED`: reviews that were unassigned from a user or a team.
+
+    The user or team can no longer do the reviews. `escalated_ids` has the ids of escalated reviews.
+    """
 
     tag_set_ids: Sequence[UUID]
     escalated_ids: Sequence[UUID]

@@ -1,6 +1,6 @@
-"""Background jobs that end expired claims and unassign reviews that the assignee can no longer do.
+"""Background jobs that end expired claims, unassign reviews, and prioritize nearly due reviews.
 
-The claims of a removed member are released by `tag_sets.release_member`.
+The job `tag_sets.release_member` releases the claims of a removed member.
 """
 
 from uuid import UUID
@@ -12,7 +12,7 @@ from app.workflow.review_queue import service
 
 @jobs.handler("review_queue.expire_claims")
 def expire_claims(_job: Job) -> None:
-    """Clear expired claims.
+    """Clear expired claims on review items.
 
     An item can be claimed again as soon as its claim expires, even before this job runs.
     """
@@ -23,37 +23,37 @@ def expire_claims(_job: Job) -> None:
     "review_queue.unassign_team", queue="bulk", listens=("team.deleted",), max_attempts=10
 )
 def unassign_team(job: Job) -> None:
-    """Return the reviews of a deleted team to the pool."""
+    """Unassign a deleted team from its reviews, which return to the pool."""
     team_id = UUID(job.args["data"]["team_id"])
-    service.release_team(team_id, job.checkpoint, reason="team_deleted")
+    service.unassign_team(team_id, job.checkpoint, reason="team_deleted")
 
 
 @jobs.handler(
     "review_queue.follow_team", queue="bulk", listens=("team.member_removed",), max_attempts=10
 )
-def unassign_unable_team(job: Job) -> None:
+def unassign_impossible_reviews(job: Job) -> None:
     """Unassign a team from the reviews that none of its remaining members can do."""
     team_id = UUID(job.args["data"]["team_id"])
-    service.release_team(team_id, job.checkpoint, reason="team_left")
+    service.unassign_team(team_id, job.checkpoint, reason="team_left")
 
 
 @jobs.handler(
     "review_queue.release_member", queue="bulk", listens=("member.removed",), max_attempts=10
 )
-def release_member(job: Job) -> None:
-    """Unassign the reviews of a removed member, and reviews that the teams can no longer do."""
+def unassign_reviews_of_removed_member(job: Job) -> None:
+    """Unassign the reviews of a removed member, and reviews that the member's teams cannot do."""
     data = job.args["data"]
     team_ids = [UUID(team_id) for team_id in data.get("team_ids") or ()]
-    service.release_member(UUID(data["user_id"]), team_ids, job.checkpoint)
+    service.unassign_removed_member(UUID(data["user_id"]), team_ids, job.checkpoint)
 
 
 @jobs.handler(
     "review_queue.release_demoted", queue="bulk", listens=("member.role_changed",), max_attempts=10
 )
 def release_items_of_demoted_member(job: Job) -> None:
-    """Release and unassign the reviews of a member whose new role may not review."""
+    """Release and unassign the reviews of a member if the member's new role may not review."""
     data = job.args["data"]
-    service.release_demoted(UUID(data["user_id"]), data["to"], job.checkpoint)
+    service.release_demoted_member(UUID(data["user_id"]), data["to"], job.checkpoint)
 
 
 @jobs.handler(
@@ -61,7 +61,7 @@ def release_items_of_demoted_member(job: Job) -> None:
 )
 def release_items_of_disabled_user(job: Job) -> None:
     """Release and unassign the reviews of a user whose account was disabled."""
-    service.release_disabled(UUID(job.args["data"]["user_id"]), job.checkpoint)
+    service.release_disabled_user(UUID(job.args["data"]["user_id"]), job.checkpoint)
 
 
 @jobs.handler("review_queue.move_nearly_due", queue="bulk")

@@ -36,7 +36,7 @@ blueprint = Blueprint(
 def list_review_queue(caller: Caller, query: dict[str, Any]) -> object:
     """List review items.
 
-    Lists the tag sets that are pending review, most urgent first.
+    Returns the tag sets that are pending review, most urgent first by default.
     """
     return service.list_items(caller=caller, **query)
 
@@ -47,10 +47,10 @@ def list_review_queue(caller: Caller, query: dict[str, Any]) -> object:
 def get_review_queue_stats(caller: Caller, query: dict[str, Any]) -> object:
     """Get review queue statistics.
 
-    Returns the current number and ages of pending items, and the review decisions in a period by
-    day, schema and reviewer.
+    Returns the current number and age of pending items, and the number of review decisions in a
+    period by day, schema and reviewer.
     """
-    return service.stats(caller=caller, **query)
+    return service.get_statistics(caller=caller, **query)
 
 
 @blueprint.post(
@@ -64,9 +64,9 @@ def get_review_queue_stats(caller: Caller, query: dict[str, Any]) -> object:
 def claim_next_review(caller: Caller, body: dict[str, Any]) -> object:
     """Claim the next review item.
 
-    Items that the caller has claimed come first, then items assigned to the caller, items assigned
-    to the caller's teams, and unassigned items; the most urgent first in each group. `data` is null
-    if no item matches.
+    Claims and returns the next item for the caller. Items that the caller has already claimed come
+    first, then items assigned to the caller, items assigned to the caller's teams, and unassigned
+    items. In each group, the most urgent item comes first. `data` is null if no item matches.
     """
     return service.claim_next(caller=caller, **body)
 
@@ -75,7 +75,7 @@ def claim_next_review(caller: Caller, body: dict[str, Any]) -> object:
 def get_review_item(caller: Caller, item_id: UUID) -> object:
     """Get a review item.
 
-    Returns the item with its tag set, its artifact, and the prediction of the model.
+    Returns the item with its tag set, its artifact, and the latest prediction for the artifact.
     """
     return service.get(item_id, caller=caller)
 
@@ -110,7 +110,7 @@ def release_review_item(caller: Caller, item_id: UUID) -> object:
 def escalate_review_item(caller: Caller, item_id: UUID, body: dict[str, Any]) -> object:
     """Escalate a review item.
 
-    Assigns the item to another reviewer or a team, with a reason, and ends its claim.
+    Assigns the item to another reviewer or to a team, with a reason, and ends the claim on it.
     """
     return service.escalate(item_id, caller=caller, **body)
 
@@ -140,8 +140,8 @@ def bulk_accept_reviews(caller: Caller, body: dict[str, Any]) -> object:
 def bulk_reject_reviews(caller: Caller, body: dict[str, Any]) -> object:
     """Reject many review items.
 
-    Rejects items that are selected by id or by filter, all for the same reason. Returns the result
-    for each item.
+    Rejects items that are selected by id or by filter. All items are rejected for the same reason.
+    Returns the result for each item.
     """
     return service.reject_many(caller=caller, **body)
 

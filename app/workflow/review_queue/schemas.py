@@ -27,35 +27,35 @@ TAG_SET = "app.workflow.tag_sets.schemas.records.TagSet"
 PREDICTED_TAGS = "app.workflow.predictions.schemas.PredictedTags"
 PERSON = "app.workflow.tag_sets.schemas.records.Person"
 LISTED_TAG_SET = "app.workflow.tag_sets.schemas.records.TagSetSummary"
-"""Registered name of the schema. A feature must not import the schemas of other features."""
+"""Registered names of schemas, because a feature must not import the schemas of other features."""
 
 MAX_EXCLUDED = 50
 """The maximum number of items that a client may exclude."""
 
 
 class ArtifactReference(Response):
-    """Artifact of a review item."""
+    """The id and name of a review item's artifact."""
 
     id = Uuid()
     name = Str()
 
 
 class SchemaReference(Response):
-    """Schema of a review item."""
+    """The id and name of a schema."""
 
     id = Uuid()
     name = Str()
 
 
 class ReviewClaim(Response):
-    """Claim of a reviewer on an item, with its expiry."""
+    """A reviewer's claim on an item, with its expiry time."""
 
     user_id = Uuid()
     expires_at = UtcDateTime()
 
 
 class Escalation(Response):
-    """Escalation of an item: its author, reason and time."""
+    """The user who escalated an item, the reason, and the time."""
 
     by = Uuid()
     reason = Str()
@@ -63,7 +63,7 @@ class Escalation(Response):
 
 
 class ReviewItem(Response):
-    """Tag set that is pending review; the item id is the id of the tag set."""
+    """A tag set that is pending review. The item's id is the id of the tag set."""
 
     id = Uuid()
     tag_set = Nested(LISTED_TAG_SET)
@@ -86,7 +86,7 @@ class ReviewItem(Response):
 
 
 class ReviewItemDetail(ReviewItem):
-    """Review item with its tags, artifact and prediction."""
+    """A review item with its tags, artifact and prediction."""
 
     tag_set = Nested(TAG_SET)
     document = Nested(ARTIFACT)
@@ -102,7 +102,7 @@ class ReviewFilters(Schema):
 
     schema_id = Uuid()
     assignee_id = Uuid()
-    team_id = Uuid(description="The team that the item is assigned to.")
+    team_id = Uuid(description="The id of the team to which the item is assigned.")
     labeler_id = Uuid()
     claimed = QueryBool(description="Whether a reviewer has claimed the item.")
     mine = QueryBool(
@@ -128,7 +128,7 @@ class NextReview(Schema):
         Uuid(),
         max_items=MAX_EXCLUDED,
         load_default=list,
-        description="Items to exclude, such as items that the client has prefetched.",
+        description="Ids of items to exclude, such as items that the client has prefetched.",
     )
     skip_held = Bool(
         load_default=False, description="Exclude the items that the caller has claimed."
@@ -141,7 +141,7 @@ def _check_not_blank(value: str) -> None:
 
 
 class EscalateReview(AlternativesSchema):
-    """Request body to escalate an item to another reviewer or a team, with a reason."""
+    """Request body to escalate an item to another reviewer or to a team, with a reason."""
 
     alternatives = (("user_id",), ("team_id",))
 
@@ -151,14 +151,14 @@ class EscalateReview(AlternativesSchema):
 
 
 class ReviewSelection(AlternativesSchema):
-    """Selection of items: up to 1,000 ids, or a filter with the expected number of matches.
+    """The selected items: up to 1,000 ids, or a filter and the expected number of matches.
 
-    If the filter matches another number of items, nothing changes and the response is 409.
+    If the filter matches a different number of items, nothing is changed and the response is 409.
     """
 
     alternatives = (("tag_set_ids",), bulk.BY_FILTER)
 
-    tag_set_ids = bulk.ids()
+    tag_set_ids = bulk.build_ids_field()
     filter = Nested(ReviewFilters)
     expected_count = Int()
 
@@ -173,7 +173,9 @@ class AssignReviews(ReviewSelection):
         Uuid(),
         validate=validate.Length(min=1),
         max_items=100,
-        metadata={"description": "Reviewers among whom the items are evenly distributed."},
+        metadata={
+            "description": "Ids of the reviewers among whom the items are distributed evenly."
+        },
     )
     due_at = UtcDateTime()
 
@@ -185,25 +187,25 @@ class AcceptReviews(ReviewSelection):
 
 
 class RejectReviews(ReviewSelection):
-    """Request body to reject tag sets, with the reason and the next labeler."""
+    """Request body to reject tag sets for one reason and send them to the labeler or the pool."""
 
     reason = Str(required=True, max_length=5000, validate=_check_not_blank, metadata=NOT_BLANK)
     send_to = Str(load_default="labeler", validate=OneOf(("labeler", "pool")))
 
 
 class StatsQuery(Schema):
-    """Schema and period of the statistics, in days of the caller's time zone.
+    """The schema and the period for the statistics.
 
-    The default period is the last 30 days.
+    The period consists of days in the caller's time zone. By default, it is the last 30 days.
     """
 
     schema_id = Uuid()
     first = Date(data_key="from", description="The first day.")
-    last = Date(data_key="to", description="The last day; a period has at most 366 days.")
+    last = Date(data_key="to", description="The last day. The period must not exceed 366 days.")
 
 
 class QueueAge(Response):
-    """Age of the pending items in seconds; null if no item is pending."""
+    """The age of the pending items in seconds; null if no item is pending."""
 
     oldest_seconds = Int(allow_none=True)
     median_seconds = Int(allow_none=True)
@@ -211,7 +213,7 @@ class QueueAge(Response):
 
 
 class WaitingNow(Response):
-    """Numbers of items that are pending now, independent of the period."""
+    """The number of items that are pending now, regardless of the period."""
 
     depth = Int()
     unassigned = Int()
@@ -222,7 +224,7 @@ class WaitingNow(Response):
 
 
 class Decided(Response):
-    """Review decisions in the period.
+    """The number of review decisions in the period.
 
     `accepted` includes `corrected`. Rates are between 0 and 1, or null if there are no decisions.
     """
@@ -238,25 +240,25 @@ class Decided(Response):
 
 
 class DailyDecisions(Decided):
-    """Review decisions of one day."""
+    """The number of review decisions on one day."""
 
     date = Date()
 
 
 class SchemaReviewStats(WaitingNow, Decided):
-    """Pending items and review decisions of one schema."""
+    """The number of pending items and review decisions for one schema."""
 
     schema = Nested(SchemaReference)
 
 
 class ReviewerStats(Decided):
-    """Review decisions of one reviewer."""
+    """The number of review decisions by one reviewer."""
 
     reviewer = Nested(PERSON)
 
 
 class ReviewStats(WaitingNow, Decided):
-    """Statistics of the review queue."""
+    """Statistics for the review queue: pending items, and decisions in a period."""
 
     time_zone = Str()
     first = Date(data_key="from")

@@ -1,4 +1,4 @@
-"""Background jobs that route artifacts and disable rules whose assignee cannot label."""
+"""Background jobs that route artifacts, and disable rules with an assignee who cannot label."""
 
 from collections.abc import Sequence
 from uuid import UUID
@@ -10,39 +10,39 @@ from app.workflow.routing_rules import service
 
 
 def _end_routing(job: Job, error: str) -> None:
-    artifacts.release_unrouted(UUID(job.args["data"]["artifact_id"]), error)
+    artifacts.release_unrouted_document(UUID(job.args["data"]["artifact_id"]), error)
 
 
 @jobs.handler(
     "routing_rules.route",
     queue="routing",
-    # `artifact.ingested` covers artifacts parsed before the first rule or by an older release.
+    # `artifact.ingested` is for artifacts parsed before the first rule or by an older release.
     listens=("artifact.parsed", "artifact.ingested"),
     batch=True,
     max_attempts=10,
     on_failure=_end_routing,
 )
 def route(batch: Sequence[Job]) -> None:
-    """Assign new artifacts as the routing rules specify."""
+    """Apply the routing rules to new artifacts."""
     service.route_ingested([UUID(job.args["data"]["artifact_id"]) for job in batch])
 
 
 @jobs.handler("routing_rules.apply", queue="bulk", listens=("routing.requested",), resumable=True)
 def apply(job: Job) -> None:
-    """Route all unassigned artifacts."""
+    """Apply the routing rules to all unassigned artifacts."""
     service.route_unassigned(job.checkpoint)
 
 
 @jobs.handler("routing_rules.follow_role", listens=("member.role_changed",))
 def disable_rules_of_viewer(job: Job) -> None:
-    """Disable the rules that assign to a member who became a viewer."""
+    """Disable the rules that assign artifacts to a member whose new role may not label."""
     service.disable_rules_of_viewer(UUID(job.args["data"]["user_id"]))
 
 
 @jobs.handler("routing_rules.release_delayed")
 def release_delayed(job: Job) -> None:
-    """Release the artifacts that were not routed in time."""
-    while artifacts.release_delayed():
+    """Make artifacts available for labeling that were not routed in time."""
+    while artifacts.release_delayed_documents():
         job.checkpoint()
 
 

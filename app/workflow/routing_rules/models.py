@@ -1,4 +1,4 @@
-"""Models of routing rules and of the artifacts that they matched."""
+"""Models of routing rules, and of their matches with artifacts."""
 
 from datetime import datetime
 from typing import Any
@@ -12,16 +12,16 @@ from app.kit.tenancy import TenantModel
 
 STRATEGIES = ("everyone", "round_robin", "least_loaded", "skills")
 DISABLED_REASONS = ("team_deleted", "member_removed", "member_cannot_label", "schema_deleted")
-"""The reasons for which the service disables a rule."""
+"""The reasons why the service disables a rule."""
 
 
 class RoutingRule(TenantModel, db.Revised, db.Base):
-    """A routing rule. The positions of an organization's rules are 1..n without gaps.
+    """A rule that assigns matching artifacts. An organization's rules have the positions 1 to n.
 
-    When the team, member or schema of a rule is deleted, foreign keys remove it from the rule, and
-    a trigger disables the rule and sets `disabled_reason`, in the transaction of the deletion.
-    `cursor_user_id` is the last assigned user of a round robin. The revision counts edits; a match
-    or the move of another rule does not change it.
+    When the team, member or schema of a rule is deleted, foreign keys set the column to null. In
+    the same transaction, a trigger disables the rule and sets `disabled_reason`. With the strategy
+    `round_robin`, `cursor_user_id` is the last assigned user. The revision counts edits; a match,
+    or moving another rule, does not change it.
     """
 
     __tablename__ = "routing_rules"
@@ -41,7 +41,7 @@ class RoutingRule(TenantModel, db.Revised, db.Base):
             ["schemas.organization_id", "schemas.id"],
             ondelete="SET NULL (schema_id)",
         ),
-        # Checked at the end of each statement, because a shift of positions creates duplicates.
+        # Checked at the end of each statement, because moving rules creates temporary duplicates.
         UniqueConstraint(
             "organization_id",
             "position",
@@ -72,7 +72,7 @@ class RoutingRule(TenantModel, db.Revised, db.Base):
 
     @property
     def action(self) -> dict[str, Any]:
-        """Return the action of the rule in the format of the API."""
+        """Return the columns of the rule that the API returns as `action`."""
         return {
             "team_id": self.team_id,
             "user_id": self.user_id,
@@ -86,8 +86,8 @@ class RoutingRule(TenantModel, db.Revised, db.Base):
 class ArtifactRouting(TenantModel, db.Base):
     """The latest match of a rule with an artifact, with its time and outcome.
 
-    `rule_name` and `outcome` are the values at the time of the match. The record is kept after the
-    rule is deleted.
+    `rule_name` is the rule's name at the time of the match. `outcome` has the values that the
+    artifact was given. The record is kept after the rule is deleted.
     """
 
     __tablename__ = "artifact_routings"

@@ -32,7 +32,7 @@ _READ, _MANAGE = "routing_rules:read", "routing_rules:manage"
 def list_routing_rules(caller: Caller, query: dict[str, Any]) -> object:
     """List routing rules.
 
-    Lists the rules in the order in which they apply, unless another order is requested.
+    Returns the rules in the order in which they apply, unless another order is requested.
     """
     return service.list_rules(**query)
 
@@ -47,8 +47,8 @@ def list_routing_rules(caller: Caller, query: dict[str, Any]) -> object:
 def create_routing_rule(caller: Caller, body: dict[str, Any]) -> object:
     """Create a routing rule.
 
-    Inserts the rule at `position` and moves the following rules down. With `apply`, all rules are
-    applied to all unassigned documents in the background.
+    Inserts the rule at `position` and moves the following rules down. If `apply` is true, all rules
+    are applied to all unassigned documents in the background.
     """
     return service.create(**body, requested_by=caller.user_id)
 
@@ -59,8 +59,8 @@ def create_routing_rule(caller: Caller, body: dict[str, Any]) -> object:
 def reorder_routing_rules(caller: Caller, body: dict[str, Any]) -> object:
     """Reorder routing rules.
 
-    Sets the order of all rules. Returns 409 unless `rule_ids` has exactly the ids of the existing
-    rules.
+    Sets the order of all rules. Returns 409 `conflict` unless `rule_ids` contains exactly the ids
+    of all existing rules.
     """
     return service.reorder(**body, requested_by=caller.user_id)
 
@@ -76,8 +76,8 @@ def reorder_routing_rules(caller: Caller, body: dict[str, Any]) -> object:
 def simulate_routing_rules(caller: Caller, body: dict[str, Any]) -> object:
     """Simulate routing rules.
 
-    Returns the rules that match the stored or described documents, the reasons, and the assignees
-    that the documents would get. Changes nothing.
+    Returns the rules that match each stored or described document, the result of each condition,
+    and the values that the document would get. Changes nothing.
     """
     return service.simulate(**body)
 
@@ -86,7 +86,7 @@ def simulate_routing_rules(caller: Caller, body: dict[str, Any]) -> object:
 def get_routing_rule(caller: Caller, rule_id: UUID) -> object:
     """Get a routing rule.
 
-    Returns the rule with the number of documents that it matched.
+    Returns the conditions and the action of the rule, and the number of documents that it matched.
     """
     return service.get(rule_id)
 

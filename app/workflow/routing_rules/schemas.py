@@ -1,7 +1,7 @@
 """Request and response schemas of routing rules.
 
-These schemas validate the shape of conditions (422). `app.engines.conditions` validates the meaning
-of conditions (400).
+These schemas validate the structure of conditions (422). `app.engines.conditions` validates their
+meaning (400).
 """
 
 import re
@@ -9,7 +9,7 @@ from typing import Any
 
 from marshmallow import ValidationError
 
-from app.engines.conditions import ATTRIBUTES, MAX_CONDITIONS, MAX_TEXT, METADATA, OPERATORS
+from app.engines.conditions import ATTRIBUTES, MAX_CONDITIONS, MAX_TEXT, METADATA_PREFIX, OPERATORS
 from app.kit.api import bulk
 from app.kit.api.alternatives import NEVER, AlternativesSchema
 from app.kit.api.fields import (
@@ -38,8 +38,8 @@ MAX_DESCRIBED_DOCUMENTS = 20
 MAX_DUE_HOURS = 24 * 365
 _LEAF_PROPERTIES = {"attribute", "operator", "value"}
 _ATTRIBUTE = {
-    "description": f"One of {', '.join(ATTRIBUTES)}, or {METADATA}<key>.",
-    "pattern": f"^({'|'.join(ATTRIBUTES)}|{re.escape(METADATA)}.+)$",
+    "description": f"One of {', '.join(ATTRIBUTES)}, or {METADATA_PREFIX}<key>.",
+    "pattern": f"^({'|'.join(ATTRIBUTES)}|{re.escape(METADATA_PREFIX)}.+)$",
 }
 _OPERATOR = {"description": f"One of {', '.join(OPERATORS)}.", "enum": list(OPERATORS)}
 _CONDITION_SCHEMA = "app.workflow.routing_rules.schemas.RoutingCondition"
@@ -56,7 +56,7 @@ _CONDITION = {"allOf": [{"oneOf": [_LEAF_KEYWORDS, *_GROUPS]}]}
 
 
 class RoutingCondition(Schema):
-    """A condition {attribute, operator, value}, or a group of conditions: {all} or {any}."""
+    """A condition with an attribute, an operator and a value, or a group (`all` or `any`)."""
 
     keywords = _CONDITION
 
@@ -68,7 +68,7 @@ class RoutingCondition(Schema):
 
 
 class RoutingConditions(Schema):
-    """A group of conditions: {all} or {any}. An empty object matches every document."""
+    """A group of conditions: `all` or `any`. An empty object matches every document."""
 
     keywords = {"maxProperties": 1}
 
@@ -77,7 +77,7 @@ class RoutingConditions(Schema):
 
 
 class Conditions(Nested):
-    """A tree of conditions, validated node by node and stored as it was sent."""
+    """A field for a tree of conditions, which is validated node by node and stored unchanged."""
 
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(RoutingConditions, **kwargs)
@@ -124,10 +124,10 @@ def _check_child(value: object) -> None:
 
 
 class RoutingActionBody(Schema):
-    """Action of a rule on matching documents; an omitted or null property changes nothing.
+    """The action of a rule on matching documents. An omitted or null property changes nothing.
 
-    The assignee is either `team_id` or `user_id`. `strategy` chooses a member of the team. Without
-    a strategy, or with `everyone`, the document is assigned to the whole team.
+    The assignee is either `team_id` or `user_id`. `strategy` determines how a member of the team is
+    chosen. If `strategy` is null or `everyone`, the document is assigned to the whole team.
     """
 
     team_id = Uuid(allow_none=True, load_default=None)
@@ -139,7 +139,7 @@ class RoutingActionBody(Schema):
 
 
 class SimulatedRule(Schema):
-    """Unsaved rule for a simulation."""
+    """A rule that is simulated without being saved."""
 
     name = Name(required=True)
     enabled = Bool(load_default=True)
@@ -148,18 +148,18 @@ class SimulatedRule(Schema):
     stop = Bool(load_default=True)
 
 
-_APPLY = {"description": "Also apply all rules to all unassigned documents, in the background."}
+_APPLY = {"description": "Apply all rules to all unassigned documents in the background."}
 
 
 class CreateRoutingRule(SimulatedRule):
-    """A new rule; if `position` is omitted, it becomes the last rule."""
+    """A new rule. If `position` is omitted, the rule becomes the last rule."""
 
     position = Int(minimum=1, maximum=MAX_RULES)
     apply = Bool(load_default=False, metadata=_APPLY)
 
 
 class UpdateRoutingRule(Schema):
-    """Changes to a rule; `action` replaces the whole action."""
+    """Changes to a rule. `action` replaces the whole action."""
 
     name = Name()
     enabled = Bool()
@@ -174,7 +174,7 @@ class UpdateRoutingRule(Schema):
 class ReorderRoutingRules(Schema):
     """The ids of all rules in their new order."""
 
-    rule_ids = bulk.ids(required=True)
+    rule_ids = bulk.build_ids_field(required=True)
     apply = Bool(load_default=False, metadata=_APPLY)
 
 
@@ -189,7 +189,7 @@ class RoutingRuleFilters(Schema):
 
 
 class SampleDocument(Schema):
-    """Description of a document, which does not have to exist."""
+    """The properties of a document that does not have to exist."""
 
     name = Str(max_length=1000, load_default=None, allow_none=True)
     media_type = Str(max_length=200, load_default=None, allow_none=True)
@@ -204,9 +204,9 @@ class SampleDocument(Schema):
 
 
 class SimulateRoutingRules(AlternativesSchema):
-    """Stored or described documents on which to simulate the rules.
+    """Stored or described documents on which to simulate rules.
 
-    If `rules` is set, the rules in it are simulated instead of the saved rules.
+    If `rules` is set, these rules are simulated instead of the saved rules.
     """
 
     alternatives = (("artifact_ids",), ("documents",))
@@ -217,7 +217,7 @@ class SimulateRoutingRules(AlternativesSchema):
 
 
 class RoutingAction(Response):
-    """Action of a rule on matching documents."""
+    """The action of a rule on matching documents."""
 
     team_id = Uuid(allow_none=True)
     user_id = Uuid(allow_none=True)
@@ -228,11 +228,11 @@ class RoutingAction(Response):
 
 
 class StoredConditions(JsonObject):
-    """Conditions as stored; not nested, so that they are returned as JSON without conversion."""
+    """Stored conditions. They are not nested fields, so they are returned without conversion."""
 
 
 class RoutingRule(Response):
-    """Routing rule."""
+    """A rule that assigns matching documents, or sets their priority, due time or schema."""
 
     id = Uuid()
     name = Str()
@@ -240,10 +240,10 @@ class RoutingRule(Response):
     disabled_reason = Str(
         allow_none=True,
         validate=OneOf(DISABLED_REASONS),
-        description="The reason for which the service disabled the rule.",
+        description="The reason why the service disabled the rule.",
     )
     position = Int()
-    conditions = StoredConditions(description="In the format of RoutingConditions.")
+    conditions = StoredConditions(description="The conditions, in the format `RoutingConditions`.")
     action = Nested(RoutingAction)
     stop = Bool()
     match_count = Int(description="The number of documents that the rule matched.")
@@ -254,6 +254,6 @@ class RoutingRule(Response):
 
 
 class RoutingOrder(Response):
-    """All routing rules in order of application."""
+    """All routing rules in the order in which they apply."""
 
     rules = List(Nested(RoutingRule))

@@ -1,25 +1,28 @@
-"""Response schemas of simulated routing."""
+"""Response schemas for the simulation of routing rules."""
 
 from app.kit.api.fields import Bool, Int, JsonObject, List, Nested, OneOf, Response, Str, Uuid
 from app.workflow.routing_rules.models import STRATEGIES
 
 
 class MatchedRule(Response):
-    """A rule that matched; `rule_id` is null if the rule is not saved."""
+    """A rule that matches a document; `rule_id` is null if the rule is not saved."""
 
     rule_id = Uuid(allow_none=True)
     name = Str()
 
 
 class RoutingOutcome(Response):
-    """Values that the document would get; without a user and a team, it stays in the pool."""
+    """The values that the document would get.
+
+    If `team_id` and `user_id` are null, the document stays in the pool.
+    """
 
     team_id = Uuid(allow_none=True)
     user_id = Uuid(allow_none=True)
     strategy = Str(allow_none=True, validate=OneOf(STRATEGIES))
     note = Str(
         allow_none=True,
-        description="The reason if the document could not be assigned as the rule specifies.",
+        description="The reason why the document could not be assigned as the rule specifies.",
     )
     priority = Int(allow_none=True)
     due_in_hours = Int(allow_none=True)
@@ -27,10 +30,10 @@ class RoutingOutcome(Response):
 
 
 class RuleExplanation(MatchedRule):
-    """Result of one rule.
+    """The result of one rule for a document.
 
-    `conditions` is the tree with `matched` in each node and the `actual` value in each condition;
-    null if the rule was not evaluated.
+    `conditions` is the tree of conditions, with `matched` in each node and the `actual` value in
+    each condition. It is null if the rule was not evaluated.
     """
 
     position = Int()
@@ -40,13 +43,13 @@ class RuleExplanation(MatchedRule):
 
 
 class SimulatedDocument(Response):
-    """Result of the rules for one artifact."""
+    """The results of all rules for one stored or described document."""
 
     artifact_id = Uuid(allow_none=True)
     name = Str(allow_none=True)
     waiting = Bool(
-        description="Whether routing would process the document now: it is unassigned, not"
-        " archived, and ready or waiting for the rules."
+        description="Whether routing would process the document now. It must be unassigned, not"
+        " archived, and either ready or waiting for the rules."
     )
     matched = List(Nested(MatchedRule))
     outcome = Nested(RoutingOutcome)
@@ -54,6 +57,6 @@ class SimulatedDocument(Response):
 
 
 class RoutingSimulation(Response):
-    """Results per artifact, in the order of the request."""
+    """The results for each document, in the order of the request."""
 
     documents = List(Nested(SimulatedDocument))

@@ -16,7 +16,7 @@ CLAIMED = "{of}claim_user_id = {user} AND {of}claim_expires_at > now()"
 LABELABLE = f"{{of}}status IN ({', '.join(repr(str(status)) for status in CLAIMABLE)})"
 """The artifact's status allows labeling."""
 
-HAS_PLACE = """
+NEEDS_TAG_SET = """
     array_position({of}labeled_by, {user}) IS NULL
     AND cardinality({of}labeled_by) + cardinality(array_remove({of}reserved_for, {user}))
       < {required_labels}
@@ -50,8 +50,8 @@ ASSIGNED = f"{{of}}assignee_id IS NOT NULL AND {{of}}assignee_id = {{user}} AND 
 # time. If the review is due within 24 hours, the time is the due time and the priority is 101. The
 # SQL function `work_rank` has the formula.
 RANK_STEP = 10**13
-"""Larger than any time in milliseconds, so that time only decides between equal priorities."""
+"""A number larger than any time in milliseconds, so that times order only equal priorities."""
 LEVEL = f"CAST(floor({{of}}review_rank / {RANK_STEP}.0) AS int)"
 """SQL expression for 100 minus the priority, or -1 if the review is nearly due."""
 TIME = f"to_timestamp(CAST({{of}}review_rank - {LEVEL} * {RANK_STEP} AS float8) / 1000)"
-"""SQL expression for the time by which reviews of one level are ordered."""
+"""SQL expression for the time that orders the reviews of one level."""

@@ -16,14 +16,16 @@ TAG_SETS = Source(
         Cube("tag_sets.created.day", _STATE_FACETS, bucket="created", length=DAY),
     ),
 )
-"""`reviewed` is true if the tag set has a reviewer. The measure is the number of rejections."""
+"""Counts of tag sets. `reviewed` is true if a tag set has a reviewer.
+
+The measure is the number of rejections."""
 
 LABELING_SECONDS = Source(
     "labeling_seconds",
     ("schema_id", "version_id", "seconds"),
     (Cube("labeling_seconds", ("version_id", "seconds"), key="schema_id"),),
 )
-"""Tag sets that people submitted, by the seconds that labeling took."""
+"""Counts of tag sets that people submitted, by labeling time in seconds."""
 
 _REVIEW_FACETS = ("schema_id", "archived", "escalated", "flags")
 _DUE_FACETS = ("schema_id", "archived")
@@ -65,7 +67,10 @@ REVIEWS = Source(
         ),
     ),
 )
-"""Submitted tag sets. `archived` belongs to the artifact; `flags` are joined by commas."""
+"""Counts of submitted tag sets.
+
+`archived` is true if the artifact is archived. `flags` has the flags of a tag set, joined by
+commas."""
 
 _WORK_FACETS = ("kind", "timed", "schema_id", "author_id")
 WORK = Source(
@@ -78,17 +83,17 @@ WORK = Source(
         Cube("work.schema.hour", ("kind", "timed"), key="schema_id", bucket="at", length=HOUR),
     ),
 )
-"""Submissions and review decisions by people.
+"""Counts of submissions and review decisions by people.
 
-The measure is the waiting time before a decision in microseconds, if it is known (`timed`). Only
-decisions have a schema."""
+The measure is the waiting time before a decision in microseconds; `timed` is true if it is known.
+Submissions have no schema."""
 
 
-def list_values_with_flag(flag: str) -> list[str]:
-    """Return every value of the facet `flags` that contains this flag."""
+def list_flag_combinations(flag: str) -> list[str]:
+    """Return all combinations of flags with this flag, as values of the facet `flags`."""
     other_flags = sorted(set(FLAGS) - {flag})
     combinations = []
-    for number in range(2 ** len(other_flags)):
-        chosen = [other_flag for bit, other_flag in enumerate(other_flags) if number >> bit & 1]
-        combinations.append(",".join(sorted([flag, *chosen])))
+    for mask in range(2 ** len(other_flags)):
+        added_flags = [other_flag for bit, other_flag in enumerate(other_flags) if mask >> bit & 1]
+        combinations.append(",".join(sorted([flag, *added_flags])))
     return combinations

@@ -24,7 +24,7 @@ class TagSetPayload(TypedDict):
 
 
 class SavedPayload(TagSetPayload):
-    """The payload of `SAVED`: the new revision."""
+    """The payload of `SAVED`: the number of the new revision, and its author."""
 
     revision: int
     author_id: UUID
@@ -41,7 +41,7 @@ class AcceptedPayload(TagSetPayload):
 
 
 class RejectedPayload(TagSetPayload):
-    """The payload of `REJECTED`; `draft_id` is a new draft for another labeler, or None."""
+    """The payload of `REJECTED`; `draft_id` is the id of a new draft for another labeler."""
 
     reviewer_id: UUID
     reason: str
@@ -50,7 +50,7 @@ class RejectedPayload(TagSetPayload):
 
 
 class ReopenedPayload(TagSetPayload):
-    """The payload of `REOPENED`; `to` is `review` or `labeler`."""
+    """The payload of `REOPENED`; `to` is where the tag set went: `review` or `labeler`."""
 
     reviewer_id: UUID
     reason: str
@@ -58,14 +58,14 @@ class ReopenedPayload(TagSetPayload):
 
 
 class MergedPayload(TagSetPayload):
-    """The payload of `MERGED`: the sources of the merge."""
+    """The payload of `MERGED`: the source tag sets of the merge, and its author."""
 
     merged_from: list[UUID]
     author_id: UUID
 
 
 class HasIds(Protocol):
-    """A tag set with the ids that every payload has."""
+    """A tag set with the ids that every payload contains."""
 
     @property
     def id(self) -> UUID:
@@ -89,7 +89,7 @@ class HasIds(Protocol):
 
 
 def build_payload(tag_set: HasIds) -> TagSetPayload:
-    """Build the fields that the payloads of all tag set events have."""
+    """Build the part of the payload that is common to all tag set events."""
     return {
         "tag_set_id": tag_set.id,
         "artifact_id": tag_set.artifact_id,
@@ -99,17 +99,17 @@ def build_payload(tag_set: HasIds) -> TagSetPayload:
     }
 
 
-def build_accepted(
+def build_accepted_payload(
     tag_set: HasIds, *, reviewer_id: UUID | None, corrected: bool
 ) -> AcceptedPayload:
-    """Build the payload of `ACCEPTED`."""
+    """Build the payload of `ACCEPTED` for a tag set that a reviewer or a policy accepted."""
     return {**build_payload(tag_set), "reviewer_id": reviewer_id, "corrected": corrected}
 
 
-def build_rejected(
+def build_rejected_payload(
     tag_set: HasIds, *, reviewer_id: UUID, reason: str, send_to: str, draft_id: UUID | None = None
 ) -> RejectedPayload:
-    """Build the payload of `REJECTED`."""
+    """Build the payload of `REJECTED` for a tag set that a reviewer rejected."""
     return {
         **build_payload(tag_set),
         "reviewer_id": reviewer_id,

@@ -1,4 +1,4 @@
-"""Background jobs for tag sets: reservations, statuses, and reviews of removed members.
+"""Background jobs that update reservations, artifact statuses, and claims by removed members.
 
 Some job names start with `artifacts.` because queued jobs of the previous release use these names.
 """
@@ -11,15 +11,15 @@ from app.workflow.tag_sets import service
 
 
 @jobs.handler("tag_sets.release_member", queue="bulk", listens=("member.removed",))
-def release_member(job: Job) -> None:
+def release_reviews_of_removed_member(job: Job) -> None:
     """Release the reviews that a removed member had claimed."""
     service.release_reviews(UUID(job.args["data"]["user_id"]))
 
 
 @jobs.handler("artifacts.start_freeing")
-def start_ending_reservations(_job: Job) -> None:
+def enqueue_expired_reservation_jobs(_job: Job) -> None:
     """Enqueue a job for each organization with expired reservations."""
-    for organization_id in service.list_organizations_with_expired():
+    for organization_id in service.list_organizations_with_expired_reservations():
         jobs.enqueue(
             "artifacts.free_expired",
             {},
@@ -38,7 +38,7 @@ def end_expired_reservations(job: Job) -> None:
     "artifacts.follow_schema", queue="bulk", listens=("schema.published",), max_attempts=10
 )
 def update_statuses_of_schema(job: Job) -> None:
-    """Update the artifacts' statuses after a change of the number of tag sets a schema requires."""
+    """Update artifact statuses after the number of tag sets that a schema requires has changed."""
     data = job.args["data"]
     if data["labels_per_artifact"] != data["labels_per_artifact_before"]:
         service.update_statuses_of_schema(UUID(data["schema_id"]), job.checkpoint)

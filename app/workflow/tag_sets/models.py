@@ -25,12 +25,12 @@ CASE
     WHEN {of}labeler_id IS NULL THEN '00000000-0000-0000-0000-000000000000'::uuid
     ELSE {of}labeler_id
 END)"""
-"""The labeler, or the zero UUID if there is none; `of` is a table prefix.
+"""SQL expression for the labeler's id, or the zero UUID if there is no labeler.
 
-The expression is the same as in the index. With `coalesce`, which is not leakproof, PostgreSQL
-would not use the index under row-level security."""
+`of` is a table prefix. The index uses the same expression. `coalesce` is not leakproof, so
+PostgreSQL would not use an index on it under row-level security."""
 
-MAKERS = """
+CONTRIBUTORS = """
 CASE WHEN {of}merged_from IS NULL THEN array_remove(ARRAY[{of}labeler_id], NULL)
 ELSE ARRAY(
     SELECT source.labeler_id FROM tag_sets source
@@ -38,7 +38,7 @@ ELSE ARRAY(
       AND source.id = ANY (ARRAY(
           SELECT CAST(one AS uuid) FROM jsonb_array_elements_text({of}merged_from) AS one)))
 END"""
-"""The labelers of a tag set: its own labeler, or the labelers of a merge's sources."""
+"""SQL expression for an array of user ids: a tag set's labeler, or the labelers of its sources."""
 
 REQUIRED_LABELS = """
 (SELECT coalesce(max(CAST(asked.review_policy ->> 'labels_per_artifact' AS int)), 1)
@@ -47,10 +47,10 @@ REQUIRED_LABELS = """
   AND asked.id IN ({of}schema_version_id, kind.current_version_id)
  WHERE kind.organization_id = {of}organization_id AND kind.id = {of}schema_id)
 """
-"""The number of tag sets that the artifact needs.
+"""SQL expression for the number of tag sets that the artifact of a tag set needs.
 
-This is the larger of the number that the schema requires now and the number that it required when
-the tag set was created, so that older tag sets still count after the number is raised."""
+It is the number that the schema requires now, or the number that it required when the tag set was
+created, whichever is larger. Older tag sets thus still count after the number is raised."""
 
 FLAGS = ("low_confidence", "disagreement", "resubmitted")
 """Reasons why a reviewer should look at a tag set more closely."""
@@ -59,13 +59,13 @@ _NEWEST = ("created_at", "id")
 _UNASSIGNED = "assignee_id IS NULL AND assignee_team_id IS NULL"
 
 
-def _build_queue_index(name: str, *of: str | TextClause, where: str | None = None) -> Index:
-    # Submitted tag sets in the order of the queue. `artifact_archived` is included so that an
-    # index-only scan can skip archived artifacts.
+def _build_queue_index(name: str, *columns: str | TextClause, where: str | None = None) -> Index:
+    # Submitted tag sets in queue order. `artifact_archived` is included so that an index-only scan
+    # can skip archived artifacts.
     return Index(
         f"ix_tag_sets_queue{name}",
         "organization_id",
-        *of,
+        *columns,
         "review_rank",
         "id",
         postgresql_where=text("status = 'submitted'" + (f" AND {where}" if where else "")),
@@ -73,12 +73,12 @@ def _build_queue_index(name: str, *of: str | TextClause, where: str | None = Non
     )
 
 
-def _build_statistics_index(name: str, *of: str, where: str) -> Index:
-    # The times of submitted tag sets, for queue statistics.
+def _build_statistics_index(name: str, *columns: str, where: str) -> Index:
+    # The submission and due times of submitted tag sets, for queue statistics.
     return Index(
         f"ix_tag_sets_waiting_{name}",
         "organization_id",
-        *of,
+        *columns,
         postgresql_where=text(f"status = 'submitted' AND {where}NOT artifact_archived"),
     )
 
@@ -252,12 +252,13 @@ class TagSet(TenantModel, db.Revised, db.Base):
 class TagSetRevision(TenantModel, db.Base):
     """The state of a tag set after a change; `number` is its revision after the change.
 
-    Every change has a row, so the numbers have no gaps. `kind`: create, save, submit, accept,
+    Every change has a row, so the numbers have no gaps. `kind` is create, save, submit, accept,
     correction (accepted with changed tags), reject, reopen, merge (created as a merge), supersede
     (replaced by a merge) or import (created with its document). `note` is the reviewer's note, or
-    the reason for an automatic acceptance: sampling, confidence or agreement. Saves, the most
-    frequent kind, store their size (`tag_count`, `tags_bytes`) so that lists need not unpack the
-    tags. Decisions store the schema and the time since the previous revision.
+    the reason for an automatic acceptance: sampling, confidence or agreement. Saves are the most
+    frequent revisions. They store the size of the tags (`tag_count`, `tags_bytes`), so that lists
+    do not have to unpack the tags. Decisions store the schema and the time since the previous
+    revision.
     """
 
     __tablename__ = "tag_set_revisions"

@@ -39,8 +39,8 @@ blueprint = Blueprint(
 def create_tag_set(caller: Caller, artifact_id: UUID, body: dict[str, Any]) -> object:
     """Create a tag set.
 
-    Creates a draft for the artifact, empty or with copied tags. Claims the artifact for the caller
-    unless another user has claimed it.
+    Creates a draft for the artifact. The draft is empty, or has tags copied from a prediction or
+    from another tag set. Claims the artifact for the caller unless another user has claimed it.
     """
     return service.create(artifact_id, caller=caller, **body)
 
@@ -54,7 +54,7 @@ def get_artifact_consensus(caller: Caller, artifact_id: UUID) -> object:
     Returns the artifact's tag sets side by side, with their agreement and the majority value of
     each field.
     """
-    return service.consensus(artifact_id)
+    return service.get_consensus(artifact_id)
 
 
 @blueprint.get(
@@ -66,7 +66,8 @@ def get_artifact_consensus(caller: Caller, artifact_id: UUID) -> object:
 def list_tag_sets(caller: Caller, query: dict[str, Any]) -> object:
     """List tag sets.
 
-    Can be filtered by artifact, schema, labeler, reviewer, status, source and creation time.
+    Returns the tag sets that the caller may see. The list can be filtered by artifact, schema,
+    labeler, reviewer, status, source and creation time.
     """
     return service.list_tag_sets(caller=caller, **query)
 
@@ -103,8 +104,8 @@ def replace_tags(
 ) -> object:
     """Replace the tags of a draft.
 
-    Saves all tags as a new revision. The client must send the revision that it has read, so that no
-    save overwrites another save.
+    Saves all tags as a new revision. The client must send the revision that it has read, so that it
+    does not overwrite the changes of another client.
     """
     return service.replace_tags(tag_set_id, caller=caller, revision=revision, **body)
 
@@ -199,7 +200,8 @@ def list_tag_set_revisions(caller: Caller, tag_set_id: UUID, query: dict[str, An
 def diff_tag_set(caller: Caller, tag_set_id: UUID, query: dict[str, Any]) -> object:
     """Compare a tag set.
 
-    Compares a tag set field by field with another tag set, a revision or the prediction.
+    Compares a tag set field by field with another tag set of the same artifact, with a revision, or
+    with the latest prediction.
     """
     return service.compare(tag_set_id, caller=caller, **query)
 

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 
 class TagSetStatus(StrEnum):
-    """The status of a tag set."""
+    """The status of a tag set, from draft to review decision."""
 
     DRAFT = "draft"
     SUBMITTED = "submitted"
@@ -15,7 +15,7 @@ class TagSetStatus(StrEnum):
 
 
 class Action(StrEnum):
-    """An action on a tag set."""
+    """An action that a user can take on a tag set, if its status allows the action."""
 
     SAVE = "save"
     DELETE = "delete"
@@ -26,7 +26,10 @@ class Action(StrEnum):
 
 
 class Transition(NamedTuple):
-    """The statuses that allow an action, and the statuses that it leads to; none for a deletion."""
+    """The statuses that allow an action (`sources`), and the possible new statuses (`targets`).
+
+    A deletion has no targets.
+    """
 
     sources: tuple[TagSetStatus, ...]
     targets: tuple[TagSetStatus, ...]
@@ -37,16 +40,16 @@ _DRAFT, _SUBMITTED, _ACCEPTED, _REJECTED = TagSetStatus
 TRANSITIONS: Mapping[Action, Transition] = {
     Action.SAVE: Transition((_DRAFT,), (_DRAFT,)),
     Action.DELETE: Transition((_DRAFT,), ()),
-    # Accepted immediately if the schema's policy requires no review.
+    # The tag set is accepted immediately if the schema's policy requires no review.
     Action.SUBMIT: Transition((_DRAFT,), (_SUBMITTED, _ACCEPTED)),
     Action.ACCEPT: Transition((_SUBMITTED,), (_ACCEPTED,)),
-    # A draft if it returns to its labeler.
+    # The tag set becomes a draft if it is returned to its labeler.
     Action.REJECT: Transition((_SUBMITTED,), (_REJECTED, _DRAFT)),
     Action.REOPEN: Transition((_ACCEPTED, _REJECTED), (_SUBMITTED, _DRAFT)),
 }
-"""The acceptance of a merge also rejects its submitted sources; see `superseded_by`."""
+"""Accepting a merge also rejects its submitted sources; see `superseded_by`."""
 COMPLETED = (_SUBMITTED, _ACCEPTED)
-"""The statuses that count towards the number of tag sets which a schema requires."""
+"""The statuses of tag sets that count toward the number that a schema requires."""
 
-NOT_INDEPENDENT = ("merge", "model")
-"""Sources whose tag sets do not count as independent opinions."""
+DEPENDENT_SOURCES = ("merge", "model")
+"""Sources of tag sets that do not count as independent opinions."""

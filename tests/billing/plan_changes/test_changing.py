@@ -219,7 +219,7 @@ def test_two_changes_in_one_transaction(paying: Customer) -> None:
         for plan in ("team", "business"):
             organization.plan = plan
             session.flush()
-        assert queries.find_scheduled() is None
+        assert queries.find_scheduled_change() is None
     assert list_history(org) == [("free", "team"), ("team", "business")]
     now = db.utc_now()
     start = now - timedelta(days=1)

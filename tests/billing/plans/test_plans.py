@@ -75,9 +75,9 @@ def test_a_version_stays_as_it_was_when_it_was_first_used(
 ) -> None:
     used = replace(catalogue.get_plan("team"), version=900, price=Decimal("12.5"))
     with app.app_context(), db.transaction():
-        service.pin_plan(used)
+        service.store_plan(used)
         # The operator changes the price of a version, which must not happen; it has no effect.
-        service.pin_plan(replace(used, price=Decimal(99)))
+        service.store_plan(replace(used, price=Decimal(99)))
     with app.app_context():
         assert service.get_plan("team", 900) == used
         assert service.get_plan("team", 1) == catalogue.get_plan("team", 1)

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from app.billing.seller.configuration import BillingFileError, read_configuration
-from app.engines.invoices import Party, TaxCategory, choose_tax
+from app.engines.invoices import Party, TaxCategory, choose_tax_rule
 
 EXAMPLE = Path(__file__).parents[3] / "examples/billing.toml"
 
@@ -45,11 +45,11 @@ def test_the_example() -> None:
         ('name = "VAT"', 'name = ""', "taxes.name must be a string"),
         ("Musterstraße 12", " ", "seller.address_lines must be a string"),
         ('["Musterstraße 12"]', "[]", "seller.address_lines must have at least one line"),
-        ('country = "DE"', 'country = "de"', "seller.country must be a country code"),
+        ('country = "DE"', 'country = "de"', "seller.country must be an ISO 3166-1 country code"),
         ("DE136695976", "DE136695977", "seller.tax_number is not a valid tax number"),
         ("DE136695976", "ATU13585627", "seller.tax_number is a tax number of AT"),
         ("DE8937", "DE8938", "payment.iban must be a valid IBAN"),
-        ("INV-{year}-", "INV {year}", "invoices.series must have"),
+        ("INV-{year}-", "INV {year}", "invoices.series must contain only"),
         ("INV-{year}-", "CN-{year}-", "credit_note_series must differ"),
         ("digits = 5", "digits = 0", "invoices.digits must be a whole number"),
         ('tax_number = "DE136695976"\n', "", "seller: missing keys: tax_number"),
@@ -60,7 +60,7 @@ def test_the_example() -> None:
         ('DE = "19"', 'DE = "-1"', "taxes.rates.DE must be a string"),
         ('DE = "19"', "", "the rate of DE is missing"),
         ('DE = "19"', 'DE = "0"', "taxes.rate"),
-        ('AT = "20"', 'XX = "20"', "taxes.rates.XX must be a country code"),
+        ('AT = "20"', 'XX = "20"', "taxes.rates.XX must be an ISO 3166-1 country code"),
     ],
 )
 def test_what_is_refused(tmp_path: Path, before: str, after: str, message: str) -> None:
@@ -78,7 +78,7 @@ def test_a_seller_outside_of_the_european_union(tmp_path: Path) -> None:
     )
     rules = read_configuration(path).list_tax_rules()
     chosen = {
-        country: choose_tax(rules, Party("A", ("B",), "1", "C", country))
+        country: choose_tax_rule(rules, Party("A", ("B",), "1", "C", country))
         for country in ("CH", "DE", "US")
     }
     assert (chosen["CH"].category, chosen["CH"].rate) == (TaxCategory.STANDARD, Decimal("8.1"))

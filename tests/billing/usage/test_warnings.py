@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from flask import Flask
 
-from app.billing.usage.service.warnings import find_percent
+from app.billing.usage.service.warnings import find_reached_percent
 from app.delivery.notifications.service.results import format_size
 from app.kit import db, events, tenancy
 from app.kit.plan_limits import Meter
@@ -39,7 +39,7 @@ def test_each_level_once(org: Org) -> None:
         work(org)
         for role in ("owner", "admin"):
             [note] = list_notes(org, role)
-            assert note["title"] == "80 % of the documents of this month are in use"
+            assert note["title"] == "80% of the monthly document limit is used"
             assert note["body"] == "Your plan allows 10, and 8 are in use."
             assert note["link"] == "/api/v1/billing/usage"
     insert_artifacts(org, 1)
@@ -52,13 +52,13 @@ def test_each_level_once(org: Org) -> None:
     insert_artifacts(org, 5)
     work(org)
     _, note = list_notes(org, "admin")
-    assert note["title"] == "The limit of documents of this month is reached"
+    assert note["title"] == "The monthly document limit has been reached"
     assert note["body"].startswith("Your plan allows 10, and 11 are in use.\n\nNo more documents")
     assert list_notes(org, "reviewer") == []
     subjects = [letter.subject for letter in list_emails_to(org.email("owner"))]
     assert subjects == [
-        "[Test] 80 % of the documents of this month are in use",
-        "[Test] The limit of documents of this month is reached",
+        "[Test] 80% of the monthly document limit is used",
+        "[Test] The monthly document limit has been reached",
     ]
 
 
@@ -68,7 +68,7 @@ def test_both_levels_at_once_are_one_notification(org: Org) -> None:
     insert_artifacts(org, 5)
     work(org)
     [note] = list_notes(org, "owner")
-    assert note["title"] == "The limit of storage is reached"
+    assert note["title"] == "The storage limit has been reached"
     assert note["body"].startswith("Your plan allows 5 bytes, and 5 bytes is in use.")
 
 
@@ -77,7 +77,7 @@ def test_a_smaller_plan_warns_at_once(org: Org) -> None:
     set_plan(org, "unlimited", {"members": len(org.users)})
     run_jobs_of(org, "default", "notifications")
     [note] = list_notes(org, "owner")
-    assert note["title"] == "The limit of members is reached"
+    assert note["title"] == "The member limit has been reached"
     # The next month warns again, as soon as something changes.
     run_sql(org, "UPDATE usage_warnings SET month = month - 31 WHERE organization_id = :org")
     run_sql(org, "UPDATE notifications SET unique_key = unique_key || '-past'")
@@ -129,7 +129,7 @@ def test_organizations_without_limits_are_not_checked(app: Flask, org: Org) -> N
     ],
 )
 def test_levels_are_exact(used: int, limit: int | None, percent: int | None) -> None:
-    assert find_percent(used, limit) == percent
+    assert find_reached_percent(used, limit) == percent
 
 
 @pytest.mark.parametrize(

@@ -178,7 +178,7 @@ def test_a_file_goes_when_its_time_is_over(exports: Any, made: dict[str, Any]) -
 def test_more_files_than_a_batch_go(
     exports: Any, made: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("app.delivery.exports.service.running._BATCH", 1)
+    monkeypatch.setattr("app.delivery.exports.service.running._BATCH_SIZE", 1)
     every = [made["id"], exports.make()["id"], exports.make()["id"]]
     for export_id in every:
         age(exports, export_id, "1 day")

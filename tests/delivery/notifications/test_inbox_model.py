@@ -141,8 +141,10 @@ def test_an_inbox_is_as_its_model(app: Flask, monkeypatch: Any) -> None:
 
 
 def test_the_model_notices_a_batch_that_ends_too_early(app: Flask, monkeypatch: Any) -> None:
-    read_batch = changing.read_batch
+    mark_batch_as_read = changing.mark_batch_as_read
     monkeypatch.setattr(changing, "BATCH", 1)
-    monkeypatch.setattr(changing, "read_batch", lambda *args: (None, read_batch(*args)[1]))
+    monkeypatch.setattr(
+        changing, "mark_batch_as_read", lambda *args: (None, mark_batch_as_read(*args)[1])
+    )
     InboxLife.flask = app
     expect_failure(InboxLife, examples=LIVES, steps=STEPS)

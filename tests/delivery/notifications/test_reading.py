@@ -109,16 +109,16 @@ def test_what_arrives_between_two_batches_stays_unread(
     api, user = org.api("labeler"), org.users["labeler"]
     insert_notifications(org, user, 4)
     batches = []
-    read_batch = changing.read_batch
+    mark_batch_as_read = changing.mark_batch_as_read
 
     def read_and_insert(*args: Any) -> Any:
-        found = read_batch(*args)
+        found = mark_batch_as_read(*args)
         if not batches:
             insert_notifications(org, user, title="Late", start="2026-05-04T12:00:00Z")
         batches.append(found)
         return found
 
-    monkeypatch.setattr(changing, "read_batch", read_and_insert)
+    monkeypatch.setattr(changing, "mark_batch_as_read", read_and_insert)
     assert api.post("/notifications/read-all").json["data"] == {"read": 4}
     assert [one["title"] for one in _list(api) if one["read_at"] is None] == ["Late 1"]
 

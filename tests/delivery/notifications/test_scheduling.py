@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.delivery.notifications.service.scheduling import Delivery, compute_send_time
+from app.delivery.notifications.service.scheduling import EmailSchedule, compute_send_time
 
 VIENNA = "Europe/Vienna"
 NIGHT = (time(22), time(7))
@@ -25,7 +25,7 @@ def _send_at(
     zone: str = VIENNA,
     now: str | None = None,
 ) -> datetime:
-    delivery = Delivery(frequency, *quiet, zone)
+    delivery = EmailSchedule(frequency, *quiet, zone)
     return compute_send_time(delivery, since=_at(since), now=_at(now or since))
 
 
@@ -140,7 +140,7 @@ def test_no_email_is_sent_in_quiet_hours_or_too_late(
     if begin == end:
         return
     now = since + timedelta(seconds=waited)
-    delivery = Delivery(frequency, begin, end, zone)
+    delivery = EmailSchedule(frequency, begin, end, zone)
     at = compute_send_time(delivery, since=since, now=now)
     local = at.astimezone(ZoneInfo(zone)).time()
     is_quiet = begin <= local < end if begin < end else local >= begin or local < end

@@ -214,7 +214,7 @@ class Hooks:
         webhooks = self.sql("SELECT id FROM webhooks WHERE organization_id = :org ORDER BY id")
         limits = [BeginLimit(self.org.id, row.id, number) for row in webhooks]
         with self.as_deliverer():
-            return leases.begin_attempts(limits, attempts=4)
+            return leases.begin_attempts(limits, max_attempts=4)
 
     def write(self, *results: Result) -> None:
         """Record outcomes, as a deliverer does."""

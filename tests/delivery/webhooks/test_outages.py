@@ -33,7 +33,7 @@ def test_stopping_gives_back_what_was_not_sent(app: Flask, hooks: Any, deliver: 
     ending: list[Dispatcher] = []
 
     def send(attempt: Attempt) -> Result:
-        ending[0]._stopping |= attempt.organization_id == hooks.org.id
+        ending[0]._is_stopping |= attempt.organization_id == hooks.org.id
         return sending.send(attempt)
 
     ending.append(Dispatcher(app, send=send))
@@ -152,11 +152,13 @@ def test_the_dispatcher_waits_for_the_database(
     created = hooks.create()
     real, calls = leases.begin_attempts, []
 
-    def unreliable(limits: Sequence[BeginLimit], *, attempts: int, failing: bool) -> list[Attempt]:
+    def unreliable(
+        limits: Sequence[BeginLimit], *, max_attempts: int, include_failing: bool
+    ) -> list[Attempt]:
         calls.append(len(limits))
         if len(calls) < 3:
             raise OperationalError("begin", {}, Exception("the server is away"))
-        return real(limits, attempts=attempts, failing=failing)
+        return real(limits, max_attempts=max_attempts, include_failing=include_failing)
 
     monkeypatch.setattr(leases, "begin_attempts", unreliable)
     hooks.emit(5)

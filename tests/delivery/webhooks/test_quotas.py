@@ -79,7 +79,7 @@ class Deliverer:
         begun: list[Attempt] = []
         for limit, _, _ in picked:
             hook = self.hooks[limit.webhook_id]
-            for _ in range(self._allowed(hook, limit.number)):
+            for _ in range(self._allowed(hook, limit.max_attempts)):
                 hook.due -= 1
                 hook.under_way += 1
                 begun.append(_attempt(hook))
@@ -165,7 +165,7 @@ def test_a_webhook_is_due_again_when_a_replay_is_recorded() -> None:
         hook = deliverer.hook(1)
         deliverer.find()
         picked = deliverer.quotas.pick(64)
-        assert [webhook.limit.replays for webhook in picked] == [1]
+        assert [webhook.limit.max_replays for webhook in picked] == [1]
         attempt = _attempt(hook, replayed=replayed)
         deliverer.quotas.begin(picked, [attempt])
         assert deliverer.send() == [attempt]
@@ -173,7 +173,7 @@ def test_a_webhook_is_due_again_when_a_replay_is_recorded() -> None:
         assert deliverer.quotas.pick(64) == []
         deliverer.quotas.mark_written([result])
         picked = deliverer.quotas.pick(64)
-        assert [webhook.limit.replays for webhook in picked] == ([4] if replayed else [])
+        assert [webhook.limit.max_replays for webhook in picked] == ([4] if replayed else [])
 
 
 def test_a_quick_webhook_gets_eight_at_a_time() -> None:
@@ -477,10 +477,10 @@ def _check_shares(deliverer: Deliverer) -> None:
     """No organization has more than the half of what the others leave, and one thread."""
     counts = deliverer.by_organization()
     total = sum(counts.values())
-    assert total <= deliverer.quotas.threads.number
+    assert total <= deliverer.quotas.threads.count
     for organization, count in counts.items():
         # Others may have come after it started its last one: then they have less than it had left.
-        assert count <= max(1, deliverer.quotas.threads.number // 2), organization
+        assert count <= max(1, deliverer.quotas.threads.count // 2), organization
 
 
 @settings(max_examples=40, deadline=None)
@@ -516,7 +516,7 @@ def test_no_more_than_a_statement_takes_is_picked_of_each() -> None:
     picked = deliverer.quotas.pick(64)
     numbers: defaultdict[UUID, int] = defaultdict(int)
     for limit, _, _ in picked:
-        numbers[limit.organization_id] += limit.number
+        numbers[limit.organization_id] += limit.max_attempts
     assert len(numbers) == 5, "every organization has its turn in one statement"
     assert sum(numbers.values()) <= 64
     assert max(numbers.values()) <= 64 // 5

@@ -226,7 +226,7 @@ def test_new_deliveries_are_sent_before_replayed_ones(hooks: Any) -> None:
     for number in (2, 2, 6):
         with hooks.as_deliverer():
             limits = [BeginLimit(hooks.org.id, created["id"], number, 4)]
-            begun += [str(attempt.id) for attempt in leases.begin_attempts(limits, attempts=4)]
+            begun += [str(attempt.id) for attempt in leases.begin_attempts(limits, max_attempts=4)]
     assert set(begun[:3]) == new
     assert len(begun) == 3 + 4, "no more than four replayed ones are under way"
     assert begun[3:] == [d["id"] for d in missed[:4]], "the oldest first"

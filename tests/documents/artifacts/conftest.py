@@ -1,4 +1,4 @@
-"""Create small documents, and list the files in the storage."""
+"""Fixtures that create small documents and list the files in the storage."""
 
 import io
 from collections.abc import Callable
@@ -52,7 +52,7 @@ def make_pdf(*pages: str) -> bytes:
 
 
 def make_png(width: int = 40, height: int = 30) -> bytes:
-    """Return a gray image."""
+    """Return a gray PNG image of this size."""
     buffer = io.BytesIO()
     Image.new("L", (width, height), 200).save(buffer, "PNG")
     return buffer.getvalue()

@@ -1,4 +1,4 @@
-"""Attachments of emails become documents of their own."""
+"""Attachments of emails become separate documents."""
 
 from email.message import EmailMessage
 from typing import Any
@@ -16,7 +16,7 @@ from tests.factories import Org, run_jobs_of
 
 
 def _write_mail(subject: str = "Your invoice", **attached: bytes) -> EmailMessage:
-    """Return an email; a name `a_pdf` stands for the attachment `a.pdf`."""
+    """Return an email; a name such as `a_pdf` stands for the attachment `a.pdf`."""
     mail = EmailMessage()
     mail["From"], mail["To"], mail["Subject"] = "a@b.example", "c@d.example", subject
     mail.set_content("See the attachment.")
@@ -62,7 +62,7 @@ def test_each_attachment_is_a_document(org: Org) -> None:
     assert (email["parent_id"], email["attachment_count"]) == (None, 2)
 
 
-def test_what_is_no_document_is_left_out(org: Org) -> None:
+def test_files_that_cannot_be_read_are_left_out(org: Org) -> None:
     known = make_pdf("Known already")
     assert upload(org.api("labeler"), known, "known.pdf").status_code == 201
     mail = _write_mail(known_pdf=known, program_exe=b"MZ\x90\x00\x03" * 9, empty_txt=b"",
@@ -100,7 +100,9 @@ def test_an_email_inside_an_email_of_outlook(org: Org) -> None:
     assert _list_children(org, _upload(org, again, "again.msg")) == []
 
 
-def test_emails_inside_emails_end(org: Org, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_nested_emails_are_read_to_a_maximum_depth(
+    org: Org, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(attaching, "MAX_DEPTH", 2)
     mail = _write_mail("Mail 0")
     for number in range(1, 5):
@@ -122,7 +124,7 @@ def test_the_emails_of_a_mailbox(org: Org) -> None:
     assert [one["name"] for one in _list_children(org, children[0]["id"])] == ["a.txt"]
 
 
-def test_a_run_that_was_killed_creates_nothing_twice(org: Org) -> None:
+def test_an_interrupted_run_creates_no_duplicates(org: Org) -> None:
     mail = _write_mail(**{f"note{number}_txt": f"Note {number}".encode() for number in range(5)})
     answer = upload(org.api("reviewer"), mail.as_bytes(), "mail.eml")
     parent = answer.json["data"]["id"]
@@ -144,7 +146,7 @@ def test_a_run_that_was_killed_creates_nothing_twice(org: Org) -> None:
     assert names == [f"note{number}.txt" for number in range(5)]
 
 
-def test_names_that_no_document_may_have(org: Org) -> None:
+def test_invalid_attachment_names_are_replaced(org: Org) -> None:
     mail = _write_mail()
     mail.add_attachment(b"One", "text", "plain", filename="a\u202etxt.exe")
     mail.add_attachment(b"Two", "text", "plain", filename="../../etc/passwd")
@@ -154,7 +156,7 @@ def test_names_that_no_document_may_have(org: Org) -> None:
     assert not any(".." in name or "\u202e" in name for name in names)
 
 
-def test_at_most_a_thousand(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_number_of_attachments_is_limited(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(attachments, "MAX_ATTACHMENTS", 3)
     mail = _write_mail(**{f"note{number}_txt": f"Note {number}".encode() for number in range(9)})
     found = list(attachments.extract_attachments(mail.as_bytes()))
@@ -162,7 +164,7 @@ def test_at_most_a_thousand(monkeypatch: pytest.MonkeyPatch) -> None:
     assert found[1].data == b"Note 1"
 
 
-def test_another_organizations_parent_finds_nothing(org: Org, other_org: Org) -> None:
+def test_a_parent_of_another_organization_has_no_attachments(org: Org, other_org: Org) -> None:
     parent = _upload(org, _write_mail(a_txt=b"Mine"))
     create_text(other_org.api("labeler"), "Theirs")
     assert len(_list_children(org, parent)) == 1

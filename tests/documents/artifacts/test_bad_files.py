@@ -1,4 +1,4 @@
-"""Files that are broken, hostile, or not what they say: a clear code, and nothing left behind."""
+"""Broken, hostile or mislabeled files are refused with a clear code, and leave nothing behind."""
 
 import io
 import struct
@@ -37,7 +37,7 @@ def _protected_pdf() -> bytes:
 
 
 def _pdf_of_pages(count: int) -> bytes:
-    """A valid PDF of `count` empty pages, without making each page's content."""
+    """Return a valid PDF of `count` empty pages, without creating the content of each page."""
     kids = " ".join(f"{number} 0 R" for number in range(3, count + 3))
     objects = [
         "<< /Type /Catalog /Pages 2 0 R >>",
@@ -58,7 +58,7 @@ def _pdf_of_pages(count: int) -> bytes:
 
 
 def _docx_bomb() -> bytes:
-    """A DOCX of less than a megabyte whose text unpacks to 640."""
+    """Return a DOCX of less than one megabyte whose text unpacks to 640 MB."""
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
         archive.writestr("[Content_Types].xml", _CONTENT_TYPES)
@@ -69,7 +69,7 @@ def _docx_bomb() -> bytes:
 
 
 def _png_of(width: int, height: int) -> bytes:
-    """A PNG that announces this size; the rows are one bit a pixel and compress to little."""
+    """Return a PNG that declares this size; its rows of one bit per pixel compress well."""
 
     def chunk(kind: bytes, data: bytes) -> bytes:
         check = struct.pack(">I", zlib.crc32(kind + data))
@@ -106,7 +106,7 @@ def _assert_nothing_left(org: Org, stored: Stored) -> None:
         (lambda: make_png()[:60], "cut.png", "unreadable"),
     ],
 )
-def test_what_cannot_be_read_fails_with_the_reason(
+def test_unreadable_files_fail_with_the_reason(
     org: Org, stored: Stored, work: Work, make: Callable[[], bytes], name: str, code: str
 ) -> None:
     api = org.api("admin")
@@ -150,7 +150,7 @@ def test_an_empty_file_is_refused(org: Org, stored: Stored) -> None:
         (b"MZ" + bytes(range(256)), "a.exe", None, (None, None)),
     ],
 )
-def test_unknown_and_mislabeled_kinds_are_415(
+def test_unknown_and_mislabeled_types_are_415(
     org: Org, stored: Stored, data: bytes, name: str, declared: str | None, expected: Any
 ) -> None:
     answer = upload(org.api("labeler"), data, name, declared)
@@ -181,7 +181,7 @@ def test_unknown_and_mislabeled_kinds_are_415(
         "separator\u2028.txt",
     ],
 )
-def test_odd_names_are_refused(org: Org, stored: Stored, name: str) -> None:
+def test_invalid_names_are_refused(org: Org, stored: Stored, name: str) -> None:
     api = org.api("labeler")
     by_text = api.post("/artifacts", {"name": name, "text": "text"})
     by_form = upload(api, b"text", "a.txt", name=name)
@@ -193,7 +193,7 @@ def test_odd_names_are_refused(org: Org, stored: Stored, name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["a/b.txt", "a\u202eb.txt", "n" * 300 + ".txt", ".."])
-def test_odd_names_of_files_are_refused(org: Org, stored: Stored, name: str) -> None:
+def test_invalid_file_names_are_refused(org: Org, stored: Stored, name: str) -> None:
     answer = upload(org.api("labeler"), b"text", name)
     assert answer.status_code == 422
     assert answer.json["error"]["field"] == "name"
@@ -209,7 +209,7 @@ def test_names_of_every_script_are_kept(org: Org, name: str) -> None:
 
 
 class _Endless(io.RawIOBase):
-    """A request body that goes on for ever, and says how much of it was read."""
+    """An endless request body that records how many bytes of it were read."""
 
     def __init__(self, head: bytes) -> None:
         self.head = head
@@ -227,7 +227,7 @@ class _Endless(io.RawIOBase):
         return len(taken)
 
 
-def test_too_large_a_file_is_refused_while_it_is_read(org: Org, stored: Stored) -> None:
+def test_a_file_that_is_too_large_is_refused_while_it_is_read(org: Org, stored: Stored) -> None:
     head = (
         b'--b\r\nContent-Disposition: form-data; name="file"; filename="a.txt"\r\n'
         b"Content-Type: text/plain\r\n\r\n"
@@ -271,7 +271,7 @@ def test_a_file_over_the_limit_is_413(org: Org, stored: Stored, beyond: int) -> 
         b'--b\r\nContent-Disposition: form-data; name="other"; filename="a"\r\n\r\nx\r\n--b--\r\n',
     ],
 )
-def test_forms_that_are_none_are_422(org: Org, stored: Stored, raw: bytes) -> None:
+def test_malformed_forms_are_422(org: Org, stored: Stored, raw: bytes) -> None:
     answer = org.api("labeler").request(
         "POST", "/artifacts", data=raw, content_type="multipart/form-data; boundary=b"
     )
@@ -279,7 +279,7 @@ def test_forms_that_are_none_are_422(org: Org, stored: Stored, raw: bytes) -> No
     _assert_nothing_left(org, stored)
 
 
-def test_two_files_are_one_too_many(org: Org, stored: Stored) -> None:
+def test_a_form_with_two_files_is_refused(org: Org, stored: Stored) -> None:
     parts = [(io.BytesIO(b"one"), "a.txt"), (io.BytesIO(b"two"), "b.txt")]
     answer = org.api("labeler").request(
         "POST", "/artifacts", data={"file": parts}, content_type="multipart/form-data"

@@ -1,4 +1,4 @@
-"""What a filter finds is acted on in batches, each a transaction of its own."""
+"""Bulk actions by filter run in batches, each in a separate transaction."""
 
 from collections.abc import Callable
 from typing import Any
@@ -29,17 +29,17 @@ def _act(workspace: Workspace, action: str, number: int, **body: Any) -> Any:
     return workspace.org.api("admin").post(f"/artifacts/bulk-{action}", body)
 
 
-def _made(workspace: Workspace, number: int) -> list[UUID]:
+def _create_documents(workspace: Workspace, number: int) -> list[UUID]:
     schema_id = workspace.schema()
     return [workspace.artifact(schema_id) for _ in range(number)]
 
 
-def _archived(workspace: Workspace) -> list[UUID]:
+def _is_archived(workspace: Workspace) -> list[UUID]:
     return [row.id for row in workspace.sql("SELECT id FROM artifacts WHERE archived ORDER BY id")]
 
 
-def _once_found(monkeypatch: pytest.MonkeyPatch, then: Callable[[], Any]) -> None:
-    """Let others act between the filter's search and the first batch."""
+def _run_after_search(monkeypatch: pytest.MonkeyPatch, then: Callable[[], Any]) -> None:
+    """Run `then` between the search by the filter and the first batch."""
     find = bulk.find
 
     def found(*args: Any, **how: Any) -> bulk.MatchedIds:
@@ -50,8 +50,8 @@ def _once_found(monkeypatch: pytest.MonkeyPatch, then: Callable[[], Any]) -> Non
     monkeypatch.setattr(bulk, "find", found)
 
 
-def test_each_batch_is_told_of(workspace: Workspace) -> None:
-    ids = _made(workspace, 8)
+def test_each_batch_emits_an_event(workspace: Workspace) -> None:
+    ids = _create_documents(workspace, 8)
     assert _act(workspace, "archive", 8).json["data"]["succeeded"] == 8
     told = workspace.events("artifacts.archived")
     assert [one["count"] for one in told] == [3, 3, 2]
@@ -64,7 +64,7 @@ def test_a_batch_takes_a_fixed_number_of_statements(
 ) -> None:
     taken = []
     for number in (3, 9):
-        _made(workspace, number)
+        _create_documents(workspace, number)
         with record_statements(app) as found:
             assert _act(workspace, action, number).json["data"]["succeeded"] == number
         taken.append(len(found))
@@ -74,17 +74,17 @@ def test_a_batch_takes_a_fixed_number_of_statements(
 
 
 @pytest.mark.parametrize("action", ["archive", "delete"])
-def test_what_changed_or_went_since_it_was_found_is_left_alone(
+def test_documents_changed_or_deleted_since_the_search_are_left_alone(
     workspace: Workspace, monkeypatch: pytest.MonkeyPatch, action: str
 ) -> None:
-    ids = _made(workspace, 8)
+    ids = _create_documents(workspace, 8)
 
     def others() -> None:
         workspace.sql("DELETE FROM artifacts WHERE id = :id", id=ids[1])
         workspace.sql("UPDATE artifacts SET status = 'in_review' WHERE id = :id", id=ids[6])
         workspace.artifact()
 
-    _once_found(monkeypatch, others)
+    _run_after_search(monkeypatch, others)
     result = _act(workspace, action, 8).json["data"]
     assert (result["matched"], result["succeeded"], result["failed"]) == (8, 6, 2)
     assert [(one["id"], one["ok"], one["code"]) for one in result["outcomes"]] == [
@@ -97,7 +97,7 @@ def test_what_changed_or_went_since_it_was_found_is_left_alone(
     assert len(listed) == 2
 
 
-def _broken_at(monkeypatch: pytest.MonkeyPatch, batch: int) -> None:
+def _fail_at(monkeypatch: pytest.MonkeyPatch, batch: int) -> None:
     calls: list[Any] = []
     archive = updating.archive
 
@@ -110,22 +110,22 @@ def _broken_at(monkeypatch: pytest.MonkeyPatch, batch: int) -> None:
     monkeypatch.setattr(updating, "archive", act)
 
 
-def test_what_breaks_in_the_first_batch_leaves_nothing(
+def test_an_error_in_the_first_batch_changes_nothing(
     workspace: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    _made(workspace, 8)
-    _broken_at(monkeypatch, 1)
+    _create_documents(workspace, 8)
+    _fail_at(monkeypatch, 1)
     answer = _act(workspace, "archive", 8)
     assert (answer.status_code, answer.json["error"]["code"]) == (503, "service_unavailable")
-    assert _archived(workspace) == []
+    assert _is_archived(workspace) == []
     assert workspace.events("artifacts.archived") == []
 
 
-def test_what_breaks_later_tells_what_was_done(
+def test_an_error_in_a_later_batch_reports_what_was_done(
     workspace: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    ids = _made(workspace, 8)
-    _broken_at(monkeypatch, 2)
+    ids = _create_documents(workspace, 8)
+    _fail_at(monkeypatch, 2)
     answer = _act(workspace, "archive", 8)
     assert answer.status_code == 200
     result = answer.json["data"]
@@ -133,7 +133,7 @@ def test_what_breaks_later_tells_what_was_done(
     assert [(one["id"], one["code"]) for one in result["outcomes"]] == [
         (str(one), "service_unavailable") for one in ids[3:6]
     ]
-    assert _archived(workspace) == ids[:3]
+    assert _is_archived(workspace) == ids[:3]
     assert [one["count"] for one in workspace.events("artifacts.archived")] == [3]
     monkeypatch.undo()
     assert _act(workspace, "archive", 5).json["data"]["succeeded"] == 5
@@ -158,7 +158,7 @@ def _entries(workspace: Workspace, document: UUID) -> list[tuple[Any, ...]]:
     ]
 
 
-def test_the_audit_log_tells_of_each_as_of_one(workspace: Workspace) -> None:
+def test_the_audit_log_has_the_same_entries_as_for_single_documents(workspace: Workspace) -> None:
     api, schema_id = workspace.org.api("admin"), workspace.schema()
     one, *many = [workspace.artifact(schema_id) for _ in range(5)]
     for archived in (True, False):
@@ -175,7 +175,7 @@ def test_the_audit_log_tells_of_each_as_of_one(workspace: Workspace) -> None:
         assert _entries(workspace, other) == told
 
 
-def test_one_statement_archives_some_and_takes_others_back(workspace: Workspace) -> None:
+def test_one_statement_archives_and_unarchives_documents(workspace: Workspace) -> None:
     api = workspace.org.api("labeler")
     for number in range(4):
         create_text(api, f"The invoices of {number}", f"{number}.txt")

@@ -1,4 +1,4 @@
-"""Archiving and deleting many documents; the statistics."""
+"""Tests of archiving and deleting many documents, and of the statistics."""
 
 from collections.abc import Callable
 from datetime import timedelta
@@ -29,7 +29,7 @@ def _bulk(org: Org, action: str, by: str = "admin", **body: Any) -> Any:
     return org.api(by).post(f"/artifacts/bulk-{action}", body)
 
 
-def _some(workspace: Workspace, number: int) -> list[str]:
+def _create_documents(workspace: Workspace, number: int) -> list[str]:
     schema_id = workspace.schema()
     return [str(workspace.artifact(schema_id, name=f"{n}.txt")) for n in range(number)]
 
@@ -41,10 +41,10 @@ def _archived(workspace: Workspace) -> set[str]:
     return {str(row.id) for row in rows}
 
 
-def test_documents_are_archived_by_id_with_an_outcome_each(
+def test_documents_are_archived_by_id_with_one_outcome_each(
     workspace: Workspace, other_org: Org
 ) -> None:
-    ids = _some(workspace, 3)
+    ids = _create_documents(workspace, 3)
     workspace.org.api("labeler").post(f"/artifacts/{ids[0]}/claim")
     foreign, absent = str(Workspace(other_org).artifact()), str(uuid7())
     answer = _bulk(workspace.org, "archive", artifact_ids=[ids[1], foreign, ids[0], ids[1], absent])
@@ -69,7 +69,7 @@ def test_documents_are_archived_by_id_with_an_outcome_each(
     )
 
 
-def test_documents_are_taken_back_with_the_state_of_their_label_sets(workspace: Workspace) -> None:
+def test_unarchived_documents_get_the_status_of_their_tag_sets(workspace: Workspace) -> None:
     sent = workspace.submitted()
     ids = [sent["artifact_id"], str(workspace.artifact())]
     _bulk(workspace.org, "archive", artifact_ids=ids)
@@ -84,7 +84,7 @@ def test_documents_are_taken_back_with_the_state_of_their_label_sets(workspace: 
     assert (document["status"], document["revision"]) == ("ready", 3)
 
 
-def test_documents_are_deleted_by_id_and_their_files_follow(
+def test_documents_are_deleted_by_id_and_then_their_files(
     workspace: Workspace, stored: Stored, work: Work
 ) -> None:
     api = workspace.org.api("admin")
@@ -105,7 +105,7 @@ def test_documents_are_deleted_by_id_and_their_files_follow(
 
 
 @pytest.mark.parametrize("action", ACTIONS)
-def test_a_filter_acts_on_all_it_finds(
+def test_a_filter_changes_all_matching_documents(
     workspace: Workspace, action: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("app.kit.bulk.BATCH", 3)
@@ -121,8 +121,8 @@ def test_a_filter_acts_on_all_it_finds(
 
 
 @pytest.mark.parametrize("action", ACTIONS)
-def test_another_count_than_expected_changes_nothing(workspace: Workspace, action: str) -> None:
-    _some(workspace, 3)
+def test_an_unexpected_count_changes_nothing(workspace: Workspace, action: str) -> None:
+    _create_documents(workspace, 3)
     for expected in (0, 2, 4):
         answer = _bulk(workspace.org, action, filter={}, expected_count=expected)
         assert answer.status_code == 409
@@ -144,8 +144,8 @@ def test_a_search_selects_documents(workspace: Workspace) -> None:
 
 
 @pytest.mark.parametrize("gold", [True, "true"])
-def test_a_filter_in_a_body_takes_a_boolean_as_json_has_it(workspace: Workspace, gold: Any) -> None:
-    marked, other = _some(workspace, 2)
+def test_a_filter_in_a_body_accepts_a_json_boolean(workspace: Workspace, gold: Any) -> None:
+    marked, other = _create_documents(workspace, 2)
     assert (
         workspace.org.api("admin").patch(f"/artifacts/{marked}", {"gold": True}).status_code == 200
     )
@@ -170,21 +170,23 @@ def test_a_filter_in_a_body_takes_a_boolean_as_json_has_it(workspace: Workspace,
     ],
     ids=["nothing", "no id", "too many", "both", "no count", "state", "unknown", "count alone"],
 )
-def test_a_selection_that_does_not_fit_is_422(org: Org, action: str, body: dict[str, Any]) -> None:
+def test_an_invalid_selection_is_422(org: Org, action: str, body: dict[str, Any]) -> None:
     answer = _bulk(org, action, **body)
     assert answer.status_code == 422
     assert answer.json["error"]["code"] == "unprocessable"
 
 
 @pytest.mark.parametrize("action", ACTIONS)
-def test_only_admins_act_on_many(org: Org, action: str) -> None:
+def test_only_admins_use_bulk_actions(org: Org, action: str) -> None:
     for role in ("reviewer", "labeler", "viewer"):
         answer = _bulk(org, action, role, artifact_ids=[])
         assert answer.json["error"]["code"] == "insufficient_role"
 
 
 @pytest.mark.parametrize(("action", "most"), [("archive", 7), ("delete", 6)])
-def test_a_thousand_take_few_statements(org: Org, app: Flask, action: str, most: int) -> None:
+def test_a_thousand_documents_take_few_statements(
+    org: Org, app: Flask, action: str, most: int
+) -> None:
     made = make_labeled(org, 1000, texts=False)
     listed = org.api("viewer").get("/artifacts?page_size=1000").json["data"]
     ids = [document["id"] for document in listed]
@@ -209,7 +211,7 @@ def test_documents_of_many_pages_are_deleted_a_few_at_a_time(
 
 
 def test_a_member_of_another_organization_finds_nothing(org: Org, other_org: Org) -> None:
-    ids = _some(Workspace(other_org), 2)
+    ids = _create_documents(Workspace(other_org), 2)
     for action in ACTIONS:
         assert _bulk(org, action, artifact_ids=ids).json["data"]["failed"] == 2
         answer = _bulk(org, action, filter={"archived": "any"}, expected_count=0)
@@ -223,7 +225,7 @@ def _stats(org: Org, query: str = "") -> dict[str, Any]:
     return dict(answer.json["data"])
 
 
-def _states(**of: int) -> dict[str, int]:
+def _list_statuses(**of: int) -> dict[str, int]:
     states = ("processing", "ready", "in_progress", "in_review", "done", "failed")
     return {**dict.fromkeys(states, 0), **of}
 
@@ -250,7 +252,7 @@ def test_statistics_count_by_state_schema_and_age(workspace: Workspace, other_or
     by_schema = found.pop("by_schema")
     assert found == {
         "total": 7,
-        "by_status": _states(ready=2, in_progress=2, in_review=1, done=1, failed=1),
+        "by_status": _list_statuses(ready=2, in_progress=2, in_review=1, done=1, failed=1),
         "by_age": {"under_1_day": 2, "under_1_week": 1, "under_1_month": 1, "older": 1},
         "open": 5,
         "overdue": 1,
@@ -264,7 +266,7 @@ def test_statistics_count_by_state_schema_and_age(workspace: Workspace, other_or
         (str(second), "Invoices", 3, 1),
         (None, None, 1, 0),
     ]
-    assert by_schema[0]["by_status"] == _states(ready=1, in_progress=1, done=1)
+    assert by_schema[0]["by_status"] == _list_statuses(ready=1, in_progress=1, done=1)
     assert _stats(workspace.org, f"schema_id={second}")["total"] == 3
     assert _stats(workspace.org, f"schema_id={uuid7()}")["by_schema"] == []
     week = (now - timedelta(days=7)).strftime("%Y-%m-%dT%H:%M:%SZ")
@@ -273,12 +275,12 @@ def test_statistics_count_by_state_schema_and_age(workspace: Workspace, other_or
 
 
 def test_statistics_are_one_statement(workspace: Workspace, app: Flask) -> None:
-    _some(workspace, 3)
+    _create_documents(workspace, 3)
     with record_statements(app) as found:
         assert _stats(workspace.org)["total"] == 3
     assert len(found) == 1, found
 
 
 @pytest.mark.parametrize("query", ["schema_id=x", "created_after=today", "status=ready"])
-def test_a_filter_of_statistics_that_does_not_fit_is_422(org: Org, query: str) -> None:
+def test_an_invalid_filter_of_statistics_is_422(org: Org, query: str) -> None:
     assert org.api("viewer").get(f"/artifacts/stats?{query}").status_code == 422

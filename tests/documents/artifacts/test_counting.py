@@ -1,4 +1,4 @@
-"""Statistics of a period count overdue documents by day and at the edges of days exactly."""
+"""Statistics of a period count overdue documents exactly, by day and at the edges of days."""
 
 from datetime import datetime, timedelta
 from itertools import product

@@ -1,4 +1,4 @@
-"""Taking documents in, as text and as files."""
+"""Tests of creating documents from text and from files."""
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -29,7 +29,7 @@ def _events(org: Org, name: str) -> list[dict[str, Any]]:
         return list(db.session().execute(statement).scalars())
 
 
-def test_text_is_ready_at_once(org: Org, stored: Stored) -> None:
+def test_text_is_ready_immediately(org: Org, stored: Stored) -> None:
     api = org.api("labeler")
     answer = api.post("/artifacts", {"name": "a.txt", "text": TEXT})
     assert answer.status_code == 201
@@ -86,7 +86,7 @@ def test_text_is_ready_at_once(org: Org, stored: Stored) -> None:
     ]
 
 
-def test_every_member_is_kept(org: Org) -> None:
+def test_every_property_is_stored(org: Org) -> None:
     schema = org.api("admin").post("/schemas", {"name": "S"}).json["data"]
     members: dict[str, Any] = {
         "schema_id": schema["id"],
@@ -133,13 +133,13 @@ def test_a_file_is_read_by_a_job(org: Org, stored: Stored, work: Callable[[], No
     assert text["length"] == len(text["text"]) == read["text_length"]
 
 
-def test_the_files_own_name_is_taken_where_none_is_given(org: Org) -> None:
+def test_the_file_name_is_the_default_name(org: Org) -> None:
     answer = upload(org.api("labeler"), b"some text", "Überweisung 3.txt")
     assert answer.json["data"]["name"] == "Überweisung 3.txt"
     assert answer.json["data"]["media_type"] == "text/plain"
 
 
-def test_the_same_content_is_held_once(
+def test_the_same_content_is_stored_once(
     org: Org, other_org: Org, stored: Stored, work: Callable[[], None]
 ) -> None:
     first = create_text(org.api("labeler"), TEXT)
@@ -156,7 +156,7 @@ def test_the_same_content_is_held_once(
     assert create_text(other_org.api("labeler"), TEXT)["id"] != first["id"]
 
 
-def test_of_many_uploads_of_one_content_exactly_one_is_taken(org: Org, stored: Stored) -> None:
+def test_only_one_of_many_uploads_of_a_content_is_accepted(org: Org, stored: Stored) -> None:
     apis = [org.api("labeler") for _ in range(4)]
 
     def send(number: int) -> int:
@@ -171,7 +171,9 @@ def test_of_many_uploads_of_one_content_exactly_one_is_taken(org: Org, stored: S
     assert org.api("viewer").get("/artifacts").json["meta"]["total"] == 1
 
 
-def test_the_schema_must_be_the_organizations(org: Org, other_org: Org, stored: Stored) -> None:
+def test_the_schema_must_belong_to_the_organization(
+    org: Org, other_org: Org, stored: Stored
+) -> None:
     foreign = other_org.api("admin").post("/schemas", {"name": "S"}).json["data"]["id"]
     answers = []
     for schema_id in (foreign, str(uuid7())):
@@ -203,9 +205,7 @@ def test_the_schema_must_be_the_organizations(org: Org, other_org: Org, stored: 
         ({"status": "done"}, "status"),
     ],
 )
-def test_a_body_that_does_not_fit_is_422(
-    org: Org, stored: Stored, body: dict[str, Any], field: str
-) -> None:
+def test_an_invalid_body_is_422(org: Org, stored: Stored, body: dict[str, Any], field: str) -> None:
     whole = body if field in ("name", "text") else {"name": "a", "text": "a", **body}
     if body.get("text") == "a\x00b":
         whole = {"name": "a", **body}
@@ -227,9 +227,7 @@ def test_a_body_that_does_not_fit_is_422(
         ({"text": "x"}, "text"),
     ],
 )
-def test_a_form_that_does_not_fit_is_422(
-    org: Org, stored: Stored, form: dict[str, str], field: str
-) -> None:
+def test_an_invalid_form_is_422(org: Org, stored: Stored, form: dict[str, str], field: str) -> None:
     answer = upload(org.api("labeler"), b"text", "a.txt", **form)
     assert answer.status_code == 422
     assert answer.json["error"]["field"] == field
@@ -237,7 +235,7 @@ def test_a_form_that_does_not_fit_is_422(
 
 
 @pytest.mark.parametrize("text", ["", " \n\t\u2003"])
-def test_text_must_hold_some(org: Org, stored: Stored, text: str) -> None:
+def test_text_must_not_be_empty(org: Org, stored: Stored, text: str) -> None:
     answer = org.api("labeler").post("/artifacts", {"name": "a", "text": text})
     assert answer.status_code == 400
     assert answer.json["error"]["code"] == "validation_error"
@@ -285,7 +283,7 @@ def test_creating_reading_and_listing_take_few_statements(org: Org) -> None:
     assert listed <= 3
 
 
-def test_times_are_those_of_the_creation(org: Org) -> None:
+def test_timestamps_are_the_creation_time(org: Org) -> None:
     before = datetime.now(UTC)
     document = create_text(org.api("labeler"), TEXT)
     assert before <= datetime.fromisoformat(document["created_at"]) <= datetime.now(UTC)

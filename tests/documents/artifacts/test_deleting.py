@@ -1,4 +1,4 @@
-"""Deleting documents, their files, and files that nobody has."""
+"""Tests of deleting documents, their files, and files that belong to no document."""
 
 import os
 import time
@@ -44,7 +44,7 @@ def _sweep(org: Org) -> int:
 
 
 def _age(key: str, hours: float) -> None:
-    """Make a stored file look as if it were written so long ago."""
+    """Set the modification time of a stored file to some hours ago."""
     path = Path(container.settings().storage_url.removeprefix("file://"), key)
     then = time.time() - hours * 3600
     os.utime(path, (then, then))
@@ -55,7 +55,7 @@ def _write(key: str, data: bytes = b"stray") -> str:
     return key
 
 
-def test_rows_go_at_once_and_files_follow(org: Org, stored: Stored, work: Work) -> None:
+def test_rows_are_deleted_immediately_and_files_later(org: Org, stored: Stored, work: Work) -> None:
     api = org.api("admin")
     document = upload(api, make_pdf("Lease"), "lease.pdf").json["data"]
     work()
@@ -72,7 +72,7 @@ def test_rows_go_at_once_and_files_follow(org: Org, stored: Stored, work: Work) 
     assert stored() == []
 
 
-def test_labels_go_with_their_document(org: Org, work: Work) -> None:
+def test_tag_sets_are_deleted_with_their_document(org: Org, work: Work) -> None:
     api = org.api("admin")
     fields = [{"key": "a", "type": "text"}]
     schema = api.post("/schemas", {"name": "S", "fields": fields}).json["data"]["id"]
@@ -85,7 +85,7 @@ def test_labels_go_with_their_document(org: Org, work: Work) -> None:
     assert _rows(org) == 0
 
 
-def test_the_revision_that_is_named_must_be_the_current_one(org: Org) -> None:
+def test_the_revision_must_be_current(org: Org) -> None:
     path = f"/artifacts/{create_text(org.api('labeler'), 'text')['id']}"
     answer = org.api("admin").delete(path, headers={"If-Match": '"7"'})
     assert answer.status_code == 409
@@ -101,7 +101,9 @@ def test_another_organizations_document_cannot_be_deleted(org: Org, other_org: O
     assert other_org.api("viewer").get(path).status_code == 200
 
 
-def test_content_that_came_again_before_the_job_stays(org: Org, stored: Stored, work: Work) -> None:
+def test_content_uploaded_again_before_the_job_is_kept(
+    org: Org, stored: Stored, work: Work
+) -> None:
     api = org.api("admin")
     first = create_text(api, "the same")
     api.delete(f"/artifacts/{first['id']}")
@@ -111,7 +113,7 @@ def test_content_that_came_again_before_the_job_stays(org: Org, stored: Stored, 
     assert api.get(f"/artifacts/{second['id']}/content").data == b"the same"
 
 
-def test_deleting_and_uploading_at_once_loses_nothing(org: Org, work: Work) -> None:
+def test_concurrent_deletion_and_upload_lose_nothing(org: Org, work: Work) -> None:
     """The job that deletes the file races with an upload of its content."""
     for turn in range(12):
         content = f"content {turn}"
@@ -133,8 +135,8 @@ def test_deleting_and_uploading_at_once_loses_nothing(org: Org, work: Work) -> N
         assert download.data == content.encode()
 
 
-def test_whoever_handles_a_content_waits_for_the_other(org: Org) -> None:
-    """The lock is what the race above rests on: held by one, it holds up the other."""
+def test_changes_of_the_same_content_wait_for_each_other(org: Org) -> None:
+    """The lock serializes the upload and the deletion in the race above."""
     digest = "ab" * 32
     with org.app.app_context(), tenancy.organization(org.id):
         creating.lock_content(digest)
@@ -166,10 +168,10 @@ def test_a_failure_after_the_file_was_stored_removes_it(
     assert _rows(org) == 0
 
 
-def test_a_request_whose_session_died_leaves_anothers_file_alone(
+def test_a_request_that_lost_its_session_keeps_the_file_of_another(
     org: Org, stored: Stored, postgres: EmbeddedPostgres, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """With its session the first request loses the lock, and a second takes the same content."""
+    """The first request loses its session and lock; a second request stores the same content."""
     insert, answers = creation._insert, []
 
     def lose(*args: Any, **members: Any) -> None:
@@ -198,7 +200,7 @@ def test_a_request_whose_session_died_leaves_anothers_file_alone(
     assert download.data == b"the same bytes"
 
 
-def test_the_sweep_takes_old_strays_and_nothing_else(org: Org, stored: Stored) -> None:
+def test_the_sweep_deletes_only_old_stray_files(org: Org, stored: Stored) -> None:
     kept = create_text(org.api("labeler"), "kept")
     own = blob_key(org.id, kept["sha256"])
     _age(own, hours=1000)
@@ -219,8 +221,10 @@ def test_the_sweep_takes_old_strays_and_nothing_else(org: Org, stored: Stored) -
     assert not container.current().storage.exists(staged)
 
 
-def test_the_sweep_knows_whose_content_it_is(org: Org, other_org: Org, stored: Stored) -> None:
-    """What one organization has is no reason to keep another's copy, nor to delete one's own."""
+def test_the_sweep_compares_contents_by_organization(
+    org: Org, other_org: Org, stored: Stored
+) -> None:
+    """An organization's document does not protect a stray copy in another organization."""
     document = create_text(other_org.api("labeler"), "theirs")
     theirs = blob_key(other_org.id, document["sha256"])
     copy = _write(blob_key(org.id, document["sha256"]))
@@ -231,7 +235,7 @@ def test_the_sweep_knows_whose_content_it_is(org: Org, other_org: Org, stored: S
     assert container.current().storage.exists(theirs)
 
 
-def test_the_jobs_do_it(org: Org, stored: Stored, work: Work) -> None:
+def test_the_jobs_delete_stray_files(org: Org, stored: Stored, work: Work) -> None:
     stray = _write(blob_key(org.id, "ee" * 32))
     _age(stray, hours=2)
     document = create_text(org.api("labeler"), "text")

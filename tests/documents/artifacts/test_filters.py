@@ -1,4 +1,4 @@
-"""What managers look for: whose documents are, and when they are due; in lists and in bulk."""
+"""Filters by assignee and due date, in lists and in bulk actions."""
 
 from datetime import timedelta
 from typing import Any
@@ -38,7 +38,7 @@ def _assign(workspace: Workspace, artifact_id: str, to: str) -> None:
     assert answer.status_code == 200, answer.json
 
 
-def test_whether_anybody_is_assigned(workspace: Workspace) -> None:
+def test_filter_by_assignment(workspace: Workspace) -> None:
     schema = str(workspace.schema())
     mine, team_s, _ = (_document(workspace, name, schema_id=schema) for name in ("a", "b", "c"))
     _assign(workspace, mine, "labeler")
@@ -53,7 +53,7 @@ def test_whether_anybody_is_assigned(workspace: Workspace) -> None:
     assert _names(workspace.org, "assigned=false") == ["c", "a"]
 
 
-def test_when_they_are_due(workspace: Workspace, other_org: Org) -> None:
+def test_filter_by_due_time(workspace: Workspace, other_org: Org) -> None:
     _document(workspace, "early", due_at=EARLY)
     _document(workspace, "late", due_at="2026-03-02t09:00:00+01:00")
     _document(workspace, "never")
@@ -66,14 +66,14 @@ def test_when_they_are_due(workspace: Workspace, other_org: Org) -> None:
 
 
 @pytest.mark.parametrize("query", ["assigned=1", "assigned=", "due_after=today", "due_before=2026"])
-def test_a_filter_that_does_not_fit_is_422(org: Org, query: str) -> None:
+def test_an_invalid_filter_is_422(org: Org, query: str) -> None:
     answer = org.api("viewer").get(f"/artifacts?{query}")
     assert answer.status_code == 422
     assert answer.json["error"]["field"] == query.partition("=")[0]
 
 
 @pytest.mark.parametrize("action", ["archive", "delete"])
-def test_what_is_late_and_in_nobody_s_hands_in_bulk(workspace: Workspace, action: str) -> None:
+def test_overdue_and_unassigned_documents_in_bulk(workspace: Workspace, action: str) -> None:
     schema, now = workspace.schema(), db.utc_now()
     late, soon = now - timedelta(days=1), now + timedelta(days=1)
     nobody_s, somebody_s = (str(workspace.artifact(schema, due_at=late)) for _ in range(2))
@@ -89,7 +89,7 @@ def test_what_is_late_and_in_nobody_s_hands_in_bulk(workspace: Workspace, action
     assert nobody_s not in left
 
 
-def test_what_somebody_was_given_meanwhile_is_not_given_to_another(
+def test_documents_assigned_meanwhile_are_not_reassigned(
     workspace: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(bulk, "BATCH", 2)

@@ -1,4 +1,4 @@
-"""A text in the form that takes files too, for clients that know one type of body only."""
+"""A text can be sent in a form, for clients that use one type of body for files and texts."""
 
 import io
 from typing import Any

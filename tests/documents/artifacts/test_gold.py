@@ -10,12 +10,12 @@ from tests.factories.workspace import Workspace
 
 @pytest.fixture
 def workspace(org: Org) -> Workspace:
-    """Documents and tag sets of an organization."""
+    """Return the workspace of the organization."""
     return Workspace(org)
 
 
 def _documents(workspace: Workspace, by: str, **marks: Any) -> list[dict[str, Any]]:
-    """What every answer with the document says to somebody."""
+    """Return the document from every response that contains it."""
     api = workspace.org.api(by)
     artifact_id = workspace.artifact(gold=True, **marks)
     answers = [api.get(f"/artifacts/{artifact_id}"), api.get("/artifacts")]

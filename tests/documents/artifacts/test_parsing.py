@@ -1,4 +1,4 @@
-"""The job that reads files: once, page by page, and never without an end."""
+"""The parsing job reads files once, page by page, and always ends."""
 
 import io
 from collections.abc import Callable
@@ -23,8 +23,8 @@ from tests.factories import Org, run_jobs_of
 Work = Callable[[], None]
 
 
-def _nothing() -> None:
-    """A checkpoint that only commits."""
+def _do_nothing() -> None:
+    """Do nothing, as a checkpoint that only commits."""
     db.session().commit()
 
 
@@ -35,7 +35,7 @@ def _upload(org: Org, data: bytes, name: str) -> dict[str, Any]:
     return found
 
 
-def _parse(org: Org, artifact_id: str, checkpoint: Callable[[], None] = _nothing) -> None:
+def _parse(org: Org, artifact_id: str, checkpoint: Callable[[], None] = _do_nothing) -> None:
     with org.app.app_context(), tenancy.organization(org.id), db.transaction():
         service.parse(UUID(artifact_id), checkpoint)
 
@@ -71,7 +71,7 @@ def _get(org: Org, artifact_id: str) -> dict[str, Any]:
         (make_png(), "a.png", "image/png", []),
     ],
 )  # fmt: skip
-def test_every_kind_is_read(
+def test_every_type_is_read(
     org: Org, work: Work, data: bytes, name: str, media_type: str, words: list[str] | None
 ) -> None:
     artifact_id = _upload(org, data, name)["id"]
@@ -90,7 +90,7 @@ def test_every_kind_is_read(
     assert org.api("viewer").get(f"/artifacts/{artifact_id}/content").data == data
 
 
-def test_a_text_layer_is_shown_as_far_as_it_is_known(org: Org, work: Work) -> None:
+def test_a_text_layer_is_shown_if_it_is_known(org: Org, work: Work) -> None:
     pages = make_pdf("", "")
     artifact_id = _upload(org, pages, "blank.pdf")["id"]
     assert _get(org, artifact_id)["has_text_layer"] is None
@@ -155,14 +155,14 @@ def test_running_twice_changes_nothing(org: Org) -> None:
     assert _events(org, "artifact.ingested") == 1
 
 
-def test_a_run_after_one_that_died_half_way_starts_anew(
+def test_a_run_after_an_interrupted_run_starts_again(
     org: Org, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(parsing, "_BATCH_PAGES", 2)
     artifact_id = _upload(org, make_pdf("one", "two", "three", "four", "five"), "a.pdf")["id"]
     calls = 0
 
-    def dies_at_the_third() -> None:
+    def fail_at_the_third() -> None:
         nonlocal calls
         calls += 1
         if calls == 3:
@@ -170,7 +170,7 @@ def test_a_run_after_one_that_died_half_way_starts_anew(
         db.session().commit()
 
     with pytest.raises(handlers.LostLease):
-        _parse(org, artifact_id, dies_at_the_third)
+        _parse(org, artifact_id, fail_at_the_third)
     assert _page_numbers(org, artifact_id) == [1, 2]
     assert _get(org, artifact_id)["status"] == "processing"
     _parse(org, artifact_id)
@@ -179,7 +179,7 @@ def test_a_run_after_one_that_died_half_way_starts_anew(
     assert _events(org, "artifact.ingested") == 1
 
 
-def test_a_failure_takes_back_the_pages_that_were_read(
+def test_a_failure_deletes_the_pages_that_were_read(
     org: Org, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(parsing, "_BATCH_PAGES", 1)
@@ -207,7 +207,7 @@ def test_a_document_deleted_meanwhile_ends_the_job(org: Org, work: Work) -> None
         assert left.scalar_one() == 0
 
 
-def test_a_worker_that_dies_each_time_fails_the_document(org: Org) -> None:
+def test_a_worker_that_crashes_each_time_fails_the_document(org: Org) -> None:
     artifact_id = _upload(org, make_pdf("one"), "a.pdf")["id"]
     _update_parse_job(org, f"interruptions = {runs.MAX_INTERRUPTIONS}")
     run_jobs_of(org, "documents")
@@ -215,7 +215,7 @@ def test_a_worker_that_dies_each_time_fails_the_document(org: Org) -> None:
     assert (document["status"], document["failure"]["code"]) == ("failed", "crashed")
 
 
-def test_a_missing_file_is_waited_for_and_given_up_after_a_day(org: Org) -> None:
+def test_a_missing_file_fails_the_document_after_a_day(org: Org) -> None:
     document = _upload(org, make_pdf("one"), "a.pdf")
     container.current().storage.delete(blob_key(org.id, document["sha256"]))
     for _ in range(handlers.HANDLERS["artifacts.parse"].max_attempts + 1):
@@ -249,7 +249,7 @@ def test_pages_are_written_in_batches(org: Org, monkeypatch: pytest.MonkeyPatch)
     assert _page_numbers(org, artifact_id) == list(range(1, 36))
 
 
-def test_giving_up_touches_only_what_is_being_read(org: Org) -> None:
+def test_only_documents_being_read_are_marked_as_failed(org: Org) -> None:
     artifact_id = _upload(org, b"some text", "a.txt")["id"]
     _parse(org, artifact_id)
     with org.app.app_context(), tenancy.organization(org.id), db.transaction():
@@ -257,7 +257,7 @@ def test_giving_up_touches_only_what_is_being_read(org: Org) -> None:
     assert _get(org, artifact_id)["status"] == "ready"
 
 
-def test_a_child_that_crashes_costs_its_document_alone(
+def test_a_crashing_child_fails_only_its_document(
     org: Org, work: Work, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def crash(*_: Any) -> None:

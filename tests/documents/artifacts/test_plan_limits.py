@@ -57,7 +57,7 @@ def test_a_refusal_can_be_repeated_with_the_same_key(org: Org) -> None:
         assert api.post("/artifacts", json=body, headers=headers).status_code == 201
 
 
-def test_attachments_that_do_not_fit_are_left_out(org: Org) -> None:
+def test_attachments_beyond_the_limit_are_left_out(org: Org) -> None:
     mail = EmailMessage()
     mail["From"], mail["To"], mail["Subject"] = "a@b.example", "c@d.example", "Invoices"
     mail.set_content("See the attachments.")
@@ -74,7 +74,7 @@ def test_attachments_that_do_not_fit_are_left_out(org: Org) -> None:
     assert find_usage_differences(org) == []
 
 
-def test_changes_of_a_document_need_no_room(org: Org) -> None:
+def test_changes_of_a_document_are_not_limited(org: Org) -> None:
     artifact = create_text(org.api("labeler"), "Some text")["id"]
     set_plan(org, "free", {"documents_per_month": 0, "stored_bytes": 0})
     path = f"/artifacts/{artifact}"

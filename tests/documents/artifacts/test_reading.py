@@ -37,7 +37,7 @@ def _names(org: Org, query: str) -> list[str]:
     return [document["name"] for document in answer.json["data"]]
 
 
-def test_the_list_is_filtered_by_every_member(org: Org, other_org: Org) -> None:
+def test_the_list_is_filtered_by_every_property(org: Org, other_org: Org) -> None:
     api = org.api("labeler")
     create_text(other_org.api("labeler"), "foreign")
     schema = org.api("admin").post("/schemas", {"name": "S"}).json["data"]["id"]
@@ -77,7 +77,7 @@ def test_the_list_is_filtered_by_every_member(org: Org, other_org: Org) -> None:
 @pytest.mark.parametrize(
     "query", ["status=gone", "gold=1", "archived=yes", "schema_id=x", "q=", "assignee=me"]
 )
-def test_a_filter_that_does_not_fit_is_422(org: Org, query: str) -> None:
+def test_an_invalid_filter_is_422(org: Org, query: str) -> None:
     answer = org.api("viewer").get(f"/artifacts?{query}")
     assert answer.status_code == 422
     assert answer.json["error"]["field"].startswith(query.partition("=")[0])
@@ -131,13 +131,13 @@ def test_search_finds_words_of_name_and_text(org: Org, other_org: Org, work: Wor
     ],
     ids=["hyphens", "addresses", "han", "one long word", "numbers"],
 )  # fmt: skip
-def test_no_text_is_too_much_to_search(org: Org, text: str) -> None:
+def test_any_text_can_be_searched(org: Org, text: str) -> None:
     assert len(text.encode()) > SEARCHED_BYTES
     create_text(org.api("labeler"), text, "findable.txt")
     assert _names(org, "q=findable.txt") == ["findable.txt"]
 
 
-def test_content_is_the_very_bytes(org: Org, work: Work) -> None:
+def test_content_is_the_original_bytes(org: Org, work: Work) -> None:
     data = make_pdf("Lease")
     path = f"/artifacts/{upload(org.api('labeler'), data, 'lease ü.pdf').json['data']['id']}"
     api = org.api("viewer")
@@ -160,7 +160,7 @@ def test_content_is_the_very_bytes(org: Org, work: Work) -> None:
     assert api.get(f"{path}/content", headers={"If-None-Match": tag}).status_code == 304
 
 
-def test_a_file_that_is_gone_is_not_found(org: Org) -> None:
+def test_a_missing_file_is_not_found(org: Org) -> None:
     document = create_text(org.api("labeler"), "text")
     container.current().storage.delete(blob_key(org.id, document["sha256"]))
     answer = org.api("viewer").get(f"/artifacts/{document['id']}/content")
@@ -219,7 +219,7 @@ def test_words_of_a_pdf_have_boxes_on_its_pages(org: Org, work: Work) -> None:
 
 
 @pytest.mark.parametrize("form", ["png", "jpeg", "webp"])
-def test_a_page_is_drawn_once_and_kept(
+def test_a_page_is_rendered_once_and_cached(
     org: Org, stored: Stored, work: Work, form: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     answer = upload(org.api("labeler"), make_pdf("Lease", "Second"), "lease.pdf")
@@ -242,7 +242,7 @@ def test_a_page_is_drawn_once_and_kept(
     assert part.data == drawn.data[1:4]
 
 
-def test_odd_widths_are_drawn_but_not_kept(org: Org, stored: Stored) -> None:
+def test_other_widths_are_rendered_but_not_cached(org: Org, stored: Stored) -> None:
     document = create_text(org.api("labeler"), "Some text")
     answer = org.api("viewer").get(f"/artifacts/{document['id']}/pages/1/image?width=123")
     with Image.open(io.BytesIO(answer.data)) as image:
@@ -250,7 +250,7 @@ def test_odd_widths_are_drawn_but_not_kept(org: Org, stored: Stored) -> None:
     assert len(stored()) == 1
 
 
-def test_pages_that_are_not_there_are_not_found(org: Org) -> None:
+def test_missing_pages_are_not_found(org: Org) -> None:
     document = create_text(org.api("labeler"), "Some text")
     api, path = org.api("viewer"), f"/artifacts/{document['id']}/pages"
     for number in ("0", "2", "999999999", "-1", "x", "1.0"):
@@ -268,17 +268,17 @@ def test_an_image_that_would_be_too_large_is_refused(org: Org, work: Work) -> No
     assert refused.json["error"]["field"] == "width"
 
 
-def test_only_so_many_pages_are_rendered_at_once(org: Org) -> None:
+def test_the_number_of_concurrent_renderings_is_limited(org: Org) -> None:
     document = create_text(org.api("labeler"), "Some text")
     path = f"/artifacts/{document['id']}/pages/1/image"
     cached = org.api("viewer").get(f"{path}?width=200")
-    for _ in range(images.RENDERINGS_AT_ONCE):
+    for _ in range(images.MAX_CONCURRENT_RENDERINGS):
         assert images._rendering.acquire(timeout=5)
     try:
         answer = org.api("viewer").get(path)
         assert org.api("viewer").get(f"{path}?width=200").data == cached.data
     finally:
-        for _ in range(images.RENDERINGS_AT_ONCE):
+        for _ in range(images.MAX_CONCURRENT_RENDERINGS):
             images._rendering.release()
     assert answer.status_code == 503
     assert answer.json["error"]["code"] == "service_unavailable"
@@ -304,7 +304,9 @@ def test_an_image_waits_for_a_process_that_renders_it(
 
 
 @pytest.mark.parametrize("what", ["", "/content", "/text", "/pages", "/pages/1/image"])
-def test_another_organizations_document_is_not_there(org: Org, other_org: Org, what: str) -> None:
+def test_a_document_of_another_organization_is_not_found(
+    org: Org, other_org: Org, what: str
+) -> None:
     document = create_text(other_org.api("labeler"), "text")
     absent = org.api("viewer").get(f"/artifacts/{uuid7()}{what}")
     assert absent.status_code == 404

@@ -1,4 +1,4 @@
-"""Documents whose pages are images: their text is recognized by a job of its own."""
+"""A separate job recognizes the text of documents whose pages are images."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -40,7 +40,7 @@ def _set_ocr(monkeypatch: pytest.MonkeyPatch, *, on: bool) -> None:
 
 
 @pytest.fixture(autouse=True)
-def _on(monkeypatch: pytest.MonkeyPatch) -> None:
+def _enable_ocr(monkeypatch: pytest.MonkeyPatch) -> None:
     _set_ocr(monkeypatch, on=True)
 
 
@@ -75,7 +75,7 @@ def _get(org: Org, artifact_id: str) -> dict[str, Any]:
 
 
 def _read(org: Org, artifact_id: str) -> tuple[str, list[dict[str, Any]]]:
-    """Return the text and the pages, whose words must be where they say."""
+    """Return the text and the pages, and check that the offsets of all words are correct."""
     read = org.api("viewer").get(f"/artifacts/{artifact_id}/text").json["data"]["text"]
     pages = org.api("viewer").get(f"/artifacts/{artifact_id}/pages").json["data"]
     for page in pages:
@@ -172,7 +172,7 @@ def test_pages_with_a_small_picture_or_many_words_are_no_scans(
     assert recognized == []
 
 
-def test_when_it_is_off_scans_say_so(
+def test_scans_show_that_recognition_is_off(
     org: Org, recognized: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     _set_ocr(monkeypatch, on=False)
@@ -186,7 +186,7 @@ def test_when_it_is_off_scans_say_so(
     assert (_get(org, artifact_id)["ocr"], recognized) == ("done", [1])
 
 
-def test_turning_it_off_lets_waiting_documents_go(
+def test_turning_recognition_off_releases_pending_documents(
     org: Org, recognized: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     artifact_id = _upload(org, make_mixed_pdf("Text", draw_scan()), "mixed.pdf")
@@ -199,7 +199,7 @@ def test_turning_it_off_lets_waiting_documents_go(
     assert recognized == []
 
 
-def test_a_page_that_cannot_be_recognized_does_not_keep_the_others(
+def test_a_page_that_cannot_be_recognized_does_not_block_other_pages(
     org: Org, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def recognize(_path: object, _type: str, number: int, **_size: float) -> RecognizedPage:
@@ -215,7 +215,7 @@ def test_a_page_that_cannot_be_recognized_does_not_keep_the_others(
     assert _read(org, artifact_id)[0] == "\fNet 12.50"
 
 
-def test_a_run_that_is_killed_goes_on_with_the_next_page(org: Org, recognized: list[int]) -> None:
+def test_an_interrupted_run_continues_with_the_next_page(org: Org, recognized: list[int]) -> None:
     artifact_id = _upload(org, make_mixed_pdf(*[draw_scan()] * 3), "scan.pdf")
     run_jobs_of(org, "documents")
 
@@ -237,7 +237,7 @@ def test_a_run_that_is_killed_goes_on_with_the_next_page(org: Org, recognized: l
     assert _count_events(org, "artifact.ingested") == 1
 
 
-def test_errors_of_our_own_end_in_a_document_without_words(
+def test_internal_errors_leave_a_document_without_words(
     org: Org, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def fail(*_: object, **__: object) -> RecognizedPage:

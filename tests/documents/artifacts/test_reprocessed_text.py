@@ -12,7 +12,7 @@ OLD = "1,234.56\nTotal due\x07 cafe\u0301"
 """As an earlier release read it: values before labels, control characters, no composed accents."""
 
 
-def test_text_of_an_earlier_release_stays_until_it_is_read_again(
+def test_text_of_an_earlier_release_is_kept_until_reprocessing(
     org: Org, work: Callable[[], None]
 ) -> None:
     api = org.api("admin")
@@ -32,7 +32,7 @@ def test_text_of_an_earlier_release_stays_until_it_is_read_again(
 
 
 @pytest.mark.parametrize("end", [None, "accept", "reject"])
-def test_a_tag_set_of_every_status_keeps_the_text(org: Org, end: str | None) -> None:
+def test_a_tag_set_of_any_status_prevents_reprocessing(org: Org, end: str | None) -> None:
     workspace = Workspace(org)
     sent = workspace.submitted()
     if end is not None:

@@ -1,4 +1,4 @@
-"""Documents are kept as long as the organization says, whatever their state."""
+"""Documents are deleted after the retention time of the organization, whatever their status."""
 
 from collections.abc import Callable
 from datetime import timedelta
@@ -25,17 +25,17 @@ def _age(workspace: Workspace, artifact_id: Any, days: float) -> None:
 
 
 def _today(app: Flask, work: Work) -> None:
-    """Let today's run take place, whether or not there was one."""
+    """Make the retention run of today due, even if it has already run."""
     make_due(app, "artifacts.start_retention")
     work()
 
 
-def _left(org: Org) -> set[str]:
+def _list_remaining(org: Org) -> set[str]:
     listed = org.api("viewer").get("/artifacts?archived=any").json["data"]
     return {document["id"] for document in listed}
 
 
-def test_what_is_older_goes_with_labels_and_files_whatever_its_state(
+def test_older_documents_are_deleted_with_tag_sets_and_files(
     org: Org, other_org: Org, app: Flask, stored: Stored, work: Work
 ) -> None:
     workspace, elsewhere = Workspace(org), Workspace(other_org)
@@ -54,11 +54,11 @@ def test_what_is_older_goes_with_labels_and_files_whatever_its_state(
     kept = str(elsewhere.artifact())
     _age(elsewhere, kept, 10_000)
     _today(app, work)
-    assert _left(org) == {young, *old.values()}
+    assert _list_remaining(org) == {young, *old.values()}
     workspace.settings(retention_days=30)
     _today(app, work)
-    assert _left(org) == {young}
-    assert _left(other_org) == {kept}
+    assert _list_remaining(org) == {young}
+    assert _list_remaining(other_org) == {kept}
     assert {event["artifact_id"] for event in workspace.events("artifact.deleted")} == set(
         old.values()
     )
@@ -70,7 +70,7 @@ def test_what_is_older_goes_with_labels_and_files_whatever_its_state(
     assert stored() == []
 
 
-def test_the_audit_log_says_that_it_was_retention(org: Org, app: Flask, work: Work) -> None:
+def test_the_audit_log_names_retention_as_the_reason(org: Org, app: Flask, work: Work) -> None:
     workspace = Workspace(org)
     artifact_id = workspace.artifact()
     _age(workspace, artifact_id, 2)
@@ -86,7 +86,7 @@ class _KilledError(Exception):
     pass
 
 
-def test_a_run_that_was_killed_is_ended_by_the_next(
+def test_an_interrupted_run_is_completed_by_the_next_run(
     org: Org, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("app.kit.bulk.BATCH", 2)
@@ -105,8 +105,8 @@ def test_a_run_that_was_killed_is_ended_by_the_next(
 
     with org.app.app_context(), tenancy.organization(org.id):
         with pytest.raises(_KilledError):
-            service.delete_expired(1, checkpoint)
+            service.delete_expired_documents(1, checkpoint)
         assert len(workspace.events("artifact.deleted")) == 2
-        assert service.delete_expired(1, db.session().commit) == 3
+        assert service.delete_expired_documents(1, db.session().commit) == 3
     assert len(workspace.events("artifact.deleted")) == 5
-    assert _left(org) == set()
+    assert _list_remaining(org) == set()

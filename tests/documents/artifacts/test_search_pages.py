@@ -1,4 +1,4 @@
-"""A page of hits is the same whichever way it is found; see `search_pages`."""
+"""All ways to find a page of search hits return the same page; see `search_pages`."""
 
 from typing import Any
 
@@ -13,8 +13,11 @@ Calls = list[int]
 
 
 @pytest.fixture
-def written(org: Org) -> list[str]:
-    """Names of ten documents with the word "rope", every third archived, oldest first."""
+def document_names(org: Org) -> list[str]:
+    """Create ten documents with the word "rope", every third archived.
+
+    Returns their names, oldest first.
+    """
     api, names = org.api("labeler"), []
     for number in range(20):
         document = create_text(api, f"{'rope' if number % 2 else 'wire'} {number}", f"{number:02}")
@@ -30,7 +33,7 @@ def written(org: Org) -> list[str]:
 
 
 def _record(monkeypatch: pytest.MonkeyPatch, name: str) -> Calls:
-    """Return a list that gets the number of documents which `name` finds, call by call."""
+    """Return a list to which each call of `name` adds the number of documents that it finds."""
     calls: Calls = []
     find = getattr(search_pages, name)
 
@@ -62,9 +65,9 @@ def _pages(org: Org, path: str) -> list[list[str]]:
         ("MIN_HITS_TO_TEST_NEWEST", "_find_among_newest"),
     ],
 )
-def test_pages_found_quickly_are_those_of_the_index(
+def test_pages_found_quickly_equal_those_of_the_index(
     org: Org,
-    written: list[str],
+    document_names: list[str],
     monkeypatch: pytest.MonkeyPatch,
     limit: str,
     way: str,
@@ -74,7 +77,7 @@ def test_pages_found_quickly_are_those_of_the_index(
     path = f"/artifacts?q=rope&page_size=2&archived={archived}&sort={sort}"
     expected = _pages(org, path)
     assert sum(len(page) for page in expected) == (10 if archived == "any" else 7)
-    assert {name for page in expected for name in page} <= set(written)
+    assert {name for page in expected for name in page} <= set(document_names)
     calls = _record(monkeypatch, way)
     monkeypatch.setattr(search_pages, limit, 1)
     monkeypatch.setattr(search_pages, "_DEVIATIONS", 0)
@@ -82,7 +85,7 @@ def test_pages_found_quickly_are_those_of_the_index(
     assert calls[0] == 3, "The first page was not found this way."
 
 
-def test_where_the_newest_hold_no_page_every_hit_is_visited(
+def test_every_hit_is_visited_if_the_newest_do_not_fill_a_page(
     org: Org, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for number in range(6):
@@ -98,7 +101,7 @@ def test_where_the_newest_hold_no_page_every_hit_is_visited(
 
 
 def test_a_first_page_is_searched_again_only_after_a_change(
-    org: Org, written: list[str], monkeypatch: pytest.MonkeyPatch
+    org: Org, document_names: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(search_pages, "MIN_HITS_TO_SEARCH_NEWEST", 1)
     monkeypatch.setattr(search_pages, "_DEVIATIONS", 0)
@@ -116,11 +119,11 @@ def test_a_first_page_is_searched_again_only_after_a_change(
     create_text(org.api("labeler"), "rope 20", "20")
     assert list_first_page() == (["20", "19"], 1)
     assert searches == [3, 3]
-    assert len(written) == 10
+    assert len(document_names) == 10
 
 
-def test_a_cached_first_page_is_only_that_of_the_same_search(
-    org: Org, other_org: Org, written: list[str], monkeypatch: pytest.MonkeyPatch
+def test_a_cached_first_page_is_used_only_for_the_same_search(
+    org: Org, other_org: Org, document_names: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(search_pages, "MIN_HITS_TO_SEARCH_NEWEST", 1)
     monkeypatch.setattr(search_pages, "_DEVIATIONS", 0)
@@ -135,4 +138,4 @@ def test_a_cached_first_page_is_only_that_of_the_same_search(
     assert first == [["19", "17"], ["19", "17"], ["19", "17", "15"], ["01", "03"]]
     assert [_pages(org, search)[0] for search in searches] == first
     assert _pages(other_org, searches[0]) == [[]]
-    assert len(written) == 10
+    assert len(document_names) == 10

@@ -1,4 +1,4 @@
-"""What is indexed of a document: its name, its metadata and its text, composed and cut."""
+"""The index contains the name, metadata and text of a document, composed and cut."""
 
 from typing import Any
 

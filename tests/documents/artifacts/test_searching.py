@@ -1,4 +1,4 @@
-"""Full-text search in the document's language, and how it follows the document."""
+"""Full-text search uses the language of a document and follows its changes."""
 
 import re
 from collections.abc import Callable
@@ -32,8 +32,8 @@ def _found(org: Org, query: str, more: str = "") -> list[str]:
 
 
 @pytest.fixture
-def spoken(org: Org) -> Org:
-    """One document in each of three languages, and one too short to tell."""
+def language_org(org: Org) -> Org:
+    """Create one document in each of three languages, and one that is too short to detect."""
     api = org.api("labeler")
     for name, words, language in (
         ("e", ENGLISH, "en"), ("g", GERMAN, "de"), ("f", FRENCH, "fr"), ("n", "rents 4711", None),
@@ -64,18 +64,18 @@ def spoken(org: Org) -> Org:
         ("-", []),
     ],
 )
-def test_words_are_found_in_every_form_of_the_documents_language(
-    spoken: Org, query: str, names: list[str]
+def test_words_are_found_in_every_inflected_form(
+    language_org: Org, query: str, names: list[str]
 ) -> None:
-    assert _found(spoken, query) == names
+    assert _found(language_org, query) == names
 
 
-def test_what_is_excluded_is_excluded_in_every_form(spoken: Org) -> None:
-    assert _found(spoken, "rent -invoice") == []
-    assert _found(spoken, "rents -invoice") == ["n"]
-    assert _found(spoken, "rent -rechnung") == ["e"]
-    assert _found(spoken, "-rent") == ["g", "f", "n"]
-    assert _found(spoken, "-rents") == ["g", "f"]
+def test_excluded_words_are_excluded_in_every_form(language_org: Org) -> None:
+    assert _found(language_org, "rent -invoice") == []
+    assert _found(language_org, "rents -invoice") == ["n"]
+    assert _found(language_org, "rent -rechnung") == ["e"]
+    assert _found(language_org, "-rent") == ["g", "f", "n"]
+    assert _found(language_org, "-rents") == ["g", "f"]
 
 
 @pytest.mark.parametrize(
@@ -90,13 +90,13 @@ def test_what_is_excluded_is_excluded_in_every_form(spoken: Org) -> None:
         ("tenants -monthly", []),
     ],
 )
-def test_a_hyphen_with_no_word_behind_it_is_a_dash(
-    spoken: Org, query: str, names: list[str]
+def test_a_hyphen_without_a_following_word_is_a_dash(
+    language_org: Org, query: str, names: list[str]
 ) -> None:
-    assert _found(spoken, query) == names
+    assert _found(language_org, query) == names
 
 
-def test_no_word_is_too_common_to_count(org: Org) -> None:
+def test_common_words_are_searched(org: Org) -> None:
     api = org.api("labeler")
     create_text(api, "This is the last will and testament of the late Mr Smith, of London.", "will")
     create_text(api, "This is a letter that Mr Smith wrote to his sister in the winter.", "letter")
@@ -145,12 +145,17 @@ def test_a_file_is_found_by_its_language_once_it_is_read(org: Org, work: Work) -
     assert _found(org, "rent scan") == ["scan.pdf"]
 
 
-def test_search_combines_with_filters_and_sorts(spoken: Org) -> None:
+def test_search_combines_with_filters_and_sorts(language_org: Org) -> None:
     query = "invoice or rechnung or facture or 4711"
-    assert _found(spoken, query, "&language=de") == ["g"]
-    assert _found(spoken, query, "&created_after=2000-01-01T00:00:00Z") == ["e", "g", "f", "n"]
-    assert _found(spoken, query, "&created_before=2000-01-01T00:00:00Z") == []
-    answer = spoken.api("viewer").get(f"/artifacts?sort=-name&q={quote(query)}").json
+    assert _found(language_org, query, "&language=de") == ["g"]
+    assert _found(language_org, query, "&created_after=2000-01-01T00:00:00Z") == [
+        "e",
+        "g",
+        "f",
+        "n",
+    ]
+    assert _found(language_org, query, "&created_before=2000-01-01T00:00:00Z") == []
+    answer = language_org.api("viewer").get(f"/artifacts?sort=-name&q={quote(query)}").json
     assert [document["name"] for document in answer["data"]] == ["n", "g", "f", "e"]
 
 
@@ -203,7 +208,7 @@ def test_a_view_shows_only_the_bound_organization(org: Org, other_org: Org, view
 
 @pytest.mark.parametrize("view", _VIEWS)
 @pytest.mark.parametrize("statement", ["UPDATE {} SET archived = true", "DELETE FROM {}"])
-def test_nobody_writes_through_a_view(org: Org, statement: str, view: str) -> None:
+def test_views_are_read_only(org: Org, statement: str, view: str) -> None:
     with org.app.app_context(), tenancy.organization(org.id):
         with pytest.raises(ProgrammingError, match="permission denied"):
             db.session().execute(text(statement.format(view)))
@@ -240,7 +245,7 @@ def _index(org: Org, *, checkpoint: Callable[[], None] | None = None) -> None:
         db.session().rollback()
 
 
-def test_documents_of_old_are_found_until_they_are_indexed_anew(org: Org) -> None:
+def test_old_documents_are_found_until_they_are_indexed_again(org: Org) -> None:
     workspace = Workspace(org)
     api = org.api("admin")
     create_text(api, ENGLISH, "a")
@@ -261,7 +266,9 @@ class _KilledError(Exception):
     pass
 
 
-def test_indexing_goes_on_where_it_was_killed(org: Org, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_indexing_continues_after_an_interruption(
+    org: Org, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(searching, "BATCH", 2)
     workspace = Workspace(org)
     for number in range(5):
@@ -287,7 +294,7 @@ def test_indexing_goes_on_where_it_was_killed(org: Org, monkeypatch: pytest.Monk
     assert _found(org, "rent") == ["0", "1", "2", "3", "4"]
 
 
-def test_the_job_indexes_what_waits(org: Org, work: Work, app: Flask) -> None:
+def test_the_job_indexes_the_backlog(org: Org, work: Work, app: Flask) -> None:
     create_text(org.api("labeler"), ENGLISH, "a")
     _as_before_the_migration(Workspace(org))
     make_due(app, "artifacts.index")

@@ -1,4 +1,4 @@
-"""The statuses of artifacts and schemas are those of the guides."""
+"""The statuses of artifacts and schemas are the same as in the guides."""
 
 import re
 from pathlib import Path
@@ -8,7 +8,7 @@ from app.documents.artifacts.statuses import TRANSITIONS, ArtifactStatus
 GUIDE = Path(__file__).parents[3] / "docs/integrators/documents.md"
 
 
-def test_the_guide_shows_each_status_and_what_it_may_become() -> None:
+def test_the_guide_shows_each_status_and_its_transitions() -> None:
     rows = re.findall(r"^\| `(\w+)` \| .+ \| (.+?) \|$", GUIDE.read_text(), re.MULTILINE)
     shown = {
         status: frozenset(re.findall(r"`(\w+)`", following))

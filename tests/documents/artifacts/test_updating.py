@@ -1,4 +1,4 @@
-"""Changing documents: members, schema, archiving, urgency; and reading them anew."""
+"""Tests of updating documents: properties, schema, archiving, urgency and reprocessing."""
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -35,7 +35,7 @@ def _error(answer: Any, status: int, code: str) -> dict[str, Any]:
     return dict(answer.json["error"])
 
 
-def test_every_member_can_be_changed_and_the_revision_rises_once(workspace: Workspace) -> None:
+def test_every_property_can_be_changed_with_one_new_revision(workspace: Workspace) -> None:
     document = create_text(workspace.org.api("labeler"), "text", metadata={"a": 1, "b": "x"})
     wanted = {
         "name": "other.txt",
@@ -60,7 +60,7 @@ def test_every_member_can_be_changed_and_the_revision_rises_once(workspace: Work
     }
 
 
-def test_members_can_be_cleared_and_nothing_new_changes_nothing(workspace: Workspace) -> None:
+def test_properties_can_be_cleared_and_equal_values_change_nothing(workspace: Workspace) -> None:
     artifact_id = workspace.artifact(external_id="e", due_at=datetime(2030, 1, 1, tzinfo=UTC))
     cleared = {"schema_id": None, "external_id": None, "due_at": None, "metadata": {}}
     document = _patch(workspace.org, artifact_id, **cleared).json["data"]
@@ -112,7 +112,7 @@ def test_only_admins_change_documents(workspace: Workspace) -> None:
     ],
     ids=str,
 )
-def test_what_does_not_fit_is_422_and_changes_nothing(
+def test_an_invalid_body_is_422_and_changes_nothing(
     workspace: Workspace, body: dict[str, Any]
 ) -> None:
     artifact_id = workspace.artifact()
@@ -132,7 +132,7 @@ def test_an_unknown_or_foreign_schema_is_refused(workspace: Workspace, other_org
     assert (document["name"], document["revision"]) == ("invoice.txt", 1)
 
 
-def test_the_schema_stays_while_there_are_label_sets_of_it(workspace: Workspace) -> None:
+def test_the_schema_cannot_change_while_it_has_tag_sets(workspace: Workspace) -> None:
     first, second = workspace.schema(), workspace.schema()
     sent = workspace.submitted(workspace.artifact(first))
     path = sent["artifact_id"]
@@ -148,7 +148,7 @@ def test_the_schema_stays_while_there_are_label_sets_of_it(workspace: Workspace)
     assert (changed["schema_id"], changed["status"]) == (str(second), "ready")
 
 
-def test_another_schema_may_ask_for_more_label_sets(workspace: Workspace) -> None:
+def test_another_schema_may_require_more_tag_sets(workspace: Workspace) -> None:
     twice = workspace.schema(labels_per_artifact=2)
     sent = workspace.submitted()
     workspace.sql(
@@ -158,7 +158,7 @@ def test_another_schema_may_ask_for_more_label_sets(workspace: Workspace) -> Non
     assert changed["status"] == "in_progress"
 
 
-def test_archiving_frees_the_claim_and_keeps_label_sets(workspace: Workspace) -> None:
+def test_archiving_ends_the_claim_and_keeps_tag_sets(workspace: Workspace) -> None:
     draft = workspace.saved()
     path = f"/artifacts/{draft['artifact_id']}"
     archived = _patch(workspace.org, draft["artifact_id"], archived=True).json["data"]
@@ -190,7 +190,7 @@ def test_a_stale_revision_is_refused(workspace: Workspace) -> None:
     _error(header, 409, "stale_precondition")
 
 
-def _together(*calls: Callable[[], Any]) -> list[Any]:
+def _run_concurrently(*calls: Callable[[], Any]) -> list[Any]:
     barrier = Barrier(len(calls))
 
     def run(call: Callable[[], Any]) -> Any:
@@ -201,10 +201,10 @@ def _together(*calls: Callable[[], Any]) -> list[Any]:
         return list(pool.map(run, calls))
 
 
-def test_of_two_changes_over_one_revision_exactly_one_wins(workspace: Workspace) -> None:
+def test_only_one_of_two_changes_of_a_revision_succeeds(workspace: Workspace) -> None:
     artifact_id = workspace.artifact()
     for revision in range(1, 9):
-        answers = _together(
+        answers = _run_concurrently(
             *(lambda n=n, r=revision: _patch(workspace.org, artifact_id, priority=n, revision=r)
               for n in (2 * revision, 2 * revision + 1))
         )  # fmt: skip
@@ -214,11 +214,13 @@ def test_of_two_changes_over_one_revision_exactly_one_wins(workspace: Workspace)
         assert (now["priority"], now["revision"]) == (won["priority"], revision + 1)
 
 
-def test_archiving_and_claiming_at_once_leave_no_claimed_archive(workspace: Workspace) -> None:
+def test_concurrent_archiving_and_claiming_leave_no_claimed_archived_document(
+    workspace: Workspace,
+) -> None:
     schema_id = workspace.schema()
     for _ in range(8):
         artifact_id = workspace.artifact(schema_id)
-        archived, claimed = _together(
+        archived, claimed = _run_concurrently(
             lambda a=artifact_id: _patch(workspace.org, a, archived=True),
             lambda a=artifact_id: workspace.org.api("labeler").post(f"/artifacts/{a}/claim"),
         )
@@ -245,16 +247,14 @@ def _rank(priority: int, at: datetime) -> int:
     ],
     ids=str,
 )
-def test_the_place_in_the_queue_is_priority_then_time(
-    org: Org, priority: int, at: datetime
-) -> None:
+def test_the_queue_is_sorted_by_priority_and_time(org: Org, priority: int, at: datetime) -> None:
     with org.app.app_context(), tenancy.organization(org.id):
         rank = text("SELECT review_rank_of(:priority, :at)")
         found = db.session().scalar(rank, {"priority": priority, "at": at})
     assert found == _rank(priority, at)
 
 
-def test_urgency_moves_what_waits_for_review(workspace: Workspace) -> None:
+def test_urgency_reorders_the_review_queue(workspace: Workspace) -> None:
     sent = workspace.submitted()
     rejected = workspace.submitted(workspace.artifact())
     workspace.sql("UPDATE tag_sets SET status = 'rejected' WHERE id = :id", id=rejected["id"])
@@ -280,7 +280,7 @@ def test_urgency_moves_what_waits_for_review(workspace: Workspace) -> None:
     assert rank(rejected) == other
 
 
-def test_reading_anew_gives_the_same_text_and_pages(org: Org, work: Work) -> None:
+def test_reprocessing_gives_the_same_text_and_pages(org: Org, work: Work) -> None:
     api = org.api("admin")
     made = [
         upload(api, make_pdf("First page", "Second page"), "two.pdf").json["data"]["id"],
@@ -307,7 +307,7 @@ def test_reading_anew_gives_the_same_text_and_pages(org: Org, work: Work) -> Non
 
 
 @pytest.mark.parametrize("status", ["ready", "in_progress", "in_review", "done"])
-def test_a_document_of_the_release_before_is_not_ingested_again(
+def test_a_document_of_the_previous_release_is_not_ingested_again(
     org: Org, work: Work, status: str
 ) -> None:
     api, workspace = org.api("admin"), Workspace(org)
@@ -340,7 +340,7 @@ def test_a_document_that_failed_first_is_ingested_once(org: Org, work: Work) -> 
         assert len(workspace.events("artifact.ingested")) == fired
 
 
-def test_a_failed_document_can_be_read_anew(org: Org, work: Work) -> None:
+def test_a_failed_document_can_be_reprocessed(org: Org, work: Work) -> None:
     api = org.api("admin")
     artifact_id = create_text(api, "The text as it is.")["id"]
     Workspace(org).sql(
@@ -353,7 +353,7 @@ def test_a_failed_document_can_be_read_anew(org: Org, work: Work) -> None:
     assert api.get(f"/artifacts/{artifact_id}").json["data"]["status"] == "ready"
 
 
-def test_what_cannot_be_read_any_more_is_found_no_more(org: Org, work: Work) -> None:
+def test_a_document_that_becomes_unreadable_is_not_found(org: Org, work: Work) -> None:
     api = org.api("admin")
     document = upload(api, make_pdf("Warehouse"), "w.pdf").json["data"]
     work()
@@ -367,7 +367,7 @@ def test_what_cannot_be_read_any_more_is_found_no_more(org: Org, work: Work) -> 
     assert api.get("/artifacts?q=warehouse").json["meta"]["total"] == 0
 
 
-def test_label_sets_stand_against_reading_anew(workspace: Workspace) -> None:
+def test_tag_sets_prevent_reprocessing(workspace: Workspace) -> None:
     draft = workspace.draft()
     path = f"/artifacts/{draft['artifact_id']}/reprocess"
     error = _error(workspace.org.api("admin").post(path), 409, "conflict")
@@ -379,7 +379,7 @@ def test_label_sets_stand_against_reading_anew(workspace: Workspace) -> None:
     assert error["details"] == {"state": "archived"}
 
 
-def test_a_stale_revision_stands_against_reading_anew(workspace: Workspace) -> None:
+def test_a_stale_revision_prevents_reprocessing(workspace: Workspace) -> None:
     api, artifact_id = workspace.org.api("admin"), workspace.artifact()
     assert api.patch(f"/artifacts/{artifact_id}", {"gold": True}).status_code == 200
     answer = api.post(f"/artifacts/{artifact_id}/reprocess", {"revision": 1})
@@ -388,7 +388,7 @@ def test_a_stale_revision_stands_against_reading_anew(workspace: Workspace) -> N
     assert api.post(f"/artifacts/{artifact_id}/reprocess", {"revision": 2}).status_code == 202
 
 
-def test_reading_anew_ends_the_claim(workspace: Workspace) -> None:
+def test_reprocessing_ends_the_claim(workspace: Workspace) -> None:
     artifact_id = workspace.artifact()
     workspace.org.api("labeler").post(f"/artifacts/{artifact_id}/claim")
     answer = workspace.org.api("admin").post(f"/artifacts/{artifact_id}/reprocess")

@@ -1,4 +1,4 @@
-"""Words of pages: laid out for the pages asked for alone, and no more than an answer may hold."""
+"""The words of pages are laid out only for requested pages, within the size limit of a response."""
 
 import random
 from collections.abc import Callable
@@ -19,7 +19,7 @@ _PIECES = (
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_a_page_laid_out_alone_is_as_among_the_others(org: Org, seed: int) -> None:
+def test_a_page_laid_out_alone_equals_the_page_among_others(org: Org, seed: int) -> None:
     dice = random.Random(seed)
     text = "Start " + "".join(dice.choices(_PIECES, k=1500))
     document = create_text(org.api("labeler"), text)
@@ -37,7 +37,7 @@ def _pages(org: Org, path: str, query: str) -> list[Any]:
     return [page["words"] for page in answer.json["data"]]
 
 
-def test_an_answer_never_passes_its_room(org: Org) -> None:
+def test_a_response_never_exceeds_its_limit(org: Org) -> None:
     text = "a b c d e f g h i j k l m n o p q r s t u v w x y z\n" * 20_000
     path = f"/artifacts/{create_text(org.api('labeler'), text)['id']}/pages"
     answer = org.api("viewer").get(f"{path}?page_size=1000")
@@ -50,7 +50,7 @@ def test_an_answer_never_passes_its_room(org: Org) -> None:
 
 
 @pytest.mark.parametrize("kind", ["text", "pdf"])
-def test_what_had_no_room_is_there_on_its_own(
+def test_a_page_beyond_the_limit_can_be_requested_alone(
     org: Org, kind: str, work: Callable[[], None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     texts = [f"Page {number} of a lease" for number in range(1, 5)]
@@ -76,7 +76,7 @@ def test_what_had_no_room_is_there_on_its_own(
 
 
 def _words_of(org: Org, path: str, number: int) -> Any:
-    """The words of one page, walked to with pages of one."""
+    """Return the words of one page, read with pages of size one."""
     query = "page_size=1"
     for _ in range(number - 1):
         meta = org.api("viewer").get(f"{path}?{query}").json["meta"]

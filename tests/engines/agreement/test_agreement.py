@@ -65,7 +65,7 @@ def test_rows_are_places_of_their_own_and_one_field() -> None:
     other = [tag("lines.item", "rope", row=0), tag("lines.item", "mast", row=1)]
     found = measure_agreement([one, other], SHAPES)
     assert found is not None
-    assert found.places == {("lines.item", 0): 1.0, ("lines.item", 1): 0.0}
+    assert found.tag_keys == {("lines.item", 0): 1.0, ("lines.item", 1): 0.0}
     assert found.fields == {"lines.item": 0.5}
 
 

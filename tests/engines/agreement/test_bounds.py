@@ -81,7 +81,7 @@ def _equal(left: list[frozenset[int]], right: list[frozenset[int]]) -> int:
 def test_rows_past_the_bound_go_by_their_number(monkeypatch: pytest.MonkeyPatch) -> None:
     sets = [_lines("a", "b", "c"), _lines("a", "x", "b", "c"), _lines("a", "b")]
     assert align_rows(sets, SHAPES).rows["lines", 2] == (1, 2, 1)
-    monkeypatch.setattr(rows, "MAX_LINES", 4)
+    monkeypatch.setattr(rows, "MAX_ALIGNED_ROWS", 4)
     for given_sets in (sets, sets[::-1]):
         lined = align_rows(given_sets, SHAPES)
         held = {number: set(line) - {None} for (_, number), line in lined.rows.items()}
@@ -118,7 +118,11 @@ def test_what_the_effort_does_not_reach_for_has_no_figure() -> None:
     assert whole.overall == 1.0
     cut = measure_agreement(sets, SHAPES, Budget(5))
     assert cut is not None
-    assert (cut.overall, cut.fields, cut.places) == (None, {"number": 1.0}, {("number", None): 1.0})
+    assert (cut.overall, cut.fields, cut.tag_keys) == (
+        None,
+        {"number": 1.0},
+        {("number", None): 1.0},
+    )
     # The same marks need no matching.
     assert measure_agreement([sets[0]] * 3, SHAPES, Budget(0)) == whole
 

@@ -107,7 +107,7 @@ def test_boxes_pair_from_half_an_overlap_on_one_page() -> None:
 
 def test_same_is_told_when_asked_for() -> None:
     tags = [tag("number", "A-1"), tag("note", "x")]
-    assert [c["kind"] for c in diff(tags, tags, SHAPES, same=True)] == ["same", "same"]
+    assert [c["kind"] for c in diff(tags, tags, SHAPES, include_same=True)] == ["same", "same"]
 
 
 def test_fields_that_the_version_does_not_have_come_last() -> None:

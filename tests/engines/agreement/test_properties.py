@@ -105,7 +105,7 @@ def _votes(ballot: Any, order: list[int]) -> Any:
 def test_shares_are_shares(sets: list[Any]) -> None:
     found = measure_agreement(sets, SHAPES)
     assert found is not None
-    for share in (found.overall, *found.fields.values(), *found.places.values()):
+    for share in (found.overall, *found.fields.values(), *found.tag_keys.values()):
         assert 0 <= share <= 1
     if found.overall == pytest.approx(1.0):
         assert all(

@@ -24,7 +24,7 @@ from app.engines.charts import (
     TrendChart,
 )
 from app.engines.charts.codec import decode, encode
-from app.engines.charts.drawing import draw
+from app.engines.charts.drawing import render_chart
 from app.engines.charts.texts import count_columns, fit_text
 
 KINDS: list[ImageKind] = ["png", "svg"]
@@ -110,7 +110,7 @@ def _count_colors(picture: bytes) -> int:
 @cache
 def _drawn(name: str, kind: ImageKind) -> bytes:
     """Draw a chart in this process, once for all tests."""
-    return draw(CHARTS[name], kind)
+    return render_chart(CHARTS[name], kind)
 
 
 @pytest.mark.parametrize("name", CHARTS)
@@ -128,8 +128,9 @@ def test_a_child_draws_the_same_bytes(name: str, kind: ImageKind) -> None:
 def test_bytes_depend_neither_on_the_hash_seed_nor_on_the_day() -> None:
     code = (
         "import sys; from tests.engines.charts.test_charts import CHARTS; "
-        "from app.engines.charts.drawing import draw; "
-        "[sys.stdout.buffer.write(draw(c, k)) for c in CHARTS.values() for k in ('png', 'svg')]"
+        "from app.engines.charts.drawing import render_chart; "
+        "[sys.stdout.buffer.write(render_chart(c, k)) for c in CHARTS.values()"
+        " for k in ('png', 'svg')]"
     )
     child = subprocess.run(
         [sys.executable, "-c", code],
@@ -146,7 +147,7 @@ def test_bytes_depend_neither_on_the_hash_seed_nor_on_the_day() -> None:
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_chart_without_data_says_so(name: str, kind: ImageKind) -> None:
     chart, message = NOTHING[name]
-    picture = draw(chart, kind)
+    picture = render_chart(chart, kind)
     if kind == "png":
         assert _count_colors(picture) > 5
     else:
@@ -160,7 +161,7 @@ def test_hostile_texts_are_shown_and_not_interpreted(text: str, kind: ImageKind)
     labels = [_trend(text, "b"), _confusion(text, "b"), _pairs(text, "b", "c"), title]
     # All draw texts by the same functions; a PNG takes ten times as long as an SVG.
     for chart in labels if kind == "svg" else labels[:1]:
-        picture = draw(decode(encode(chart)), kind)
+        picture = render_chart(decode(encode(chart)), kind)
         if kind == "png":
             assert _count_colors(picture) > 100
             continue
@@ -178,13 +179,13 @@ def test_too_many_lines_values_and_people_are_cut_and_counted(kind: ImageKind) -
         (_confusion(*names), "15 more values are not shown."),
         (_pairs(*names), "15 more people are not shown."),
     ):
-        picture = draw(chart, kind)
+        picture = render_chart(chart, kind)
         assert kind == "png" or note in _read_texts(picture)
 
 
 @pytest.mark.parametrize("count", [1, 2, 4_500])
 def test_short_and_long_trends(count: int) -> None:
-    assert _count_colors(draw(_trend("Total", count=count), "png")) > 20
+    assert _count_colors(render_chart(_trend("Total", count=count), "png")) > 20
 
 
 def test_infinite_values_are_gaps() -> None:
@@ -192,7 +193,7 @@ def test_infinite_values_are_gaps() -> None:
         Point(date(2026, 1, day), value, -float("inf"), float("nan"))
         for day, value in enumerate((0.5, float("inf"), float("nan"), 0.7), start=1)
     ]
-    assert _count_colors(draw(TrendChart("t", "u", [Series("s", points)]), "png")) > 20
+    assert _count_colors(render_chart(TrendChart("t", "u", [Series("s", points)]), "png")) > 20
 
 
 def test_scripts_of_dejavu_have_glyphs() -> None:

@@ -15,7 +15,7 @@ from app.engines.conditions import (
     MAX_PATTERNS,
     OPERATORS,
     ConditionError,
-    Facts,
+    DocumentAttributes,
     compile_conditions,
 )
 
@@ -40,8 +40,8 @@ def leaf(attribute: str, operator: str, value: Any = None) -> dict[str, Any]:
 
 def verdict(*conditions: dict[str, Any], facts: dict[str, Any] = DOCUMENT) -> bool:
     compiled = compile_conditions({"all": list(conditions)})
-    found = compiled.matches(Facts(facts))
-    assert compiled.explain(Facts(facts))["matched"] is found
+    found = compiled.matches(DocumentAttributes(facts))
+    assert compiled.explain(DocumentAttributes(facts))["matched"] is found
     return found
 
 
@@ -111,8 +111,8 @@ def test_accents_are_compared_however_they_are_composed() -> None:
 def test_groups() -> None:
     yes, no = leaf("page_count", "equals", 3), leaf("page_count", "equals", 4)
     assert verdict()
-    assert compile_conditions({}).matches(Facts({}))
-    assert compile_conditions({"any": []}).matches(Facts({}))
+    assert compile_conditions({}).matches(DocumentAttributes({}))
+    assert compile_conditions({"any": []}).matches(DocumentAttributes({}))
     assert verdict({"any": [no, yes]})
     assert not verdict(yes, {"any": [no, {"all": [yes, no]}]})
 
@@ -168,7 +168,7 @@ def test_the_deepest_and_the_largest_that_are_taken() -> None:
 
 
 def test_an_explanation_shows_what_was_found_and_no_whole_text() -> None:
-    facts = Facts({"text": "a" * 5000 + "NEEDLE" + "b" * 5000, "page_count": 2})
+    facts = DocumentAttributes({"text": "a" * 5000 + "NEEDLE" + "b" * 5000, "page_count": 2})
     for operator, value in (
         ("contains", "needle"),
         ("matches", "n.*le"),
@@ -192,7 +192,7 @@ def test_patterns_that_backtrack_elsewhere_take_linear_time() -> None:
     compiled = compile_conditions({"all": [leaf("text", "matches", "^(a+)+(a|aa)+$")]})
     spent = []
     for size in (10_000, 100_000):
-        facts = Facts({"text": "a" * size + "!"})
+        facts = DocumentAttributes({"text": "a" * size + "!"})
         began = time.thread_time()
         assert not compiled.matches(facts)
         spent.append(time.thread_time() - began)
@@ -274,7 +274,7 @@ TREES = st.recursive(
 def _fits(tree: dict[str, Any], facts: dict[str, Any]) -> bool:
     """The verdict as the words say it: no closures, no order."""
     if "attribute" in tree:
-        return compile_conditions({"all": [tree]}).matches(Facts(facts))
+        return compile_conditions({"all": [tree]}).matches(DocumentAttributes(facts))
     mode = "all" if "all" in tree else "any"
     verdicts = [_fits(member, facts) for member in tree[mode]]
     return all(verdicts) if mode == "all" else any(verdicts)
@@ -285,12 +285,12 @@ def _fits(tree: dict[str, Any], facts: dict[str, Any]) -> bool:
 def test_the_verdict_is_the_explanations(tree: dict[str, Any], facts: dict[str, Any]) -> None:
     root = {"all": [tree]}
     compiled = compile_conditions(root)
-    found = compiled.matches(Facts(facts))
-    assert compiled.explain(Facts(facts))["matched"] is found
+    found = compiled.matches(DocumentAttributes(facts))
+    assert compiled.explain(DocumentAttributes(facts))["matched"] is found
     assert _fits(root, facts) is found
     if compiled.key is not None and found:
         attribute, texts = compiled.key
-        assert Facts(facts).get_folded(attribute) in texts
+        assert DocumentAttributes(facts).get_folded(attribute) in texts
 
 
 @settings(max_examples=300, deadline=None)
@@ -305,13 +305,15 @@ def test_a_negative_is_the_opposite_of_its_positive(
         compile_conditions({"all": [{**condition, "operator": name}]})
         for name in (operator, f"not_{operator}")
     )
-    assert positive.matches(Facts(facts)) is not negative.matches(Facts(facts))
+    assert positive.matches(DocumentAttributes(facts)) is not negative.matches(
+        DocumentAttributes(facts)
+    )
 
 
 @settings(max_examples=200, deadline=None)
 @given(st.text(max_size=30), st.text(max_size=10), st.text(max_size=10))
 def test_a_part_of_a_text_is_found_whatever_its_case(before: str, part: str, after: str) -> None:
-    facts = Facts({"name": f"{before} {part} {after}"})
+    facts = DocumentAttributes({"name": f"{before} {part} {after}"})
     if part:
         compiled = compile_conditions({"all": [leaf("name", "contains", f" {part.upper()} ")]})
         folded = f" {part} ".casefold() == f" {part.upper()} ".casefold()

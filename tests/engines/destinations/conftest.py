@@ -1,4 +1,4 @@
-"""A network to loopback for every test, which must not be bypassed."""
+"""A fixture for a loopback network, which the code under test must not bypass."""
 
 from collections.abc import Iterator
 

@@ -16,7 +16,7 @@ from app.engines.destinations import (
 
 CHUNK_BYTES = 100_000
 LONG = 15.0
-"""Seconds: longer than any limit that a test sets, but shorter than the limits themselves."""
+"""A time in seconds: longer than the limits that tests set, but shorter than the real limits."""
 
 
 def build_file(content: bytes, name: str = "export.csv") -> OutgoingFile:
@@ -34,7 +34,7 @@ def build_file(content: bytes, name: str = "export.csv") -> OutgoingFile:
 
 
 def build_damaged_file(content: bytes) -> OutgoingFile:
-    """Return a file whose last byte is not the announced one."""
+    """Return a file whose last byte does not match the announced digest."""
     file = build_file(content)
     damaged = build_file(content[:-1] + bytes([content[-1] ^ 1]))
     return OutgoingFile(file.name, file.media_type, file.size, file.sha256, damaged.read)
@@ -60,7 +60,7 @@ def build_unreadable_file(content: bytes, error: Exception) -> OutgoingFile:
 
 
 def ignore(_sent: int) -> None:
-    """Ignore the progress."""
+    """Accept a progress report, and do nothing."""
 
 
 def fail_to_send(
@@ -70,7 +70,7 @@ def fail_to_send(
     *secrets: str,
     on_progress: Callable[[int], None] = ignore,
 ) -> str:
-    """Check that a file is not delivered, and return the message."""
+    """Check that a delivery fails with `kind`, and return the error message."""
     with pytest.raises(DestinationError) as caught:
         destination.send(file, on_progress)
     check_error(caught.value, kind, *secrets)
@@ -79,7 +79,7 @@ def fail_to_send(
 
 @contextmanager
 def expect_to_end_soon() -> Iterator[None]:
-    """Check that something ends by the limits that the test has set."""
+    """Check that the code in the context ends within the limits that the test has set."""
     started = monotonic()
     yield
     assert monotonic() - started < LONG
@@ -94,4 +94,4 @@ def check_error(error: DestinationError, kind: DestinationErrorKind, *secrets: s
 
 
 class StoppedError(Exception):
-    """Ends a delivery from its progress."""
+    """Stops a delivery from its progress callback."""

@@ -1,4 +1,4 @@
-"""A proxy that harms what a client sends."""
+"""A proxy that damages or interrupts what a client sends."""
 
 import contextlib
 import socket
@@ -11,10 +11,10 @@ class UploadProxy:
     """Forwards connections to a port, and counts the bytes of all clients.
 
     Attributes:
-        cut_after: number of bytes of a client after which its connection is cut.
-        stall_after: number of bytes of a client after which one byte after the other is read, but
+        cut_after: number of bytes from a client after which its connection is cut.
+        stall_after: number of bytes from a client after which single bytes are read slowly, but
             nothing is forwarded.
-        flip_at: position of a byte of a client that is changed.
+        flip_at: position of a byte from a client that is changed.
     """
 
     def __init__(self, target: int) -> None:
@@ -48,7 +48,7 @@ class UploadProxy:
 
 
 def read_slowly(connection: socket.socket) -> None:
-    """Read one byte after the other until the client gives up."""
+    """Read single bytes until the client gives up."""
     closed = threading.Event()
     while connection.recv(1):
         closed.wait(0.02)

@@ -1,4 +1,4 @@
-"""An S3 server: moto, which checks signatures and permissions, but no digests of contents."""
+"""An S3 server: moto, which checks signatures and permissions, but not content digests."""
 
 import hashlib
 import io
@@ -87,7 +87,7 @@ def _allow(action: str, bucket: str) -> dict[str, Any]:
 
 
 class _DigestCheck:
-    """Refuses bodies that do not have the digest of their signature, as S3 does."""
+    """Refuses bodies that do not match the signed digest, as S3 does."""
 
     def __init__(self, app: Any) -> None:
         self._app = app

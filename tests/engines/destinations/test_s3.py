@@ -1,4 +1,4 @@
-"""Buckets of S3: whole files, parts, refusals, and every failure of a host."""
+"""S3 buckets: whole files, parts, refusals, and every failure of a host."""
 
 import os
 from collections.abc import Callable, Iterator
@@ -40,7 +40,7 @@ def server() -> Iterator[Server]:
 
 
 class Bucket:
-    """Looks into the bucket of a destination."""
+    """Reads the content of the bucket that a destination writes to."""
 
     def __init__(self, client: Any) -> None:
         self._client = client
@@ -82,7 +82,7 @@ def open_destination(server: Server, network: LoopbackNetwork) -> Iterator[Open]
 
 @pytest.fixture
 def parts(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Send large files in parts of 5 MiB, the smallest ones that the store takes."""
+    """Send large files in parts of 5 MiB, the minimum size that the store accepts."""
     monkeypatch.setattr(limits, "MAX_PUT_BYTES", 6 * MEBIBYTE)
     monkeypatch.setattr(limits, "MIN_PART_BYTES", 5 * MEBIBYTE)
 
@@ -153,7 +153,7 @@ def test_files_are_divided_into_parts_that_s3_takes(size: int) -> None:
             DestinationErrorKind.NOT_ALLOWED,
             "operator of this service",
         ),
-        ({"prefix": "a/../b"}, DestinationErrorKind.NOT_ALLOWED, "part `.` or `..`"),
+        ({"prefix": "a/../b"}, DestinationErrorKind.NOT_ALLOWED, "segment `.` or `..`"),
         ({"prefix": "é" * 500}, DestinationErrorKind.NOT_ALLOWED, "too long"),
     ],
 )
@@ -203,7 +203,7 @@ def test_content_that_is_damaged_on_its_way_is_refused_by_the_store(
     with run_host(proxy) as port:
         destination = open_destination(prefix="flipped", endpoint_url=f"http://127.0.0.1:{port}")
         message = fail_to_send(destination, build_file(content), DestinationErrorKind.PROTOCOL)
-    assert "damaged on its way" in message
+    assert "damaged in transit" in message
     assert bucket.read("flipped/export.csv")[0] == b"before"
     assert bucket.count_uploads() == 0
 
@@ -265,7 +265,7 @@ def test_an_exception_of_the_progress_ends_the_delivery(
 def test_an_exception_of_the_storage_ends_the_delivery(
     open_destination: Open, bucket: Bucket, content: bytes
 ) -> None:
-    """Also one that looks like a lost connection to the host."""
+    """This includes an exception that looks like a lost connection to the host."""
     error = ConnectionResetError("the storage is gone")
     with expect_to_end_soon(), pytest.raises(ConnectionResetError) as caught:
         open_destination(prefix="unread").send(build_unreadable_file(content, error), ignore)

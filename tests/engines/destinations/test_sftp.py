@@ -37,7 +37,7 @@ Open = Callable[..., SftpDestination]
 
 
 class FaultySftp(asyncssh.SFTPServer):
-    """Raises the exception of `faults` for an operation."""
+    """Raises the exception in `faults` for an operation."""
 
     faults: ClassVar[dict[str, Exception]] = {}
 
@@ -79,7 +79,7 @@ def faults() -> Iterator[dict[str, Exception]]:
 
 @pytest.fixture
 def folder(server: Server, tmp_path: Path) -> Path:
-    """Return a folder of the server for one test."""
+    """Return a new folder on the server for one test."""
     folder = server.folder / tmp_path.name
     folder.mkdir()
     return folder
@@ -170,7 +170,7 @@ def test_a_part_of_another_size_is_not_renamed(open_destination: Open, folder: P
 def test_two_attempts_at_the_same_time_leave_one_complete_file(
     open_destination: Open, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The second one begins and ends while the first one is half way."""
+    """The second attempt starts and ends while the first attempt is halfway."""
     monkeypatch.setattr(limits, "PROGRESS_SECONDS", 0)
     file = build_file(CONTENT)
     first, second = open_destination(), open_destination()
@@ -188,7 +188,7 @@ def test_two_attempts_at_the_same_time_leave_one_complete_file(
 def test_an_attempt_does_not_harm_what_another_one_has_written(
     open_destination: Open, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The second one begins while the first one is half way, and continues after it."""
+    """The second attempt starts while the first attempt is halfway, and ends after it."""
     monkeypatch.setattr(limits, "PROGRESS_SECONDS", 0)
     file = build_file(CONTENT)
     first, second = open_destination(), open_destination()

@@ -255,7 +255,7 @@ def test_an_exception_of_the_progress_ends_the_delivery(
 def test_an_exception_of_the_storage_ends_the_delivery(
     open_destination: Open, server: Server, error: Exception
 ) -> None:
-    """Also one that looks like a failure of the host."""
+    """This includes an exception that looks like a failure of the host."""
     with expect_to_end_soon(), pytest.raises(type(error)) as caught:
         open_destination().send(build_unreadable_file(CONTENT, error), ignore)
     assert caught.value is error

@@ -1,4 +1,4 @@
-"""Documents that take a long time to read."""
+"""Fixtures for documents that take a long time to read."""
 
 from pathlib import Path
 
@@ -9,7 +9,7 @@ from tests.engines.documents import samples
 
 @pytest.fixture
 def long(tmp_path: Path) -> Path:
-    """Return a document whose pages do not fit into a pipe at once."""
+    """Return a document whose pages exceed the capacity of a pipe."""
     lines = ["many words on every line of it " * 3] * 14
     return samples.stored(tmp_path, samples.pdf([lines] * 60), "long.pdf")
 

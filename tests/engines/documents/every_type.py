@@ -1,4 +1,4 @@
-"""Documents of every media type, valid and damaged, and those of the demo organization."""
+"""Create valid and damaged documents of every media type, and list the demo documents."""
 
 from PIL import Image
 

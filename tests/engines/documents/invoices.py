@@ -1,4 +1,4 @@
-"""Invoices as people set them: blocks side by side, a table, totals, and terms in two columns."""
+"""Create invoices with a typical layout: blocks side by side, a table, totals and two columns."""
 
 import random
 from collections.abc import Callable, Sequence
@@ -29,7 +29,7 @@ TERMS = _TERMS.split()
 
 @dataclass(frozen=True)
 class Word:
-    """A word with its place in points from the top left."""
+    """A word with its position in points from the top left."""
 
     text: str
     x: float
@@ -40,14 +40,14 @@ class Word:
 
 @dataclass
 class Sheet:
-    """A page that is set in the order in which people read it."""
+    """A page whose words are added in reading order."""
 
     words: list[Word] = field(default_factory=list)
     face: str = "Helvetica"
     size: float = 9.0
 
     def line(self, x: float, y: float, text: str, *, space: float | None = None) -> None:
-        """Set a line from the left."""
+        """Add a line that begins at `x`."""
         if space is None:
             space = pdfmetrics.stringWidth(" ", self.face, self.size)
         for word in text.split():
@@ -55,14 +55,14 @@ class Sheet:
             x += self.width(word) + space
 
     def flush_right(self, x: float, y: float, text: str) -> None:
-        """Set a line that ends at `x`."""
+        """Add a line that ends at `x`."""
         self.line(x - self.width(text), y, text)
 
     def width(self, text: str) -> float:
         return float(pdfmetrics.stringWidth(text, self.face, self.size))
 
     def row(self, y: float, *cells: tuple[float, str]) -> None:
-        """Set cells from left to right; a negative place is where a cell ends."""
+        """Add cells from left to right. A negative position is the right side of a cell."""
         for x, text in cells:
             if x < 0:
                 self.flush_right(-x, y, text)
@@ -79,7 +79,7 @@ class Sheet:
         leading: float,
         justified: bool = True,
     ) -> None:
-        """Set running text in columns, one after the other."""
+        """Add running text in columns, one after the other."""
         for left, words in zip(lefts, texts, strict=True):
             for number, (line, is_last) in enumerate(self._wrap(words, width)):
                 space = None
@@ -96,13 +96,13 @@ class Sheet:
         return [(line, line is lines[-1]) for line in lines]
 
     def mixed(self, seed: int) -> list[Word]:
-        """Return the words in the order in which the file draws them."""
+        """Return the words in random order, in which the file draws them."""
         mixed = list(self.words)
         random.Random(seed).shuffle(mixed)
         return mixed
 
     def pdf(self, seed: int) -> bytes:
-        """Return the page, with its words drawn in another order than they are read."""
+        """Return a PDF of the page, whose words are not drawn in reading order."""
         mixed = self.mixed(seed)
 
         def draw(canvas: Canvas) -> None:
@@ -118,7 +118,7 @@ Invoice = Callable[[float], Sheet]
 
 
 def head(sheet: Sheet, *, right: float = 350) -> None:
-    """The address beside the facts of the invoice, labels apart from values."""
+    """Add the address, and beside it the invoice details as labels and values."""
     sheet.row(60, (50, "Northern Tools GmbH"), (right, "INVOICE"))
     address = ("Harbor Trading Ltd.", "Attn. Accounts Payable", "14 Quay Street", "London E1 7AA")
     facts = (
@@ -132,7 +132,7 @@ def head(sheet: Sheet, *, right: float = 350) -> None:
 
 
 def table(sheet: Sheet, top: float, rows: int, *, wrapped: bool = False) -> float:
-    """A table of items; where `wrapped`, descriptions have a second line. Returns its end."""
+    """Add a table of items; `wrapped` descriptions have a second line. Returns its bottom."""
     sheet.row(top, (50, "Pos."), (80, "Description"), (-360, "Qty"), (-450, "Unit price"),
               (-545, "Amount"))  # fmt: skip
     y = top + 16
@@ -149,7 +149,7 @@ def table(sheet: Sheet, top: float, rows: int, *, wrapped: bool = False) -> floa
 
 
 def totals(sheet: Sheet, top: float) -> float:
-    """A block at the right: labels apart from amounts. Returns its end."""
+    """Add the totals at the right, as labels and amounts. Returns their bottom."""
     lines = (("Net amount", "1,125.00 EUR"), ("VAT 19 %", "213.75 EUR"), ("Total", "1,338.75 EUR"))
     for row, (label, amount) in enumerate(lines):
         sheet.row(top + 13 * row, (370, label), (-545, amount))
@@ -157,7 +157,7 @@ def totals(sheet: Sheet, top: float) -> float:
 
 
 def footer(sheet: Sheet) -> None:
-    """Three short blocks side by side."""
+    """Add three short blocks side by side."""
     rows = (
         ("Northern Tools GmbH", "Commerzbank Hamburg", "Managing director"),
         ("Speicherstadt 4", "DE89 3704 0044 0532 0130 00", "Anna Petersen"),
@@ -177,7 +177,7 @@ def terms(
     justified: bool = True,
     words: int = len(TERMS),
 ) -> None:
-    """The terms of sale in columns as wide as the page."""
+    """Add the terms of sale in columns that fill the width of the page."""
     width = (495 - gutter * (count - 1)) / count
     share = -(-words // count)
     texts = [TERMS[number * share : min(words, (number + 1) * share)] for number in range(count)]

@@ -21,7 +21,7 @@ RTF = (
 
 
 def presentation(*, hidden: bool = True) -> bytes:
-    """Return slides with a title, a text box, a group, a table, a picture's place and nothing."""
+    """Return slides with a title, a text box, a group, a table, a picture place and nothing."""
     deck: Any = pptx.Presentation()
     first = deck.slides.add_slide(deck.slide_layouts[5])
     first.shapes.title.text = "Quarterly report"
@@ -112,7 +112,7 @@ _PACKAGE = """<package xmlns="http://www.idpf.org/2007/opf"><manifest>
 
 
 def book(*, encrypted: str = "") -> bytes:
-    """Return a book with two chapters; `encrypted` is the path of an entry said to be encrypted."""
+    """Return a book with two chapters; it declares that the entry `encrypted` is encrypted."""
     entries = {
         "META-INF/container.xml": (
             "<container xmlns='urn:oasis:names:tc:opendocument:xmlns:container'><rootfiles>"

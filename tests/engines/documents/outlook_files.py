@@ -1,4 +1,4 @@
-"""Create emails of Outlook ([MS-OXMSG]) in compound files ([MS-CFB])."""
+"""Create Outlook emails ([MS-OXMSG]) in compound files ([MS-CFB])."""
 
 import struct
 from typing import Any, NamedTuple
@@ -27,7 +27,7 @@ def outlook_mail(
     files: dict[str, bytes] | None = None,
     mails: tuple[Storage, ...] = (),
 ) -> bytes:
-    """Return an email with these files, and with emails that `inner_mail` made."""
+    """Return an email with these attachments, and with emails created by `inner_mail`."""
     return build_compound_file(_mail(subject, body, rich_text, files, mails, _HEADER_BYTES))
 
 
@@ -39,7 +39,7 @@ def inner_mail(
     files: dict[str, bytes] | None = None,
     mails: tuple[Storage, ...] = (),
 ) -> Storage:
-    """Return an email to put inside another."""
+    """Return an email to attach to another email."""
     return _mail(subject, body, rich_text, files, mails, _INNER_HEADER_BYTES)
 
 
@@ -81,7 +81,7 @@ def _properties(values: dict[int, Any], header_bytes: int) -> Storage:
 
 
 class _Entry(NamedTuple):
-    """An entry of the directory; `place` is its index, and the others are those it refers to."""
+    """An entry of the directory. `child` and `sibling` are the indexes of related entries."""
 
     name: str
     kind: int
@@ -115,7 +115,7 @@ def build_compound_file(root: Storage) -> bytes:
 
 
 def _add_entry(entries: list[_Entry], name: str, content: Any, kind: int, sibling: int) -> int:
-    """Add an entry with all that it contains, and return its place."""
+    """Add an entry with everything that it contains, and return its index."""
     place = len(entries)
     entries.append(_Entry(name, kind, content if kind == _STREAM else b"", _FREE, sibling))
     child = _FREE
@@ -128,7 +128,7 @@ def _add_entry(entries: list[_Entry], name: str, content: Any, kind: int, siblin
 
 
 def _append(target: bytearray, table: list[int], content: bytes, sector: int) -> int:
-    """Append a content in sectors of its own, and return the first."""
+    """Append content in new sectors, and return the number of the first sector."""
     first, count = len(table), -(-len(content) // sector)
     target += content.ljust(count * sector, b"\0")
     table += [*range(first + 1, first + count), _END]
@@ -151,7 +151,7 @@ def _encode_entry(entry: _Entry, start: int, size: int) -> bytes:
 def _finish(
     body: bytearray, fat: list[int], first_entry: int, first_mini: int, mini_count: int
 ) -> bytes:
-    """Add the table of sectors and the header."""
+    """Add the sector allocation table and the header."""
     count = 1
     while len(fat) + count > count * _SECTOR // 4:
         count += 1

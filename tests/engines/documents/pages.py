@@ -29,7 +29,7 @@ def placed_pdf(
     rotation: int = 0,
     crop: tuple[float, float, float, float] | None = None,
 ) -> bytes:
-    """Return an A4 page that draws each text at its place, in this order."""
+    """Return an A4 page that draws each text at its position, in the given order."""
     if face == FACE:
         register_face()
 
@@ -44,7 +44,7 @@ def placed_pdf(
 
 
 def words_of(x: float, y: float, line: str, size: float = 10) -> list[Placed]:
-    """Return the words of a line with their places."""
+    """Return the words of a line with their positions."""
     words: list[Placed] = []
     for word in line.split():
         words.append((x, y, word))

@@ -1,4 +1,4 @@
-"""EPUB, ODS and emails of Outlook: what is shown, in order, and damaged files."""
+"""EPUB, ODS and Outlook emails: the displayed text in order, and damaged files."""
 
 from pathlib import Path
 

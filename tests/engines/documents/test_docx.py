@@ -1,4 +1,4 @@
-"""Word documents, and archives that pretend to be."""
+"""Word documents, and archives that pretend to be Word documents."""
 
 import io
 import zipfile

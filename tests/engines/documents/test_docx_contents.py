@@ -1,4 +1,4 @@
-"""Hidden text, boxes to tick and pictures of Word documents."""
+"""Hidden text, checkboxes and pictures in Word documents."""
 
 import io
 from pathlib import Path
@@ -18,7 +18,7 @@ W14 = 'xmlns:w14="http://schemas.microsoft.com/office/word/2010/wordml"'
 
 
 def text_of(folder: Path, *paragraphs: str) -> str:
-    """The text of a document of these paragraphs, given as the XML inside."""
+    """Return the text of a document with these paragraphs, which are given as XML."""
 
     def fill(document: Document) -> None:
         for inner in reversed(paragraphs):
@@ -64,7 +64,7 @@ def test_text_that_a_style_hides_is_left_out(tmp_path: Path) -> None:
 
 
 def test_control_characters_are_left_out_and_accents_composed(tmp_path: Path) -> None:
-    """XML allows the control characters beyond DEL."""
+    """XML allows the control characters after DEL."""
     text = text_of(tmp_path, run("a\x7fb\x9fc cafe\u0301 ") + run("Zu") + run("\u0308rich"))
     assert text == "abc café Zürich"
 

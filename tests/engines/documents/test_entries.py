@@ -1,4 +1,4 @@
-"""The fork server changes no result, and its processes find everything loaded."""
+"""The fork server does not change results, and its processes have everything loaded."""
 
 import base64
 import json
@@ -21,7 +21,7 @@ CALLS: dict[str, dict[str, object]] = {
     "render_page": {"page": 1, "width_px": 300, "scale": None, "format": "png"},
 }
 # Calls every entry function on every document, in a new interpreter without any sandbox, and
-# writes down the frames, and what was opened or imported meanwhile.
+# records the frames, and the files and modules that were opened or imported meanwhile.
 REFERENCE = """
 import base64, dataclasses, json, sys
 from app.engines.documents import Limits, entries
@@ -56,7 +56,7 @@ Results = dict[str, list[list[str]]]
 
 @pytest.fixture(scope="module")
 def documents(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
-    """The media type of every document by its path."""
+    """Return the media types of all documents by path."""
     folder = tmp_path_factory.mktemp("documents")
     found = {}
     for name, (media_type, data) in make_documents().items():
@@ -88,7 +88,7 @@ def test_results_are_those_of_a_new_interpreter(
 def test_nothing_is_opened_or_imported_on_first_use(
     reference: tuple[Results, list[list[str]]],
 ) -> None:
-    """A sandboxed process may be unable to read files, the interpreter's own included."""
+    """A sandboxed process may be unable to read files, including files of the interpreter."""
     unknown_charset = ["import", "encodings.no_such"]
     assert [load for load in reference[1] if load != unknown_charset] == []
 

@@ -1,4 +1,4 @@
-"""HEIC: photographs of telephones, with the files that its library is tested with."""
+"""HEIC: photos from phones, and the test files of the HEIC library."""
 
 import io
 from pathlib import Path
@@ -98,7 +98,7 @@ def test_a_header_that_promises_too_many_pixels(tmp_path: Path, width: int, heig
 @pytest.mark.parametrize("name", ["pug.heic", "xiaomi.heic", SMALL])
 @pytest.mark.parametrize("share", [0.3, 0.9, 0.99])
 def test_truncated(tmp_path: Path, name: str, share: float) -> None:
-    """The tiles of photographs, of which libheif draws those that are left, do not suffice."""
+    """libheif renders the remaining tiles of a truncated photo, but the photo is rejected."""
     data = (FOLDER / name).read_bytes()
     data = data[: int(share * len(data))]
     with pytest.raises(ParseFailed) as caught:

@@ -1,4 +1,4 @@
-"""Files that were made to do harm are read in bounded time and space, or fail with a reason."""
+"""Malicious files are read in bounded time and memory, or fail with a reason."""
 
 from email.message import EmailMessage
 from pathlib import Path
@@ -18,7 +18,7 @@ _ACTIONS = (
 def _add_scripts(data: bytes) -> bytes:
     """Return the PDF with actions that run a script and a program when it is opened or closed.
 
-    The cross-reference table is then wrong, which readers repair.
+    This makes the cross-reference table wrong; PDF readers repair it.
     """
     catalog = b"/Type /Catalog"
     assert data.count(catalog) == 1

@@ -1,4 +1,4 @@
-"""HTML pages."""
+"""Text extracted from HTML pages."""
 
 from pathlib import Path
 

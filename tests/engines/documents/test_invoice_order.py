@@ -1,4 +1,4 @@
-"""Text of invoices in the order in which people read them, however the file draws it."""
+"""Invoice text in reading order, regardless of the order in which the file draws it."""
 
 import random
 from difflib import SequenceMatcher
@@ -97,7 +97,7 @@ def test_the_words_of_an_invoice_come_in_reading_order(
 @pytest.mark.parametrize("face", ["Helvetica", "Courier", "Times-Roman"])
 @pytest.mark.parametrize("seed", range(8))
 def test_text_in_one_column_stays_whole(tmp_path: Path, face: str, seed: int) -> None:
-    """Wide spaces of justified text, and words below one another in a typewriter's face."""
+    """Wide spaces in justified text, and aligned words in a monospaced font, are not gutters."""
     words = random.Random(seed).choices(invoices.TERMS, k=460)
     sheet = Sheet(face=face, size=9)
     justified = face != "Courier"
@@ -107,7 +107,7 @@ def test_text_in_one_column_stays_whole(tmp_path: Path, face: str, seed: int) ->
 
 
 def test_the_order_of_the_file_does_not_do() -> None:
-    """What the test above measures is far lower without sorting."""
+    """The similarity that the test above measures is far lower without sorting."""
     sheet = plain(8)
     drawn = [word.text for word in sheet.mixed(seed=8)]
     expected = [word.text for word in sheet.words]

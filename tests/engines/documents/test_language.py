@@ -1,4 +1,4 @@
-"""The language of a text, or None."""
+"""Language detection, and None for uncertain texts."""
 
 import pytest
 

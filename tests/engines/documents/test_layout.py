@@ -1,4 +1,4 @@
-"""Text that is at hand: virtual pages, offsets, boxes."""
+"""Plain text without a file: virtual pages, offsets and boxes."""
 
 from itertools import pairwise
 
@@ -16,7 +16,7 @@ ANY = st.text(
 
 
 def check(document: ParsedDocument) -> None:
-    """What holds for every document without pages of its own."""
+    """Check the properties of every document on virtual pages."""
     text = document.text
     assert "".join(page.text for page in document.pages) == text
     assert [page.number for page in document.pages] == list(range(1, len(document.pages) + 1))

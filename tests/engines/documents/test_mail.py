@@ -1,4 +1,4 @@
-"""E-mail messages."""
+"""Text extracted from emails."""
 
 import base64
 from email.message import EmailMessage

@@ -1,4 +1,4 @@
-"""Detection of media types by content, and the refusal of what claims to be something else."""
+"""Detection of media types by content, and rejection of files with a different claimed type."""
 
 import io
 import zipfile

@@ -1,4 +1,4 @@
-"""Emails of Outlook (MSG): emails inside them, and bodies that are only compressed RTF."""
+"""Outlook emails (MSG): attached emails, and bodies that are only stored as compressed RTF."""
 
 from pathlib import Path
 
@@ -9,7 +9,7 @@ from app.engines.documents.media import MSG
 from tests.engines.documents.outlook_files import inner_mail, outlook_mail
 from tests.engines.documents.samples import stored
 
-# HTML in RTF ([MS-OXRTFEX]): the tags are for readers of HTML, the rest for readers of RTF.
+# HTML in RTF ([MS-OXRTFEX]): the tags are for HTML readers, the rest is for RTF readers.
 HTML_IN_RTF = rb"""{\rtf1\ansi\ansicpg1252\fromhtml1 \deff0
 {\fonttbl{\f0\fswiss\fcharset0 Arial;}}{\colortbl\red0\green0\blue0;}
 {\*\htmltag19 <html>}{\*\htmltag34 <head>}{\*\htmltag41 </head>}{\*\htmltag50 <body>}

@@ -1,4 +1,4 @@
-"""PDF: text layer, boxes as displayed, and the broken ones."""
+"""PDF: text layer, displayed boxes, and damaged files."""
 
 import io
 from pathlib import Path
@@ -20,7 +20,7 @@ def failure(path: Path, limits: Limits | None = None) -> str:
 
 
 def ink_outside(path: Path, page: Page) -> tuple[int, int]:
-    """Dark pixels of the page's image, and those of them outside the words' boxes."""
+    """Return the number of dark pixels in the page image, and how many are outside all boxes."""
     picture = Image.open(io.BytesIO(render(path, PDF, page.number, scale=3))).convert("L")
     assert picture.width == pytest.approx(page.width * 3, abs=1)
     assert picture.height == pytest.approx(page.height * 3, abs=1)

@@ -1,4 +1,4 @@
-"""What is part of a PDF's text: what the page shows, in characters that people type."""
+"""The text of a PDF contains what the page shows, in characters that people type."""
 
 import io
 import re
@@ -108,7 +108,7 @@ def test_ligatures_are_letters(tmp_path: Path) -> None:
 def test_right_to_left_text_is_in_the_order_of_reading(
     tmp_path: Path, lines: tuple[str, ...], drawn: str
 ) -> None:
-    """Producers draw whole lines as displayed, word by word, or letter by letter from the right."""
+    """PDF producers draw lines as displayed, word by word, or letter by letter from the right."""
     places = []
     for row, line in enumerate(lines):
         shown = get_display(line, base_dir="R")

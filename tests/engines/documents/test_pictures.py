@@ -1,4 +1,4 @@
-"""Presentations and OpenDocument texts that only have pictures: each picture is a page."""
+"""Presentations and OpenDocument texts with only pictures: each picture is a page."""
 
 import io
 import zipfile
@@ -38,7 +38,7 @@ def presentation(*pictures: bytes, hidden: bytes | None = None) -> bytes:
 
 
 def open_document(*pictures: bytes, text: str = "") -> bytes:
-    """Return an ODT whose first picture is missing, as is one of another host."""
+    """Return an ODT whose first picture is missing, and which refers to a picture on a host."""
     paths = ["Pictures/missing.png", "http://192.0.2.1/a.png"]
     paths += [f"Pictures/{number}.png" for number in range(len(pictures))]
     images = "".join(

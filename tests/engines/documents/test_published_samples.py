@@ -1,4 +1,4 @@
-"""Documents with which libraries for PDF, DOCX, PPTX and mail are tested are read well."""
+"""The test documents of libraries for PDF, DOCX, PPTX and email are read correctly."""
 
 import unicodedata
 from pathlib import Path
@@ -30,7 +30,7 @@ LAYOUT = "\t\n\r\f"
 
 
 def read(path: Path) -> ParsedDocument | str:
-    """The document, or the code of the failure."""
+    """Return the document, or the code of the failure."""
     try:
         return parse(path, MEDIA_TYPES[path.suffix])
     except ParseFailed as failure:
@@ -68,7 +68,7 @@ def test_nothing_fails_that_can_be_read(package: str) -> None:
             check_offsets(document)
     allowed = {"pypdf": {"password_protected"}, "pikepdf": {"password_protected", "unreadable"}}
     assert set(failures.values()) <= allowed.get(package, {"empty_document"})
-    # Those of python-docx are blank documents and empty tables, those of python-pptx shapes and
+    # The samples of python-docx are blank documents and empty tables, of python-pptx shapes and
     # charts. One PDF of pikepdf has a catalog and no pages.
     expected = {"pikepdf": 2, "pypdf": 11, "python_docx": 13, "python_pptx": 38}
     assert len(failures) == expected.get(package, 0), failures

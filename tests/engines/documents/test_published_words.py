@@ -1,4 +1,4 @@
-"""The words of published PDF are those that poppler's pdftotext finds, in the same order."""
+"""The words of published PDF files are the words that poppler's pdftotext finds, in order."""
 
 import re
 import shutil
@@ -16,13 +16,13 @@ from app.engines.documents import ParseFailed, parse
 
 FOLDER = Path(__file__).parents[3] / ".venv" / "sample-documents"
 LETTERS_APART = "indirect-rotation.pdf"
-"""Its text layer has spaces between all letters, which programs join to different words."""
+"""A file with spaces between all letters, which programs join into different words."""
 GAP = re.compile(r"\S {3,}\S")
 MIN_RECALL, MIN_AGREEMENT = 0.97, 0.95
 
 
 class Page(NamedTuple):
-    """The words of a page that were read, and those of pdftotext without and with its layout."""
+    """The words that were read, and the words from pdftotext without and with layout."""
 
     read: list[str]
     shown: list[str]

@@ -1,4 +1,4 @@
-"""PDF text in the order in which people read it, whatever the order of the file."""
+"""PDF text in reading order, regardless of the order in the file."""
 
 import io
 import random
@@ -160,7 +160,7 @@ def test_a_crooked_scan_keeps_its_rows(tmp_path: Path) -> None:
     assert upright.split("\n")[0] == "Invoice number of the order 2024-0017"
     for degrees in (-2.0, 1.5):
         assert read(tmp_path, placed_pdf(places, degrees=degrees)).text == upright
-    # What character recognition writes: upright words on lines that fall.
+    # Text recognition of a skewed scan writes upright words on sloping lines.
     falling = [(x, y + 0.03 * x, word) for x, y, word in places]
     assert read(tmp_path, placed_pdf(falling)).text == upright
 

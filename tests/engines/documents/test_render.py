@@ -1,4 +1,4 @@
-"""Page images of every kind."""
+"""Page images of all document types."""
 
 import io
 from pathlib import Path

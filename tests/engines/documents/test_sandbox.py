@@ -1,4 +1,4 @@
-"""What a document may cost, and that it costs nothing but itself."""
+"""Resource limits for a document, whose failure does not affect other documents."""
 
 import os
 import signal
@@ -162,7 +162,7 @@ def test_the_child_is_confined(long: Path, monkeypatch: pytest.MonkeyPatch) -> N
 
 
 def _details(child: psutil.Process) -> tuple[dict[str, str], list[str], str, int] | None:
-    """Return what only root can see of a process that cannot be traced."""
+    """Return details that only root can see if a process cannot be traced, or None."""
     try:
         files = [file.path for file in child.open_files()]
         return child.environ(), files, child.cwd(), child.num_fds()

@@ -1,4 +1,4 @@
-"""Plain text files of any encoding."""
+"""Plain text files in all supported encodings."""
 
 from pathlib import Path
 

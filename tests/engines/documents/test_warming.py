@@ -1,4 +1,4 @@
-"""The sample that the fork server reads before it reads documents."""
+"""The sample document that the fork server reads at its start."""
 
 from app.engines.documents.readers.warming import read_sample
 

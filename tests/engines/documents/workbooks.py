@@ -21,7 +21,7 @@ def xlsx(fill: Callable[["openpyxl.Workbook"], None]) -> bytes:
 
 
 def fill_invoice(book: "openpyxl.Workbook") -> None:
-    """Fill two visible sheets, an empty one and a hidden one."""
+    """Fill a workbook with two visible sheets, an empty sheet and a hidden sheet."""
     first = book.active
     first.title = "Invoice"
     first.append(["Item", "Quantity", "Price"])

@@ -12,8 +12,8 @@ from app.engines.drift import (
     Hypothesis,
     Numbers,
     Rate,
+    assign_verdicts,
     compare,
-    decide,
     find_drift,
 )
 
@@ -27,7 +27,7 @@ _HYPOTHESES = [
 
 def test_the_child_finds_the_same() -> None:
     found = find_drift(iter(_HYPOTHESES))
-    here = decide([compare(one) for one in _HYPOTHESES])
+    here = assign_verdicts([compare(one) for one in _HYPOTHESES])
     assert [astuple(one) for one in found] == [astuple(one) for one in here]
     assert [one.verdict for one in found] == ["drift", "drift", "gone", "not_enough"]
 

@@ -14,20 +14,20 @@ from app.engines.drift import (
     Rate,
     Sample,
     Verdict,
+    assign_verdicts,
     compare,
-    decide,
 )
-from app.engines.drift.testing import pool_rare
+from app.engines.drift.testing import pool_rare_categories
 
 
 def _judge(baseline: Sample, current: Sample, limits: Limits | None = None) -> str:
-    (found,) = decide([compare(Hypothesis("x", baseline, current), limits)], limits)
+    (found,) = assign_verdicts([compare(Hypothesis("x", baseline, current), limits)], limits)
     return found.verdict.value
 
 
 def test_a_shift_of_categories_is_drift() -> None:
     before, after = Categories({"a": 400, "b": 100}), Categories({"a": 100, "b": 100})
-    (found,) = decide([compare(Hypothesis("kind", before, after))])
+    (found,) = assign_verdicts([compare(Hypothesis("kind", before, after))])
     assert (found.verdict, found.test, found.category) == ("drift", "chi_square", "a")
     assert (found.baseline_n, found.current_n) == (500, 200)
     assert (found.baseline_value, found.current_value) == (0.8, 0.5)
@@ -56,15 +56,17 @@ def test_small_expected_counts_are_tested_exactly() -> None:
 def test_rare_categories_are_pooled() -> None:
     rare = [[2, 1, 0, 1, 1, 0, 2, 3], [0, 1, 1, 2, 1, 1, 0, 2]]
     table = np.array([[90, *rare[0]], [92, *rare[1]]], dtype=float)
-    pooled = pool_rare(table)
+    pooled = pool_rare_categories(table)
     assert pooled.tolist() == [[90, 10], [92, 8]]
-    assert pool_rare(np.array([[3.0, 97.0], [2.0, 98.0]])).tolist() == [[97, 3], [98, 2]]
+    assert pool_rare_categories(np.array([[3.0, 97.0], [2.0, 98.0]])).tolist() == [[97, 3], [98, 2]]
 
 
 def test_a_kolmogorov_smirnov_test_of_numbers() -> None:
     random = np.random.default_rng(1)
     before, after = random.normal(0, 1, 300), random.normal(0.8, 1, 100)
-    (found,) = decide([compare(Hypothesis("x", Numbers(list(before)), Numbers(list(after))))])
+    (found,) = assign_verdicts(
+        [compare(Hypothesis("x", Numbers(list(before)), Numbers(list(after))))]
+    )
     assert (found.verdict, found.test) == ("drift", "kolmogorov_smirnov")
     assert found.p_value == pytest.approx(stats.ks_2samp(before, after).pvalue, rel=1e-9)
     assert found.baseline_value == pytest.approx(float(np.median(before)))
@@ -80,7 +82,7 @@ def test_a_kolmogorov_smirnov_test_of_numbers() -> None:
     ],
 )
 def test_too_few_are_not_enough(baseline: Sample, current: Sample) -> None:
-    (found,) = decide([compare(Hypothesis("x", baseline, current))])
+    (found,) = assign_verdicts([compare(Hypothesis("x", baseline, current))])
     assert (found.verdict, found.test, found.p_value) == ("not_enough", None, None)
 
 
@@ -99,7 +101,7 @@ def test_all_values_replaced_is_drift() -> None:
 
 def test_a_significant_difference_without_effect_is_no_drift() -> None:
     before, after = Rate(50_000, 100_000), Rate(52_000, 100_000)
-    (found,) = decide([compare(Hypothesis("x", before, after))])
+    (found,) = assign_verdicts([compare(Hypothesis("x", before, after))])
     assert found.p_value is not None
     assert found.p_value < 1e-10
     assert found.verdict == Verdict.UNCLEAR
@@ -107,7 +109,7 @@ def test_a_significant_difference_without_effect_is_no_drift() -> None:
 
 
 def test_an_effect_without_significance_is_no_drift() -> None:
-    (found,) = decide([compare(Hypothesis("x", Rate(15, 35), Rate(23, 35)))])
+    (found,) = assign_verdicts([compare(Hypothesis("x", Rate(15, 35), Rate(23, 35)))])
     assert found.psi is not None
     assert found.psi > 0.05
     assert found.verdict == Verdict.UNCLEAR
@@ -120,8 +122,8 @@ def test_the_false_discovery_rate_of_all_comparisons_is_controlled() -> None:
         for n in range(99)
     ]
     weak = compare(Hypothesis("weak", Rate(250, 500), Rate(296, 500)), Limits(effect=0.01))
-    assert decide([weak], Limits(effect=0.01))[0].verdict == Verdict.DRIFT
-    found = decide([*quiet, weak], Limits(effect=0.01))
+    assert assign_verdicts([weak], Limits(effect=0.01))[0].verdict == Verdict.DRIFT
+    found = assign_verdicts([*quiet, weak], Limits(effect=0.01))
     assert found[-1].verdict == Verdict.UNCLEAR
     p_values = [one.p_value for one in found]
     assert [one.q_value for one in found] == pytest.approx(

@@ -24,7 +24,7 @@ def test_exported_trees_decide_as_scikit_learn(data):
     fitted = HistGradientBoostingClassifier(max_iter=150, max_leaf_nodes=15, random_state=0).fit(
         rows, labels
     )
-    ours = trees.export_trees(fitted).decide(rows)
+    ours = trees.export_trees(fitted).compute_log_odds(rows)
     assert np.abs(ours - fitted.decision_function(rows)).max() < 1e-6
 
 
@@ -32,7 +32,7 @@ def test_stored_rankers_decide_the_same(data):
     rows, labels = data
     for ranker in (trees.fit_trees(rows, labels), trees.fit_logistic(rows, labels)):
         again = trees.read_ranker(ranker.to_arrays())
-        assert np.array_equal(again.decide(rows), ranker.decide(rows))
+        assert np.array_equal(again.compute_log_odds(rows), ranker.compute_log_odds(rows))
 
 
 def test_the_logistic_ranker_decides_as_scikit_learn(data):
@@ -40,7 +40,7 @@ def test_the_logistic_ranker_decides_as_scikit_learn(data):
     ours = trees.fit_logistic(rows, labels, strength=1.0)
     scaled = ((rows - rows.mean(axis=0)) / rows.std(axis=0)).clip(-4, 4)
     fitted = LogisticRegression(C=1.0, class_weight="balanced", max_iter=300).fit(scaled, labels)
-    assert np.abs(ours.decide(rows) - fitted.decision_function(scaled)).max() < 1e-6
+    assert np.abs(ours.compute_log_odds(rows) - fitted.decision_function(scaled)).max() < 1e-6
 
 
 def test_marginals_and_paths_equal_crfsuite():

@@ -230,9 +230,9 @@ def test_an_optional_table_may_be_empty_but_not_half_filled() -> None:
     columns = [{"key": "a", "type": "text", "required": True}, {"key": "b", "type": "text"}]
     fields = check_fields([{"key": "t", "type": "table", "columns": columns}])
     compiled = compile_fields(fields)
-    assert compiled.missing_required([]) == []
+    assert compiled.list_missing_required([]) == []
     tags = compiled.check_tags([tag("t.b", row=3)], text_length=0, page_count=0)
-    assert compiled.missing_required(tags) == ["t.a"]
+    assert compiled.list_missing_required(tags) == ["t.a"]
     region = check_fields([{"key": "r", "type": "region", "required": True}])
     marked = [{"field": "r", "evidence": [{"page": 1, "box": BOX}]}]
     tags = compile_fields(region).check_tags(marked, text_length=0, page_count=1)

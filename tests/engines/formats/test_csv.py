@@ -264,8 +264,8 @@ def test_json_lines_are_taken_too() -> None:
     out = io.BytesIO()
     writer = FORMATS["csv"].writer(out, FIELDS, check_options("csv", {}))
     writer.write_json(orjson.dumps(labels(number="é")))
-    writer.write_piece(b'{"tag_set_id": "2", ', is_last=False)
-    writer.write_piece(b'"labels": {"number": "\\ud800x"}}', is_last=True)
+    writer.write_chunk(b'{"tag_set_id": "2", ', is_last=False)
+    writer.write_chunk(b'"labels": {"number": "\\ud800x"}}', is_last=True)
     for wrong in (b"", b"{", b"[]", b"null", b"\xff"):
         with pytest.raises(ValueError):
             writer.write_json(wrong)

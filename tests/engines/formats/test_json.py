@@ -42,8 +42,8 @@ def test_each_tag_set_has_its_line_however_it_arrives() -> None:
     out, writer = start()
     writer.write_json(b'{"big":123456789012345678901234567890,\r\n"n":1.0}')
     for piece in (b'{"a":[', b"1", b",2", b"]"):
-        writer.write_piece(piece, is_last=False)
-    writer.write_piece(b"}", is_last=True)
+        writer.write_chunk(piece, is_last=False)
+    writer.write_chunk(b"}", is_last=True)
     writer.write({"half": "\ud800", "nan": float("nan")})
     writer.close()
     assert out.getvalue().split(b"\n") == [

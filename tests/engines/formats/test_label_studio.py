@@ -211,8 +211,8 @@ def test_what_this_service_imports_again() -> None:
     ]
     (task,) = write([{**ROW, "tags": tags}], fields)
     content = convert_task(task)
-    assert content.members["text"] == TEXT
-    marks = [mark for mark in content.label_sets[0] if getattr(mark, "control", "") != "home"]
+    assert content.properties["text"] == TEXT
+    marks = [mark for mark in content.mark_lists[0] if getattr(mark, "control", "") != "home"]
     built = FieldNames(fields).build_tags(marks, TEXT)
     again = check_tags(
         fields,

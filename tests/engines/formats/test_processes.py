@@ -44,8 +44,8 @@ def test_the_file_is_that_of_this_process(format_id: str, tmp_path: Path) -> Non
         for _ in range(3_000):
             writer.write_json(LINE)
         writer.write(SAMPLE_ROW)
-        writer.write_piece(LINE[:10], is_last=False)
-        writer.write_piece(LINE[10:], is_last=True)
+        writer.write_chunk(LINE[:10], is_last=False)
+        writer.write_chunk(LINE[10:], is_last=True)
         writer.close()
         writer.close()
         assert writer.rows == 3_002
@@ -79,7 +79,7 @@ def test_a_row_after_the_end_of_the_process_raises() -> None:
     child = _find_process(writer)
     child.kill()
     os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOWAIT)
-    with pytest.raises(RuntimeError, match="ended with -9"):
+    with pytest.raises(RuntimeError, match="exited with status -9"):
         writer.write_json(b" " * 1_000_000)
 
 

@@ -1,4 +1,4 @@
-"""The lines of doccano: every kind of project that exports texts."""
+"""doccano exports: all project types that export texts."""
 
 from typing import Any
 
@@ -29,8 +29,8 @@ from app.engines.imports.records import ContentError
 )
 def test_labels(labels: dict[str, Any], marks: list[Any]) -> None:
     content = convert_line({"id": 3, "text": "Hello", "lot": 7, **labels})
-    assert content.members == {"text": "Hello", "external_id": "3", "metadata": {"lot": 7}}
-    assert content.label_sets == (marks,)
+    assert content.properties == {"text": "Hello", "external_id": "3", "metadata": {"lot": 7}}
+    assert content.mark_lists == (marks,)
 
 
 @pytest.mark.parametrize("labels", [{}, {"label": []}, {"labels": None}])

@@ -35,7 +35,7 @@ def test_elements_are_found_across_chunks(
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(json_arrays, "_CHUNK_BYTES", chunk)
         records = _read(data)
-    assert [record.content and record.content.members for record in records] == values
+    assert [record.content and record.content.properties for record in records] == values
     for record, value in zip(records, values, strict=True):
         assert data[: record.next.offset].endswith(orjson.dumps(value))
 

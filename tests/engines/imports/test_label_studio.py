@@ -1,4 +1,4 @@
-"""The tasks of Label Studio: what becomes of data, annotations and every type of result."""
+"""Label Studio tasks: the import of data, annotations and every type of result."""
 
 from typing import Any
 
@@ -20,17 +20,17 @@ def _task(*results: dict[str, Any], **members: Any) -> dict[str, Any]:
 def test_the_data_of_a_task() -> None:
     data = {"text": "Hello", "lot": 7, "paid": True, "who": "Ann", "none": None, "list": [1]}
     content = convert_task({"id": 12, "data": data})
-    assert content.members == {
+    assert content.properties == {
         "text": "Hello",
         "external_id": "12",
         "metadata": {"lot": 7, "paid": True, "who": "Ann"},
     }
-    assert content.label_sets == ()
+    assert content.mark_lists == ()
 
 
 def test_the_only_text_is_the_text() -> None:
     content = convert_task({"data": {"body": "Hello", "lot": 7}})
-    assert content.members == {"text": "Hello", "external_id": None, "metadata": {"lot": 7}}
+    assert content.properties == {"text": "Hello", "external_id": None, "metadata": {"lot": 7}}
 
 
 @pytest.mark.parametrize(
@@ -64,7 +64,7 @@ def test_ground_truths_come_first_and_cancelled_annotations_do_not_count() -> No
         {"result": []},
     ]
     content = convert_task(_task(annotations=annotations, predictions=[{"result": [{}]}]))
-    assert content.label_sets == ([ValueMark(3, "c")], [ValueMark(2, "c")], [])
+    assert content.mark_lists == ([ValueMark(3, "c")], [ValueMark(2, "c")], [])
 
 
 @pytest.mark.parametrize(
@@ -78,11 +78,11 @@ def test_ground_truths_come_first_and_cancelled_annotations_do_not_count() -> No
         (_task({"type": "rectanglelabels"}), "type `rectanglelabels` are not supported"),
         (_task({}), "are not supported"),
         (_task({"type": "choices"}), "lacks `from_name` or `value`"),
-        (_task(_result("labels", {"labels": ["A"]})), "type `labels` has a wrong value"),
-        (_task(_result("labels", {"start": "/p", "end": "/p", "labels": ["A"]})), "wrong value"),
-        (_task(_result("choices", {"choices": [1]})), "wrong value"),
-        (_task(_result("taxonomy", {"taxonomy": 7})), "wrong value"),
-        (_task(_result("number", {})), "wrong value"),
+        (_task(_result("labels", {"labels": ["A"]})), "type `labels` has an invalid value"),
+        (_task(_result("labels", {"start": "/p", "end": "/p", "labels": ["A"]})), "invalid value"),
+        (_task(_result("choices", {"choices": [1]})), "invalid value"),
+        (_task(_result("taxonomy", {"taxonomy": 7})), "invalid value"),
+        (_task(_result("number", {})), "invalid value"),
     ],
 )
 def test_a_task_that_cannot_be_read(task: dict[str, Any], reason: str) -> None:

@@ -1,4 +1,4 @@
-"""Labels of other tools and the fields of a schema: names, options, offsets."""
+"""Conversion of labels from other tools to tags: names, options, offsets."""
 
 from typing import Any
 
@@ -25,7 +25,7 @@ _CONFIG = """
 
 @pytest.fixture(scope="module")
 def names() -> FieldNames:
-    """Return the names of the fields that a configuration of Label Studio becomes."""
+    """Return the field names for the schema imported from a Label Studio configuration."""
     return FieldNames(check_fields(read_label_studio(_CONFIG).fields))
 
 

@@ -1,4 +1,4 @@
-"""Readers of import files: they continue anywhere, and count what they read."""
+"""Readers of import files continue at any position, and count records."""
 
 import io
 from typing import Any
@@ -25,7 +25,7 @@ def _read(format_id: str, data: bytes, start: Any = START) -> list[Any]:
 
 def _build_file(format_id: str, rows: list[bytes], end: bytes) -> bytes:
     if format_id == "label_studio":
-        # The elements must be JSON.
+        # The elements must be valid JSON.
         return b"[" + (b"," + end).join(orjson.dumps(row.hex()) for row in rows) + b"]"
     return b"text,lot\n" + end.join(rows)
 

@@ -160,7 +160,7 @@ def test_a_character_without_a_font_is_written_as_its_code(tmp_path: Path) -> No
 def test_a_pdf_is_written_even_if_a_missing_font_was_not_foreseen(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(content, "replace_missing", lambda text: text)
+    monkeypatch.setattr(content, "replace_missing_glyphs", lambda text: text)
     buyer = replace(BUYER, name="Acme \U00012000 \u5317\u4eac")
     assert "Acme [U+12000] \u5317\u4eac" in read_text(build_document(buyer=buyer), tmp_path)
 

@@ -15,15 +15,15 @@ from app.engines.invoices import (
     TaxCategory,
     TaxNumberError,
     TaxRule,
-    choose_tax,
+    build_union_tax_rules,
+    choose_tax_rule,
     compute_totals,
     get_minor_digits,
-    list_union_rules,
     normalize_tax_number,
 )
 from tests.engines.invoices.samples import BUYER, RULES, STANDARD, build_line
 
-UNION = list_union_rules("DE", {"DE": Decimal(19), "FR": Decimal(20)})
+UNION = build_union_tax_rules("DE", {"DE": Decimal(19), "FR": Decimal(20)})
 
 
 @pytest.mark.parametrize(
@@ -93,21 +93,21 @@ def test_tax_numbers_of_the_wrong_form_or_country_are_refused(
 def test_the_first_rule_that_applies_counts(
     country: str, number: str | None, category: str, rate: int
 ) -> None:
-    rule = choose_tax(UNION, replace(BUYER, country=country, tax_number=number))
+    rule = choose_tax_rule(UNION, replace(BUYER, country=country, tax_number=number))
     assert (rule.category.value, rule.rate) == (category, rate)
 
 
 def test_without_a_rule_for_the_country_nothing_is_computed() -> None:
     rules = [TaxRule("VAT", TaxCategory.STANDARD, Decimal(19), frozenset({"DE"}))]
     with pytest.raises(InvoiceError, match="no tax rule: IE"):
-        choose_tax(rules, BUYER)
+        choose_tax_rule(rules, BUYER)
 
 
 def test_rules_of_the_union_need_the_rate_of_the_seller() -> None:
     with pytest.raises(InvoiceError, match="rates"):
-        list_union_rules("DE", {"FR": Decimal(20)})
+        build_union_tax_rules("DE", {"FR": Decimal(20)})
     with pytest.raises(InvoiceError, match="rates"):
-        list_union_rules("US", {"US": Decimal(5)})
+        build_union_tax_rules("US", {"US": Decimal(5)})
 
 
 @pytest.mark.parametrize(

@@ -97,7 +97,7 @@ def test_a_search_compares_few_places(monkeypatch: pytest.MonkeyPatch) -> None:
     assert index.find("a-a") is None
     assert index.find("-") is None
     assert index.find("a-a") is None
-    assert len(compared) == 2 * text_index._MAX_PLACES
+    assert len(compared) == 2 * text_index._MAX_POSITIONS
 
 
 def test_only_what_was_sent_to_the_model_is_searched() -> None:

@@ -1,4 +1,4 @@
-"""Whatever comes in: either fields that a schema can have, or a refusal; never anything else."""
+"""Any content gives either valid fields or a SchemaSourceError."""
 
 from typing import Any
 
@@ -6,7 +6,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from app.engines.fields import check_fields
-from app.engines.schema_sources import FORMATS, SourceError, read_schema
+from app.engines.schema_sources import FORMATS, SchemaSourceError, read_schema
 
 QUICK = settings(
     max_examples=150,
@@ -101,7 +101,7 @@ _TAGS = st.sampled_from(
 def _reads(format_: str, content: Any) -> None:
     try:
         found = read_schema(format_, content)
-    except SourceError:
+    except SchemaSourceError:
         return
     assert found.fields
     assert check_fields(found.fields) == found.fields

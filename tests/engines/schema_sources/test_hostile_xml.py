@@ -1,4 +1,4 @@
-"""Configurations that are meant to hurt: refused at once, and nothing is opened or fetched."""
+"""Malicious configurations are rejected quickly, and nothing is opened or fetched."""
 
 import socket
 import time
@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from app.engines.schema_sources import SourceError, read_schema
+from app.engines.schema_sources import SchemaSourceError, read_schema
 from app.engines.schema_sources.label_studio import controls, scene
 from app.engines.schema_sources.texts import to_line
 
@@ -40,7 +40,7 @@ def test_bombs_are_refused_unopened(name: str, monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr(Path, "open", refuse)
     monkeypatch.setattr("builtins.open", refuse)
     began = time.thread_time()
-    with pytest.raises(SourceError):
+    with pytest.raises(SchemaSourceError):
         read_schema("label_studio", BOMBS[name])
     assert time.thread_time() - began < 2
 

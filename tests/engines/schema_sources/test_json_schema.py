@@ -1,10 +1,10 @@
-"""What becomes of a JSON Schema's keywords."""
+"""The conversion of JSON Schema keywords to fields and warnings."""
 
 from typing import Any
 
 import pytest
 
-from app.engines.schema_sources import SourceError, SourceSchema, read_schema
+from app.engines.schema_sources import SchemaSourceError, SourceSchema, read_schema
 
 
 def _read(properties: dict[str, Any], **root: Any) -> SourceSchema:
@@ -12,7 +12,7 @@ def _read(properties: dict[str, Any], **root: Any) -> SourceSchema:
 
 
 def _one(schema: Any, **root: Any) -> tuple[dict[str, Any], list[str]]:
-    """The field of one property, and the warnings."""
+    """Return the field for one property, and the warnings."""
     found = _read({"a": schema}, **root)
     assert len(found.fields) == 1
     return found.fields[0], [warning.message for warning in found.warnings]
@@ -84,7 +84,7 @@ def test_a_value_keeps_its_type_and_limits(
         ({"enum": [{}]}, "text", "None of the options"),
         ({"enum": []}, "text", "None of the options"),
         ({"enum": [str(n) for n in range(1001)]}, "text", "more than 1,000 options"),
-        ({"const": True}, "boolean", "only true or only false"),
+        ({"const": True}, "boolean", "single boolean value"),
         ({"enum": [None]}, "text", "None of the options"),
         ({"type": "integer", "format": ["x"]}, "integer", "Not carried over: format"),
         ({"oneOf": [{"type": "integer", "format": {}}] * 2}, "integer", "Not carried over: format"),
@@ -264,7 +264,7 @@ def test_a_root_that_is_no_object_is_one_field(
     ],
 )
 def test_what_is_no_schema_is_refused(content: Any, path: str) -> None:
-    with pytest.raises(SourceError) as refused:
+    with pytest.raises(SchemaSourceError) as refused:
         read_schema("json_schema", content)
     assert refused.value.path == path
 

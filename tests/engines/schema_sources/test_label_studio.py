@@ -1,10 +1,10 @@
-"""What becomes of the tags of a labeling configuration."""
+"""The conversion of labeling configuration tags to fields and warnings."""
 
 from typing import Any
 
 import pytest
 
-from app.engines.schema_sources import SourceError, SourceSchema, read_schema
+from app.engines.schema_sources import SchemaSourceError, SourceSchema, read_schema
 
 TEXT = '<Text name="t" value="$t"/>'
 LONG = "z" * 201
@@ -230,14 +230,14 @@ def test_layout_and_what_is_shown_need_no_word() -> None:
     ],
 )
 def test_what_is_no_configuration_is_refused(content: object) -> None:
-    with pytest.raises(SourceError) as refused:
+    with pytest.raises(SchemaSourceError) as refused:
         read_schema("label_studio", content)
     assert refused.value.path == ""
 
 
 def test_more_labels_than_fields_are_refused() -> None:
     labels = "".join(f'<Label value="l{number}"/>' for number in range(501))
-    with pytest.raises(SourceError, match="more than 500"):
+    with pytest.raises(SchemaSourceError, match="more than 500"):
         _read(f'<Labels name="x" toName="t">{labels}</Labels>')
 
 

@@ -1,4 +1,4 @@
-"""The portable file: what was carried arrives, and what is no such file is refused."""
+"""Portable files are imported completely, and other files are rejected."""
 
 import json
 from typing import Any
@@ -8,7 +8,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from app.engines.fields import check_fields
-from app.engines.schema_sources import SourceError, read_schema
+from app.engines.schema_sources import SchemaSourceError, read_schema
 
 FIELDS = [{"key": "a", "type": "text"}]
 SETTINGS: dict[str, Any] = {
@@ -148,7 +148,7 @@ def test_names_become_one_line() -> None:
     ],
 )
 def test_what_is_no_portable_file_is_refused_at_its_place(content: Any, path: str) -> None:
-    with pytest.raises(SourceError) as refused:
+    with pytest.raises(SchemaSourceError) as refused:
         read_schema("portable", content)
     assert refused.value.path == path
 
@@ -156,7 +156,7 @@ def test_what_is_no_portable_file_is_refused_at_its_place(content: Any, path: st
 @pytest.mark.parametrize("format_", ["portable", "json_schema"])
 @pytest.mark.parametrize("nested", ["[" * 500, "[" * 200_000, '{"a":' * 500 + "1" + "}" * 500])
 def test_deep_text_is_refused(format_: str, nested: str) -> None:
-    with pytest.raises(SourceError):
+    with pytest.raises(SchemaSourceError):
         read_schema(format_, nested)
 
 

@@ -1,4 +1,4 @@
-"""Label Studio's own templates, as its package of LABEL_STUDIO in the Makefile has them."""
+"""The templates in the Label Studio package, whose version is LABEL_STUDIO in the Makefile."""
 
 from pathlib import Path
 
@@ -6,11 +6,11 @@ import pytest
 import yaml
 
 from app.engines.fields import check_fields
-from app.engines.schema_sources import SourceError, read_schema
+from app.engines.schema_sources import SchemaSourceError, read_schema
 
 FOLDER = Path(__file__).parents[3] / ".venv" / "label-studio"
 COUNT = 69
-# What they ask for has no place here: recordings, comparisons, ranking, a conversation to write.
+# These ask for what is not supported: recordings, comparisons, ranking, writing a conversation.
 NOTHING_TO_LABEL = {
     "audio-speech-processing/sound-event-detection",
     "audio-speech-processing/speaker-segmentation",
@@ -47,7 +47,7 @@ def test_each_gives_fields_or_has_nothing_to_label(configurations: dict[str, str
     for name, config in configurations.items():
         try:
             found = read_schema("label_studio", config)
-        except SourceError as error:
+        except SchemaSourceError as error:
             refused.add((name, error.message))
         else:
             assert check_fields(found.fields) == found.fields, name

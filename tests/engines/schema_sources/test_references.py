@@ -1,10 +1,10 @@
-"""References in a JSON Schema: followed in the document, never out of it, and never in circles."""
+"""References in a JSON Schema are followed only inside the document, and never in cycles."""
 
 from typing import Any
 
 import pytest
 
-from app.engines.schema_sources import SourceError, read_schema
+from app.engines.schema_sources import SchemaSourceError, read_schema
 from app.engines.schema_sources.json_schema.nodes import MAX_TRAIL
 
 DATE = {"type": "string", "format": "date", "title": "Day", "description": "From there."}
@@ -69,7 +69,7 @@ def test_other_places_are_refused(ref: object, monkeypatch: pytest.MonkeyPatch) 
         raise AssertionError("something was to be fetched")
 
     monkeypatch.setattr("socket.socket", refuse)
-    with pytest.raises(SourceError) as refused:
+    with pytest.raises(SchemaSourceError) as refused:
         read_schema("json_schema", {"properties": {"a": {"$ref": ref}}})
     assert refused.value.path == "properties.a.$ref"
 
@@ -121,7 +121,7 @@ def _chain(length: int, link: Any) -> dict[str, Any]:
 
 def test_a_long_chain_is_followed_and_a_longer_one_refused() -> None:
     assert _kinds(_chain(MAX_TRAIL - 1, lambda ref: {"$ref": ref})) == {"a": "date"}
-    with pytest.raises(SourceError, match="references"):
+    with pytest.raises(SchemaSourceError, match="references"):
         _kinds(_chain(MAX_TRAIL, lambda ref: {"$ref": ref}))
 
 
@@ -134,7 +134,7 @@ def test_a_long_chain_is_followed_and_a_longer_one_refused() -> None:
     ],
 )
 def test_references_that_multiply_are_stopped(link: Any) -> None:
-    with pytest.raises(SourceError, match=r"too large|exceeds the limit"):
+    with pytest.raises(SchemaSourceError, match=r"too large|exceeds the limit"):
         _kinds(_chain(12, link))
 
 
@@ -154,7 +154,7 @@ def test_what_is_large_is_not_read_again_at_each_reference(large: dict[str, Any]
         "$defs": {"large": large},
         "properties": {"a": {"oneOf": [{"$ref": "#/$defs/large"}] * 5000}},
     }
-    with pytest.raises(SourceError, match="too large"):
+    with pytest.raises(SchemaSourceError, match="too large"):
         read_schema("json_schema", content)
     once = {**content, "properties": {"a": {"$ref": "#/$defs/large"}}}
     assert len(read_schema("json_schema", once).fields) == 1

@@ -1,4 +1,4 @@
-"""A server of Azure Blob Storage: Microsoft's emulator Azurite, which checks signatures."""
+"""An Azure Blob Storage server: Microsoft's emulator Azurite, which checks signatures."""
 
 import re
 import subprocess
@@ -12,14 +12,14 @@ from azure.storage.blob import AccountSasPermissions, ResourceTypes, generate_ac
 
 ACCOUNT = "devstoreaccount1"
 KEY = "Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw=="
-"""The key of the emulator's account, which its documentation publishes."""
+"""The key of the emulator's account, as published in its documentation."""
 _TOOLS = Path(__file__).parents[3] / "tools" / "azurite"
 _LISTENING = re.compile(r"successfully listen\w* (?:at|on) (http://\S+)")
 _HEADERS = {"x-ms-version": "2021-12-02", "x-ms-blob-type": "BlockBlob"}
 
 
 def build_signature(hours: int = 1, **permissions: bool) -> str:
-    """Return a shared access signature of the account, which expires in some hours."""
+    """Return a shared access signature for the account that expires in a few hours."""
     return generate_account_sas(
         ACCOUNT,
         KEY,
@@ -30,7 +30,7 @@ def build_signature(hours: int = 1, **permissions: bool) -> str:
 
 
 class Server:
-    """Containers in memory, on a port of loopback."""
+    """Provides containers in memory, on a loopback port."""
 
     def __init__(self, *containers: str) -> None:
         assert (_TOOLS / "node_modules").is_dir(), "make .venv/azurite.stamp installs the emulator"

@@ -92,7 +92,7 @@ class _Handler(RequestHandler):
 
 
 class Server:
-    """Buckets in memory, on a port of loopback."""
+    """Provides buckets in memory, on a loopback port."""
 
     def __init__(self, *names: str) -> None:
         storage = Storage(use_memory_fs=True)

@@ -38,21 +38,21 @@ def run_host(script: Script) -> Iterator[int]:
 
 
 def find_closed_port() -> int:
-    """Return a port to which nothing listens."""
+    """Return a port on which nothing listens."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
         port: int = listener.getsockname()[1]
     return port
 
 
 def drip(connection: socket.socket, data: bytes) -> None:
-    """Send one byte after the other without end, too slowly for anybody to wait."""
+    """Send single bytes endlessly, and more slowly than any timeout allows."""
     closed = threading.Event()
     while not closed.wait(0.02):
         connection.sendall(data)
 
 
 class CuttingProxy:
-    """Forwards connections to a port, and cuts them after `limit` bytes of the server."""
+    """Forwards connections to a port, and cuts them after `limit` bytes from the server."""
 
     def __init__(self, target: int) -> None:
         self._target = target

@@ -1,4 +1,4 @@
-"""An IMAP server: pymap serves a mailbox, in a process of its own."""
+"""An IMAP server: pymap serves a mailbox in a separate process."""
 
 import imaplib
 import shutil
@@ -46,7 +46,7 @@ class Server:
 
 
 class Mailbox:
-    """A new folder of the mailbox."""
+    """A new folder in the mailbox."""
 
     def __init__(self, server: Server, name: str) -> None:
         self.name = name

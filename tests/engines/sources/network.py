@@ -25,7 +25,7 @@ _inside = _Inside()
 
 
 class LoopbackNetwork:
-    """Counts its connections. `bypasses` are connections that somebody else opened."""
+    """Counts its connections. `bypasses` are connections that were opened in another way."""
 
     def __init__(self, ca_file: str | None = None) -> None:
         policy = Policy(allowed_networks=(LOOPBACK,), allow_http=True)
@@ -49,7 +49,7 @@ class LoopbackNetwork:
         return self._egress.session(deadline=deadline, max_response_bytes=max_response_bytes)
 
     def watch(self) -> None:
-        """Look at all connections of Python's sockets, until `unwatch`.
+        """Record all connections of Python's sockets until `unwatch` is called.
 
         An audit hook would stay for the rest of the process, and be called for every `id`.
         """
@@ -67,7 +67,7 @@ class LoopbackNetwork:
         return connect
 
     def check(self, connection: object, address: object) -> None:
-        # The threads of servers were there before, and connect where they want.
+        # The server threads were started before this network, and may connect anywhere.
         if threading.current_thread() in self._older_threads:
             return
         if isinstance(connection, CallSocket):
@@ -79,7 +79,7 @@ class LoopbackNetwork:
 
 @contextmanager
 def connect_freely() -> Iterator[None]:
-    """Let the test itself open connections, to change what a server has."""
+    """Allow the test itself to open connections, to change the content of a server."""
     _inside.is_inside = True
     try:
         yield

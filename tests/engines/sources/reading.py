@@ -1,4 +1,4 @@
-"""Read sources in tests."""
+"""Helpers that read sources in tests."""
 
 from app.engines.sources import Source, SourceError, SourceErrorKind
 

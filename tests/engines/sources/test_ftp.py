@@ -147,7 +147,7 @@ def test_a_document_that_breaks_off_is_an_error(
 
 
 def test_data_connections_go_to_the_same_host(open_source: Open, network: LoopbackNetwork) -> None:
-    """A server names another address for the data: it is ignored."""
+    """The address that a server sends for data connections is ignored."""
 
     def script(connection: socket.socket) -> None:
         answers = {

@@ -1,4 +1,4 @@
-"""Local folders: what is below the operator's root, and never anything else."""
+"""Local folders: only files below the operator's root can be read."""
 
 import os
 from collections.abc import Callable, Iterator

@@ -1,4 +1,4 @@
-"""Listings of object stores that do not end, and credentials that expire during a crawl."""
+"""Endless listings of object stores, and credentials that expire during a crawl."""
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
@@ -25,7 +25,7 @@ Page = Callable[[int], Listing]
 
 
 class FakeStore:
-    """A store whose pages a function makes from their tokens, which are numbers."""
+    """A store in which a function creates each page from its token, a number."""
 
     can_start_after = False
 
@@ -44,7 +44,7 @@ class FakeStore:
         response.status_code = HTTPStatus.NOT_FOUND
         return nullcontext(response)
 
-    def describe_refusal(self, response: Response) -> SourceError:
+    def build_refusal_error(self, response: Response) -> SourceError:
         raise NotImplementedError
 
     def close(self) -> None:

@@ -1,4 +1,4 @@
-"""Cloud Storage of Google and Blob Storage of Azure: listings, hostile names, refusals."""
+"""Google Cloud Storage and Azure Blob Storage: listings, hostile names, refusals."""
 
 import json
 import os
@@ -157,7 +157,7 @@ def test_paths_of_no_document(open_source: Open, store: Store, path: str) -> Non
 def test_paths_do_not_leave_the_folder(
     open_source: Open, store: Store, network: LoopbackNetwork, path: str
 ) -> None:
-    """Nothing is asked of the host, which may resolve `..` although it should not."""
+    """No request is sent, because the host may resolve `..` although it should not."""
     with pytest.raises(SourceError) as caught, open_source(store).open(path):
         pass
     check_error(caught.value, SourceErrorKind.NOT_ALLOWED)
@@ -247,7 +247,7 @@ def _answer(status: str, body: bytes, *headers: str) -> bytes:
     return "\r\n".join(lines).encode() + b"\r\n\r\n" + body
 
 
-# Characters that no database stores, and a time that is none in UTC.
+# Characters that no database stores, and a time that does not exist in UTC.
 _ITEM = b'{"name": "a", "generation": "1\\u0000", "size": "1", "updated": "2029-01-01T00:00:00Z"}'
 _OLD = b'{"name": "a", "generation": "1", "size": "1", "updated": "0001-01-01T00:00:00+09:00"}'
 _SIZE = b"<Properties><Content-Length>x</Content-Length></Properties>"

@@ -1,4 +1,4 @@
-"""Paths of documents: safe to show and to compare, and as precise as the bytes of the name."""
+"""Document paths: safe to show and to compare, and as precise as the bytes of the name."""
 
 import unicodedata
 

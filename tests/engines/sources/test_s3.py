@@ -1,4 +1,4 @@
-"""Buckets of S3: real signatures, long listings, hostile keys and every failure of a host."""
+"""S3 buckets: real signatures, long listings, hostile keys and every failure of a host."""
 
 import json
 import os
@@ -39,7 +39,7 @@ Open = Callable[..., Source]
 
 @pytest.fixture(scope="module")
 def server() -> Iterator[dict[str, Any]]:
-    """Start moto, which checks signatures and permissions from the end of this fixture on."""
+    """Start moto, which checks signatures and permissions once this fixture is set up."""
     server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
     server.start()
     host, port = server.get_host_and_port()
@@ -75,7 +75,7 @@ def server() -> Iterator[dict[str, Any]]:
 
 
 class Bucket:
-    """Changes the bucket of a source."""
+    """Changes the content of the bucket that a source reads."""
 
     def __init__(self, client: Any) -> None:
         self._client = client
@@ -199,7 +199,7 @@ def test_paths_of_no_document(open_source: Open, path: str) -> None:
 def test_paths_do_not_leave_the_folder(
     open_source: Open, network: LoopbackNetwork, path: str
 ) -> None:
-    """Nothing is asked of the host, which may resolve `..` although it should not."""
+    """No request is sent, because the host may resolve `..` although it should not."""
     with pytest.raises(SourceError) as caught, open_source().open(path):
         pass
     check_error(caught.value, SourceErrorKind.NOT_ALLOWED)
@@ -326,4 +326,4 @@ def test_a_slow_answer_ends_by_its_deadline(
     ],
 )
 def test_buckets_of_aws_have_their_addresses(bucket: str, region: str, address: str) -> None:
-    assert s3.build_address(bucket, region, None) == address
+    assert s3.build_bucket_url(bucket, region, None) == address

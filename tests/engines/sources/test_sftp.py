@@ -36,7 +36,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 
 @pytest.fixture
 def folder(server: Server, tmp_path: Path) -> Path:
-    """Return a folder of the server for one test."""
+    """Return a new folder on the server for one test."""
     folder = server.folder / tmp_path.name
     (folder / "2029" / "deep").mkdir(parents=True)
     (folder / "2029" / "a.txt").write_bytes(b"letter a")

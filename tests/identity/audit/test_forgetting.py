@@ -50,7 +50,7 @@ def _leave(org: Org, user_id: UUID) -> int:
         db.transaction() as session,
     ):
         session.execute(delete(User).where(User.id == user_id))
-        return service.forget_users([user_id])
+        return service.remove_user_entries([user_id])
 
 
 def _forgetting(owner_sql: Owner) -> Any:
@@ -98,14 +98,14 @@ def test_an_existing_account_is_not_forgotten(
     org: Org, person: tuple[UUID, str], owner_sql: Owner
 ) -> None:
     with org.app.app_context(), db.transaction():
-        assert service.forget_users([person[0]]) == 0
+        assert service.remove_user_entries([person[0]]) == 0
     assert _told(owner_sql, person[1]) >= 3
 
 
 def test_forgetting_twice_removes_nothing_more(org: Org, person: tuple[UUID, str]) -> None:
     _leave(org, person[0])
     with org.app.app_context(), db.transaction():
-        assert service.forget_users([person[0]]) == 0
+        assert service.remove_user_entries([person[0]]) == 0
 
 
 def test_pending_entries_are_forgotten_too(org: Org, owner_sql: Owner) -> None:

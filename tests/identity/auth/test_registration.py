@@ -156,15 +156,15 @@ def test_the_first_of_all_may_register_even_then(
     closed = replace(container.settings(), registration="invite")
     monkeypatch.setattr(container.current(), "settings", closed)
     # Other tests have accounts in this database; only the question is answered for them.
-    monkeypatch.setattr(queries, "has_no_users", lambda: True)
+    monkeypatch.setattr(queries, "lock_first_registration", lambda: True)
     assert nobody.post("/auth/register", {**BODY, "email": address()}).status_code == 201
 
 
 def test_nobody_yet_sees_who_is_there(app: Flask, person: Person) -> None:
     with app.app_context():
-        assert queries.has_no_users() is False
+        assert queries.lock_first_registration() is False
         # A temporary table hides the real one until the transaction ends.
         empty = "CREATE TEMPORARY TABLE users (LIKE public.users) ON COMMIT DROP"
         db.session().execute(text(empty))
-        assert queries.has_no_users() is True
+        assert queries.lock_first_registration() is True
         db.session().rollback()

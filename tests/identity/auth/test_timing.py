@@ -25,7 +25,7 @@ THREADS = 4
 @pytest.fixture
 def unslowed(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let every attempt through; each is counted all the same."""
-    monkeypatch.setattr(attempts, "check", lambda _subject: False)
+    monkeypatch.setattr(attempts, "check_wait", lambda _subject: False)
 
 
 @pytest.mark.usefixtures("unslowed")

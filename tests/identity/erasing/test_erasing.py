@@ -29,7 +29,7 @@ from app.factory import create_app
 from app.identity.erasing import queries, service
 from app.kit import db, tenancy
 
-queries.BATCH = 2
+queries.BATCH_SIZE = 2
 left = int(sys.argv[2])
 
 def checkpoint():
@@ -87,7 +87,7 @@ def test_only_closed_organizations_that_are_due_are_erased(org: Org, add_documen
 
 
 def test_interrupted_runs_are_resumed(due_org: DueOrg, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(queries, "BATCH", 5)
+    monkeypatch.setattr(queries, "BATCH_SIZE", 5)
     for point in (1, 2, 4, 9, 15, -2, -1):
         # A negative number counts back from the last checkpoint of a run that is not interrupted.
         batches = sum(-(-n // 5) for n in rows_of(due_org.org).values())

@@ -54,7 +54,7 @@ def test_an_address_taken_by_another_account(person: Person, visitor: Visitor) -
     assert person.device().post("/auth/register", taken).status_code == 201
     again = visitor.send(page)
     assert again.status == 409
-    assert again.problems == ["This address belongs to another account by now."]
+    assert again.problems == ["This address now belongs to another account."]
 
 
 def test_a_link_for_another_purpose(person: Person, visitor: Visitor) -> None:

@@ -23,7 +23,7 @@ ID = "0190c0de-0000-7000-8000-000000000001"
     [
         (f"artifacts/{ID}", "Open a document"),
         (f"tag-sets/{ID}", "Open a tag set"),
-        (f"tag-sets/{ID}/comments", "Open the comments of a tag set"),
+        (f"tag-sets/{ID}/comments", "Open the comments on a tag set"),
         (f"review-queue/{ID}", "Open a review"),
         ("review-queue?escalated=true", "Open the review queue"),
         ("users/me/assignments?kind=review", "Open your assignments"),
@@ -72,7 +72,7 @@ def test_existing_and_missing_records_look_the_same(org: Org, visitor: Visitor) 
 def test_any_other_link_is_not_found(visitor: Visitor, path: str) -> None:
     page = visitor.open(path)
     assert page.status == 404
-    assert page.problems == ["This link leads nowhere. Open the link in the email again."]
+    assert page.problems == ["This link is not valid. Open the link in the email again."]
     assert "evil" not in page.answer.text
     assert "<script" not in page.answer.text
 

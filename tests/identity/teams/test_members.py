@@ -156,7 +156,7 @@ def test_what_other_features_call(org: Org, other_org: Org) -> None:
     user = org.users["labeler"]
     with org.app.app_context(), tenancy.organization(org.id):
         with db.transaction():
-            known = service.lock_existing(ids)
+            known = service.lock_existing_teams(ids)
             assert {str(one) for one in known} == {first["id"], second["id"]}
             service.join(user, [*known, uuid7()])
             service.join(user, known)

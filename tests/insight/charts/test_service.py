@@ -1,4 +1,4 @@
-"""Tests of charts that are drawn within requests."""
+"""Tests of charts that are rendered during requests."""
 
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -7,7 +7,7 @@ from threading import Event
 import pytest
 
 from app.engines import charts
-from app.engines.charts import CalibrationChart, ChartNotDrawn
+from app.engines.charts import CalibrationChart, ChartNotRendered
 from app.insight.charts import service
 from app.kit.errors import ApiError
 
@@ -21,7 +21,7 @@ def pool() -> Iterator[ThreadPoolExecutor]:
         yield pool
 
 
-def test_a_process_draws_one_chart_at_a_time(
+def test_a_process_renders_one_chart_at_a_time(
     pool: ThreadPoolExecutor, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     began, finish = Event(), Event()
@@ -32,21 +32,21 @@ def test_a_process_draws_one_chart_at_a_time(
         return b"picture"
 
     monkeypatch.setattr(charts, "render", wait)
-    first = pool.submit(service.draw, CHART, "png")
+    first = pool.submit(service.render_chart, CHART, "png")
     assert began.wait(60)
     with pytest.raises(ApiError, match="Another chart") as refusal:
-        service.draw(CHART, "png")
+        service.render_chart(CHART, "png")
     assert refusal.value.code == "service_unavailable"
     finish.set()
     assert first.result(60) == b"picture"
-    assert service.draw(CHART, "png") == b"picture"
+    assert service.render_chart(CHART, "png") == b"picture"
 
 
-def test_a_failure_frees_the_place(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_failure_frees_the_slot(monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(*_: object) -> bytes:
-        raise ChartNotDrawn
+        raise ChartNotRendered
 
     monkeypatch.setattr(charts, "render", fail)
     for _ in range(2):
-        with pytest.raises(ApiError, match="could not be drawn"):
-            service.draw(CHART, "svg")
+        with pytest.raises(ApiError, match="could not be rendered"):
+            service.render_chart(CHART, "svg")

@@ -21,7 +21,7 @@ from tests.factories.workspace import Workspace
 
 @pytest.fixture(autouse=True)
 def _compare_here(monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> None:
-    """Compare in this process, except with `child_process`: each child imports scipy anew."""
+    """Compare in this process, except with `child_process`: each child imports scipy again."""
     if "child_process" not in request.fixturenames:
 
         def find_drift(hypotheses: Iterable[Hypothesis], limits: Limits) -> list[Any]:
@@ -84,14 +84,14 @@ JOIN tag_sets t ON t.id = given.tag_set_id
 
 @dataclass
 class Labeling:
-    """A schema whose tag sets are inserted at any time, and detections in it."""
+    """A schema, functions that insert tag sets decided at any time, and its detections."""
 
     workspace: Workspace
     schema_id: UUID
     now: datetime
 
     def ago(self, days: float) -> datetime:
-        """Return the time some days ago."""
+        """Return the time `days` days ago."""
         return self.now - days * _DAY
 
     def add(
@@ -155,7 +155,7 @@ class Labeling:
         return version_id
 
     def period(self, start: float, end: float) -> dict[str, str]:
-        """Return a period in days ago, as a client sends it."""
+        """Return a period, given in days ago, in the form in which a client sends it."""
         return {"from": self.ago(start).isoformat(), "to": self.ago(end).isoformat()}
 
     def request(self, *, role: str = "reviewer", status: int = 202, **body: Any) -> dict[str, Any]:
@@ -186,7 +186,7 @@ class Labeling:
 
 
 def kinds(a: int, b: int, c: int = 0) -> list[dict[str, Any]]:
-    """Return values of the choice in a fixed order that mixes them."""
+    """Return values of the choice field in a fixed, mixed order."""
     values = [{"kind": "a"}] * a + [{"kind": "b"}] * b + [{"kind": "c"}] * c
     return [values[(n * 7919) % len(values)] for n in range(len(values))]
 

@@ -1,4 +1,4 @@
-"""Reports over time: acknowledged, confirmed, closed, and found anew."""
+"""Reports are acknowledged, confirmed, closed, and reported again."""
 
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -86,7 +86,7 @@ def test_the_baseline_is_before_an_open_report(labeling: Labeling) -> None:
     assert rows[0].baseline_until == rows[1].baseline_until == labeling.ago(20)
 
 
-def test_an_open_report_is_closed_when_the_shift_is_gone(labeling: Labeling) -> None:
+def test_an_open_report_is_closed_when_the_shift_has_ended(labeling: Labeling) -> None:
     labeling.add(70, 20, kinds(300, 100))
     labeling.add(20, 10, kinds(50, 150))
     labeling.add(10, 0, kinds(150, 50))

@@ -1,4 +1,4 @@
-"""Detections: what they find, what they report once, and what they leave alone."""
+"""Detections find shifts, report each shift once, and ignore everything else."""
 
 from datetime import date, timedelta
 from typing import Any
@@ -77,7 +77,7 @@ def test_without_a_shift_nothing_is_reported(labeling: Labeling) -> None:
     assert labeling.workspace.events("drift.detected") == []
 
 
-def test_too_few_are_not_reported(labeling: Labeling) -> None:
+def test_small_samples_are_not_reported(labeling: Labeling) -> None:
     labeling.add(35, 7, kinds(200, 0))
     labeling.add(7, 0, kinds(0, 29))
     assert labeling.detect() == []
@@ -121,7 +121,7 @@ def test_every_metric_of_the_labeling(labeling: Labeling) -> None:
     assert found["kind", "empty_rate"]["baseline"]["value"] == 0
 
 
-def test_dates_that_move_with_the_calendar_are_no_shift(labeling: Labeling) -> None:
+def test_dates_that_follow_the_calendar_are_no_shift(labeling: Labeling) -> None:
     def add(start: int, end: int, n: int) -> None:
         ages = (start - (start - end) * (i + 0.5) / n for i in range(n))
         days = [_day(labeling, age) - timedelta(days=i % 10) for i, age in enumerate(ages)]

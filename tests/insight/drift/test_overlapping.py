@@ -46,7 +46,7 @@ def _copy(
     return [UUID(str(row["id"])) for row in rows]
 
 
-def _add_thrice(
+def _add_three_times(
     labeling: Labeling, start: float, end: float, values: list[dict[str, Any]]
 ) -> list[list[UUID]]:
     first = labeling.add(start, end, values)
@@ -59,8 +59,8 @@ def _count(report: dict[str, Any]) -> tuple[int, int]:
 
 def test_a_document_is_one_observation(labeling: Labeling, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(samples, "BATCH", 7)
-    before = _add_thrice(labeling, 35, 7, kinds(80, 10))
-    after = _add_thrice(labeling, 7, 0, kinds(5, 40))
+    before = _add_three_times(labeling, 35, 7, kinds(80, 10))
+    after = _add_three_times(labeling, 7, 0, kinds(5, 40))
     for tag_set_ids in before:
         labeling.predict(tag_set_ids, "kind", correct=0.98, confidence=0.95)
     for tag_set_ids in after:
@@ -77,12 +77,12 @@ def test_a_document_is_one_observation(labeling: Labeling, monkeypatch: pytest.M
 
 def test_repeated_observations_are_no_evidence(labeling: Labeling) -> None:
     """A difference that is significant only if each document counts three times."""
-    _add_thrice(labeling, 35, 7, kinds(60, 30))
-    _add_thrice(labeling, 7, 0, kinds(20, 25))
+    _add_three_times(labeling, 35, 7, kinds(60, 30))
+    _add_three_times(labeling, 7, 0, kinds(20, 25))
     assert labeling.detect() == []
 
 
-def test_a_merge_stands_for_its_document(labeling: Labeling) -> None:
+def test_a_merge_represents_its_document(labeling: Labeling) -> None:
     labeling.add(35, 7, kinds(80, 10))
     merges = labeling.add(7, 0, kinds(0, 45), by=("labeler",))
     labeling.workspace.sql(
@@ -110,7 +110,9 @@ def test_peers_have_one_tag_set_of_each_document(labeling: Labeling) -> None:
     assert (report["current"]["value"], report["baseline"]["value"]) in ((0, 1), (1, 0))
 
 
-def test_reports_say_what_was_left_out(labeling: Labeling, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_reports_warn_about_omitted_data(
+    labeling: Labeling, monkeypatch: pytest.MonkeyPatch
+) -> None:
     for module in (detecting, reporting):
         monkeypatch.setattr(module, "MAX_DOCUMENTS", 60)
         monkeypatch.setattr(module, "MAX_DECISIONS", 70)

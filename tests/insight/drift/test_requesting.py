@@ -1,4 +1,4 @@
-"""Requests of detections: their periods, one at a time per schema, daily, and interrupted."""
+"""Requested, daily and interrupted detections, and their periods."""
 
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -72,7 +72,7 @@ def test_an_incomplete_period_is_refused(labeling: Labeling) -> None:
     assert (error["code"], error["field"]) == ("unprocessable", "current.to")
 
 
-def test_a_fixed_baseline_is_used_until_it_is_given_up(labeling: Labeling) -> None:
+def test_a_fixed_baseline_is_used_until_it_is_deleted(labeling: Labeling) -> None:
     labeling.add(70, 40, kinds(200, 100))
     labeling.add(40, 0, kinds(100, 200))
     fixed = labeling.request(baseline=labeling.period(70, 40), fix_baseline=True)
@@ -124,7 +124,7 @@ def _due(org: Org) -> list[Any]:
     return Workspace(org).sql(sql)
 
 
-def test_schemas_with_new_work_are_examined_daily(labeling: Labeling) -> None:
+def test_schemas_with_new_work_are_checked_daily(labeling: Labeling) -> None:
     labeling.workspace.schema()
     labeling.add(36, 9, kinds(200, 100))
     labeling.add(8, 1, kinds(50, 100))
@@ -161,7 +161,7 @@ def test_a_detection_that_is_interrupted_starts_again(
     assert len(labeling.workspace.events("drift.found")) == 1
 
 
-def test_a_detection_that_fails_for_good_makes_room(labeling: Labeling) -> None:
+def test_a_failed_detection_allows_another_one(labeling: Labeling) -> None:
     detection = labeling.request()
     org = labeling.workspace.org
     with org.app.app_context(), tenancy.organization(org.id), db.transaction():

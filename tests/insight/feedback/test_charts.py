@@ -1,4 +1,4 @@
-"""The calibration curve is sent as a picture to those who accept one."""
+"""The calibration curve is sent as an image to clients that accept one."""
 
 from datetime import date
 from typing import Any
@@ -8,7 +8,7 @@ import pytest
 from flask import Flask
 
 from app.engines import charts
-from app.engines.charts import ChartNotDrawn
+from app.engines.charts import ChartNotRendered
 from tests.factories.feedback import Assisted
 from tests.insight.feedback.test_summaries import insert
 
@@ -47,19 +47,19 @@ def test_png_and_svg(assisted: Assisted) -> None:
     assert _get(assisted, "application/json").json["data"]["field_count"] == 1
 
 
-def test_an_empty_curve_is_drawn_too(assisted: Assisted) -> None:
+def test_an_empty_curve_is_rendered(assisted: Assisted) -> None:
     assert _get(assisted, "image/png").data.startswith(b"\x89PNG\r\n\x1a\n")
 
 
-def test_errors_are_json_whatever_is_accepted(assisted: Assisted) -> None:
+def test_errors_are_json_for_every_accept_header(assisted: Assisted) -> None:
     api = assisted.org.api("viewer")
     answer = api.get(f"{_PATH}?from=2026-01-01&to=2026-01-01", headers={"Accept": "image/png"})
     assert (answer.status_code, answer.mimetype) == (400, "application/json")
 
 
-def test_a_chart_that_is_not_drawn(assisted: Assisted, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_chart_that_is_not_rendered(assisted: Assisted, monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(*_: object) -> bytes:
-        raise ChartNotDrawn
+        raise ChartNotRendered
 
     monkeypatch.setattr(charts, "render", fail)
     answer = _get(assisted, "image/png")

@@ -1,4 +1,4 @@
-"""Deleting what feedback refers to finds the rows of the cascade by an index."""
+"""Cascading deletions find rows of feedback by an index."""
 
 from tests.factories import Org
 from tests.factories.workspace import Workspace

@@ -1,4 +1,4 @@
-"""The list of models compares each with another one on the same documents."""
+"""The list of models compares each model with another model on the same documents."""
 
 from typing import Any
 from uuid import UUID
@@ -37,7 +37,7 @@ def _list(assisted: Assisted, query: str = "") -> list[dict[str, Any]]:
     return list(assisted.read(f"/feedback/models{query}"))
 
 
-def test_each_is_compared_with_the_one_before(assisted: Assisted, schema: UUID) -> None:
+def test_each_model_is_compared_with_the_previous_model(assisted: Assisted, schema: UUID) -> None:
     artifacts = [assisted.workspace.artifact(schema) for _ in range(30)]
     _report(assisted, artifacts, "m-1", 10, "2026-03-05")
     _report(assisted, artifacts, "m-2", 28, "2026-04-05")
@@ -105,7 +105,7 @@ def test_a_page_has_at_most_ten_models(assisted: Assisted, schema: UUID) -> None
     assert [one["comparison"] for one in rest["data"]][-1] is None
 
 
-def test_models_of_different_schemas_stand_apart(assisted: Assisted, schema: UUID) -> None:
+def test_models_of_different_schemas_are_not_compared(assisted: Assisted, schema: UUID) -> None:
     other = assisted.workspace.schema()
     for each in (schema, other):
         _report(assisted, [assisted.workspace.artifact(each)], "m-1", 1, "2026-03-05")

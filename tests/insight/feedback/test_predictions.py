@@ -1,4 +1,4 @@
-"""From a prediction over an accepted tag set to its feedback, with the API."""
+"""Feedback from a prediction to an accepted tag set, through the API."""
 
 from typing import Any
 
@@ -51,7 +51,7 @@ def test_a_prediction_that_was_corrected(assisted: Assisted) -> None:
     assert count_outcomes(fields["issued"]) == wrong
 
 
-def test_a_copy_of_edited_tags_says_nothing_about_the_model(assisted: Assisted) -> None:
+def test_a_copy_of_edited_tags_has_no_feedback(assisted: Assisted) -> None:
     schema = assisted.workspace.schema(fields=_FIELDS, labels_per_artifact=2)
     assisted.workspace.sql("UPDATE schemas SET ai_assist_enabled = true WHERE id = :id", id=schema)
     artifact_id = _predict(assisted, schema)

@@ -1,4 +1,4 @@
-"""Accepted tag sets that began from a prediction are recorded, exactly once."""
+"""Accepted tag sets that began from a prediction are recorded exactly once."""
 
 from typing import Any
 from uuid import UUID
@@ -54,7 +54,7 @@ def test_cells_are_compared_in_rows_that_match(assisted: Assisted) -> None:
     assert fields == {"number": (1, 0, 0, 0), "lines.item": (2, 0, 1, 0)}
 
 
-def test_a_place_is_what_a_span_is_compared_by(assisted: Assisted) -> None:
+def test_spans_are_compared_by_position(assisted: Assisted) -> None:
     place = {"page": 1, "box": None, "start": 5, "end": 9, "text": "xxxx"}
     kept, moved = (
         predicted("clause", "xxxx", evidence=[place]),
@@ -105,7 +105,7 @@ def _record(assisted: Assisted, draft: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize("to", ["review", "labeler"])
-def test_a_reopened_tag_set_has_none_until_it_is_accepted_again(
+def test_a_reopened_tag_set_has_no_feedback_until_it_is_accepted_again(
     assisted: Assisted, to: str
 ) -> None:
     draft = assisted.draft([predicted("number", "A-1")])
@@ -246,7 +246,7 @@ def test_what_a_reviewer_accepts_counts_in_calibration(assisted: Assisted) -> No
     assert assisted.by_field()["total"]["calibration"]["predictions"] == 1
 
 
-def test_a_rebuild_from_nothing_gives_the_same(assisted: Assisted) -> None:
+def test_a_rebuild_from_scratch_gives_the_same_rows(assisted: Assisted) -> None:
     schema = assisted.workspace.schema()
     for number in range(3):
         draft = assisted.draft(

@@ -1,4 +1,4 @@
-"""Clients report how predictions compare with what was right."""
+"""Clients report how predictions compare with the correct values."""
 
 from typing import Any
 
@@ -74,7 +74,7 @@ def test_the_outcome_follows_from_the_values(
         ({"predicted": ["x" * 10_001]}, "predicted"),
     ],
 )
-def test_what_does_not_fit_is_refused(
+def test_invalid_reports_are_refused(
     assisted: Assisted, members: dict[str, Any], field: str
 ) -> None:
     answer = _report(assisted, assisted.workspace.artifact(), **members)
@@ -91,7 +91,7 @@ def test_a_confidence_is_a_number_from_zero_to_one(assisted: Assisted, confidenc
     assert answer.json["error"]["field"] == "confidence"
 
 
-def test_records_of_others_are_as_if_they_did_not_exist(assisted: Assisted) -> None:
+def test_records_of_other_organizations_are_not_found(assisted: Assisted) -> None:
     other = Assisted(make_org(assisted.org.app))
     foreign = other.workspace.submitted()
     own = assisted.workspace.artifact()
@@ -110,7 +110,7 @@ def test_records_of_others_are_as_if_they_did_not_exist(assisted: Assisted) -> N
     assert answers[0]["field"] == "tag_set_id"
 
 
-def test_a_tag_set_that_is_hidden_cannot_be_named(assisted: Assisted) -> None:
+def test_a_hidden_tag_set_cannot_be_referenced(assisted: Assisted) -> None:
     draft = assisted.workspace.draft(by="reviewer")
     answer = _report(assisted, draft["artifact_id"], correct="A", tag_set_id=draft["id"])
     assert answer.status_code == 400
@@ -150,7 +150,7 @@ def test_a_repeated_key_gets_the_first_response(assisted: Assisted) -> None:
     assert len(assisted.rows()) == 1
 
 
-def test_what_was_recorded_by_itself_is_not_reported_too(assisted: Assisted) -> None:
+def test_automatically_recorded_predictions_cannot_be_reported(assisted: Assisted) -> None:
     draft = assisted.draft([predicted("number", "A-1")])
     reported = _report(assisted, draft["artifact_id"], model="m-1", correct="A-1")
     assert reported.status_code == 201
@@ -178,7 +178,7 @@ def test_the_fields_are_those_of_the_tag_sets_version(assisted: Assisted) -> Non
     assert named.json["data"]["schema_id"] == sent["schema_id"]
 
 
-def test_many_have_one_outcome_each(assisted: Assisted) -> None:
+def test_a_bulk_request_has_one_outcome_per_report(assisted: Assisted) -> None:
     artifact = str(assisted.workspace.artifact())
     good = {"artifact_id": artifact, "field": "number", "model": "m", "correct": "A"}
     items = [good, {**good, "field": "unknown"}, good, {**good, "model": "n", "predicted": "B"}]
@@ -197,7 +197,7 @@ def test_many_have_one_outcome_each(assisted: Assisted) -> None:
     assert len(assisted.rows()) == 2
 
 
-def test_a_thousand_are_recorded_with_few_statements(org: Org) -> None:
+def test_a_thousand_reports_are_recorded_with_few_statements(org: Org) -> None:
     from tests.factories.statements import record_statements  # noqa: PLC0415
 
     assisted = Assisted(org)
@@ -224,7 +224,7 @@ def test_a_thousand_are_recorded_with_few_statements(org: Org) -> None:
     assert assisted.summary()["model_count"] == 50
 
 
-def test_more_than_a_thousand_are_refused(assisted: Assisted) -> None:
+def test_more_than_a_thousand_reports_are_refused(assisted: Assisted) -> None:
     item = {"artifact_id": str(uuid7()), "field": "number", "model": "m", "correct": "A"}
     answer = assisted.org.api("labeler").post(f"{_PATH}/bulk", json={"items": [item] * 1001})
     assert answer.status_code == 422
@@ -245,7 +245,7 @@ def test_an_artifact_without_a_schema_has_no_fields(assisted: Assisted) -> None:
     assert answer.json["error"]["field"] == "artifact_id"
 
 
-def test_the_tag_set_tells_whose_work_it_is(assisted: Assisted) -> None:
+def test_the_labeler_is_that_of_the_tag_set(assisted: Assisted) -> None:
     draft = assisted.workspace.draft()
     assisted.save(draft, [tag("number", "A")])
     assert (

@@ -24,7 +24,7 @@ _NOTHING = {
 
 
 def insert(assisted: Assisted, artifact: UUID, *rows: dict[str, Any]) -> None:
-    """Insert feedback: each row has the members that differ from the defaults."""
+    """Insert feedback; each row has only the columns that differ from the defaults."""
     with (
         assisted.org.app.app_context(),
         tenancy.organization(assisted.org.id),
@@ -58,7 +58,7 @@ def artifact(assisted: Assisted, schema: UUID) -> UUID:
     return assisted.workspace.artifact(schema)
 
 
-def test_nothing_is_summarized_as_nothing(assisted: Assisted, schema: UUID) -> None:
+def test_a_summary_without_feedback_is_empty(assisted: Assisted, schema: UUID) -> None:
     summary = assisted.summary(f"?schema_id={schema}")
     assert summary["total"] == _NOTHING
     assert (summary["models"], summary["trend"], summary["model_count"]) == ([], [], 0)
@@ -72,7 +72,7 @@ def test_nothing_is_summarized_as_nothing(assisted: Assisted, schema: UUID) -> N
     assert assisted.read("/feedback/models") == []
 
 
-def test_figures_have_rates_and_an_interval(
+def test_metrics_have_rates_and_an_interval(
     assisted: Assisted, schema: UUID, artifact: UUID
 ) -> None:
     outcomes = ["correct"] * 7 + ["corrected"] * 2 + ["missed"] + ["spurious"] * 2
@@ -95,7 +95,7 @@ def test_figures_have_rates_and_an_interval(
     }
 
 
-def test_filters_select(assisted: Assisted, schema: UUID, artifact: UUID) -> None:
+def test_filters_limit_the_summary(assisted: Assisted, schema: UUID, artifact: UUID) -> None:
     other = assisted.workspace.schema()
     labeler, reviewer = assisted.org.users["labeler"], assisted.org.users["reviewer"]
     insert(
@@ -167,7 +167,7 @@ def test_the_trend_is_by_month_or_by_day(assisted: Assisted, schema: UUID, artif
         ("?schema_id=01900000-0000-7000-8000-000000000000", 404, None),
     ],
 )
-def test_periods_and_filters_have_rules(
+def test_invalid_periods_and_filters_are_refused(
     assisted: Assisted, query: str, status: int, field: str | None
 ) -> None:
     answer = assisted.org.api("viewer").get(f"/feedback/summary{query}")
@@ -182,7 +182,7 @@ def test_a_target_is_a_number_from_zero_to_one(assisted: Assisted, target: str) 
     assert answer.json["error"]["field"] == "target_precision"
 
 
-def test_labelers_see_their_own_figures_only(assisted: Assisted) -> None:
+def test_labelers_see_only_their_own_metrics(assisted: Assisted) -> None:
     labeler, reviewer = assisted.org.users["labeler"], assisted.org.users["reviewer"]
     for path in ("/feedback/summary", "/feedback/summary/fields"):
         own = assisted.org.api("labeler").get(f"{path}?labeler={labeler}")

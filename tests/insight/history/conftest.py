@@ -1,4 +1,4 @@
-"""Read the history of documents."""
+"""Functions that read the history of documents."""
 
 from typing import Any
 

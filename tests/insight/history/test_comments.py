@@ -1,4 +1,4 @@
-"""The discussion in a document's history: who may read what was said, and no more."""
+"""Comments in the history of a document, and who may read them."""
 
 from flask import Flask
 
@@ -34,13 +34,13 @@ def test_a_thread_from_question_to_answer(workspace: Workspace) -> None:
     assert all(one["changes"] == {} for one in told)
 
 
-def test_of_a_long_comment_the_beginning(workspace: Workspace) -> None:
+def test_a_long_comment_is_cut(workspace: Workspace) -> None:
     done = workspace.submitted()
     _comment(workspace.org, done["id"], body="é" * 9_000)
     assert entry(workspace.org, done["artifact_id"], "comments.create")["note"] == "é" * 500
 
 
-def test_who_labels_blind_reads_only_what_is_said_of_their_own(workspace: Workspace) -> None:
+def test_blind_labelers_see_only_comments_on_their_own_work(workspace: Workspace) -> None:
     org = workspace.org
     org.add_user("second", "labeler")
     both = workspace.artifact(workspace.schema(labels_per_artifact=2))
@@ -57,7 +57,7 @@ def test_who_labels_blind_reads_only_what_is_said_of_their_own(workspace: Worksp
     assert "The total is 12" in str(history(org, both, "second"))
 
 
-def test_who_labels_blind_learns_of_no_skip_and_no_discarded_draft(workspace: Workspace) -> None:
+def test_blind_labelers_do_not_see_skips_and_discarded_drafts(workspace: Workspace) -> None:
     org = workspace.org
     org.add_user("second", "labeler")
     both = workspace.artifact(workspace.schema(labels_per_artifact=2))
@@ -71,7 +71,7 @@ def test_who_labels_blind_learns_of_no_skip_and_no_discarded_draft(workspace: Wo
     assert "Not mine" in str(history(org, both, "labeler"))
 
 
-def test_a_thousand_comments_cost_no_more_statements(workspace: Workspace, app: Flask) -> None:
+def test_a_thousand_comments_take_no_more_statements(workspace: Workspace, app: Flask) -> None:
     done = workspace.submitted()
     asked = _comment(workspace.org, done["id"])
     with record_statements(app) as few:

@@ -1,4 +1,4 @@
-"""What is where, and why: who has given, taken, skipped, asked and decided, and by which rule."""
+"""History entries for assignments, skips, claims, reviews, routing rules and merges."""
 
 from collections.abc import Callable
 from typing import Any
@@ -15,7 +15,7 @@ from tests.insight.history.conftest import actions, entry, history, sent
 Work = Callable[[], None]
 
 
-def test_who_got_it_by_which_rule_who_skipped_it_and_why(workspace: Workspace) -> None:
+def test_rule_assignments_and_skips_with_their_reasons(workspace: Workspace) -> None:
     org, router = workspace.org, Router(workspace)
     first = router.rule(name="Urgent", stop=False, priority=70)
     second = router.rule(name="To Lea", user_id=str(org.users["labeler"]))
@@ -48,7 +48,7 @@ def test_who_got_it_by_which_rule_who_skipped_it_and_why(workspace: Workspace) -
     assert entry(org, artifact_id, "artifacts.assign")["changes"]["assignees"] == [[], named]
 
 
-def test_a_rule_that_is_gone_is_told_by_its_name(workspace: Workspace) -> None:
+def test_a_deleted_rule_is_shown_by_its_name(workspace: Workspace) -> None:
     router = Router(workspace)
     rule = router.rule(name="Old", user_id=str(workspace.org.users["labeler"]))
     artifact_id = workspace.artifact()
@@ -57,7 +57,7 @@ def test_a_rule_that_is_gone_is_told_by_its_name(workspace: Workspace) -> None:
     assert entry(workspace.org, artifact_id, "routing_rules.assign")["rule"]["name"] == "Old"
 
 
-def test_why_an_admin_took_it_from_somebody(workspace: Workspace) -> None:
+def test_the_reason_of_a_forced_release(workspace: Workspace) -> None:
     org, artifact_id = workspace.org, workspace.artifact()
     path = f"/artifacts/{artifact_id}"
     sent(org.api("labeler").post(f"{path}/claim"))
@@ -70,7 +70,7 @@ def test_why_an_admin_took_it_from_somebody(workspace: Workspace) -> None:
     assert taken["changes"] == {"claim_user_id": [str(org.users["labeler"]), None]}
 
 
-def test_claims_that_run_out(workspace: Workspace) -> None:
+def test_claims_that_expire(workspace: Workspace) -> None:
     artifact_id = workspace.artifact()
     sent(workspace.org.api("labeler").post(f"/artifacts/{artifact_id}/claim"))
     workspace.sql("UPDATE artifacts SET claim_expires_at = now() WHERE id = :id", id=artifact_id)
@@ -92,7 +92,7 @@ def test_a_draft_that_was_discarded(workspace: Workspace) -> None:
     assert gone["actor"]["id"] == str(workspace.org.users["labeler"])
 
 
-def test_who_reviews_it_and_whom_they_asked(workspace: Workspace) -> None:
+def test_reviewers_and_escalations(workspace: Workspace) -> None:
     org = workspace.org
     org.add_user("second", "reviewer")
     done = workspace.submitted()
@@ -125,7 +125,7 @@ def _members(user_id: Any) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("by", ["labeler", "viewer"])
-def test_who_does_not_review_learns_nothing_of_who_does(workspace: Workspace, by: str) -> None:
+def test_users_below_reviewer_do_not_see_reviewers(workspace: Workspace, by: str) -> None:
     org = workspace.org
     done = workspace.submitted()
     sent(org.api("reviewer").post(f"/review-queue/{done['id']}/claim"))
@@ -135,7 +135,7 @@ def test_who_does_not_review_learns_nothing_of_who_does(workspace: Workspace, by
     assert actions(org, done["artifact_id"], by)[-1] == "tag_sets.submit"
 
 
-def test_what_spared_it_a_reviewer(workspace: Workspace) -> None:
+def test_the_reason_of_an_automatic_acceptance(workspace: Workspace) -> None:
     lucky = workspace.submitted(workspace.artifact(workspace.schema(sample_rate=0.0)))
     assert history(workspace.org, lucky["artifact_id"])[0]["note"] == "sampling"
     assert lucky["reason"] is None
@@ -155,7 +155,7 @@ def test_what_spared_it_a_reviewer(workspace: Workspace) -> None:
     assert {one["actor"]["kind"] for one in accepted} == {"system"}
 
 
-def test_a_disagreement_is_told(workspace: Workspace) -> None:
+def test_a_disagreement_is_shown(workspace: Workspace) -> None:
     workspace.org.add_user("second", "labeler")
     both = workspace.artifact(workspace.schema(labels_per_artifact=2, auto_accept_agreement=0.9))
     workspace.submitted(both)
@@ -166,7 +166,7 @@ def test_a_disagreement_is_told(workspace: Workspace) -> None:
     assert [one["changes"]["flags"] for one in flagged] == [[[], ["disagreement"]]] * 2
 
 
-def test_what_a_merge_was_made_of(workspace: Workspace) -> None:
+def test_the_sources_of_a_merge(workspace: Workspace) -> None:
     workspace.org.add_user("second", "labeler")
     both = workspace.artifact(workspace.schema(labels_per_artifact=2))
     sources = [workspace.submitted(both)["id"], workspace.submitted(both, by="second")["id"]]

@@ -1,4 +1,4 @@
-"""What a document's history tells, page by page, and whom it tells nothing of others."""
+"""The history of a document by page, and what it hides from other users."""
 
 from flask import Flask
 
@@ -10,7 +10,7 @@ from tests.factories.workspace import Workspace
 from tests.insight.history.conftest import actions, history
 
 
-def test_a_document_tells_its_life_in_order(workspace: Workspace) -> None:
+def test_all_entries_of_a_document_in_order(workspace: Workspace) -> None:
     org = workspace.org
     document = create_text(org.api("labeler"), "text", schema_id=str(workspace.schema()))
     path = f"/artifacts/{document['id']}"
@@ -62,19 +62,19 @@ def test_it_is_filtered_by_time(workspace: Workspace) -> None:
     assert page.json["meta"]["total"] == 2
 
 
-def test_no_entry_tells_an_address_of_the_network(workspace: Workspace) -> None:
+def test_no_entry_contains_an_ip_address(workspace: Workspace) -> None:
     document = create_text(workspace.org.api("labeler"), "text")
     assert "127.0.0.1" not in str(history(workspace.org, document["id"]))
 
 
-def test_what_is_accepted_by_itself_was_the_systems_doing(workspace: Workspace) -> None:
+def test_automatic_acceptances_are_by_the_system(workspace: Workspace) -> None:
     sent = workspace.submitted(workspace.artifact(workspace.schema(sample_rate=0.0)))
     first = history(workspace.org, sent["artifact_id"])[0]
     assert first["action"] == "tag_sets.accept"
     assert first["actor"] == {"kind": "system", "id": None, "label": "system"}
 
 
-def test_who_labels_blind_learns_nothing_of_others(workspace: Workspace) -> None:
+def test_blind_labelers_do_not_see_other_users(workspace: Workspace) -> None:
     org = workspace.org
     org.add_user("second", "labeler")
     artifact_id = workspace.artifact(workspace.schema(labels_per_artifact=2))
@@ -121,7 +121,7 @@ def test_it_is_paged_both_ways(workspace: Workspace) -> None:
     assert oldest_first[:8] == whole[::-1]
 
 
-def test_a_thousand_saves_cost_no_more_statements(workspace: Workspace, app: Flask) -> None:
+def test_a_thousand_saves_take_no_more_statements(workspace: Workspace, app: Flask) -> None:
     draft = workspace.saved()
     workspace.sql(
         "INSERT INTO tag_set_revisions"
@@ -135,7 +135,9 @@ def test_a_thousand_saves_cost_no_more_statements(workspace: Workspace, app: Fla
     assert len(found) <= 3, found
 
 
-def test_another_organizations_document_has_nohistory(workspace: Workspace, other_org: Org) -> None:
+def test_a_document_of_another_organization_has_no_history(
+    workspace: Workspace, other_org: Org
+) -> None:
     theirs = Workspace(other_org).artifact()
     absent = workspace.org.api("viewer").get(f"/artifacts/{uuid7()}/history")
     answer = workspace.org.api("viewer").get(f"/artifacts/{theirs}/history")

@@ -1,4 +1,4 @@
-"""Trends as pictures."""
+"""Trends are sent as images."""
 
 import pytest
 
@@ -8,7 +8,7 @@ from tests.factories.quality import QualityWorkspace
 @pytest.mark.parametrize(
     ("accept", "start"), [("image/png", b"\x89PNG"), ("image/svg+xml", b"<?xml")]
 )
-def test_trends_are_drawn(quality: QualityWorkspace, accept: str, start: bytes) -> None:
+def test_trends_are_rendered(quality: QualityWorkspace, accept: str, start: bytes) -> None:
     quality.label(quality.artifact(), "A")
     quality.count()
     path = "/quality/trends?metric=throughput&group_by=schema"
@@ -20,7 +20,7 @@ def test_trends_are_drawn(quality: QualityWorkspace, accept: str, start: bytes) 
         assert b"Invoices" in answer.data
 
 
-def test_an_error_stays_json(quality: QualityWorkspace) -> None:
+def test_an_error_is_json(quality: QualityWorkspace) -> None:
     path = "/quality/trends?from=2026-01-05&to=2026-01-05"
     answer = quality.org.api("viewer").get(path, headers={"Accept": "image/png"})
     assert (answer.status_code, answer.mimetype) == (422, "application/json")

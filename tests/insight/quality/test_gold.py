@@ -33,7 +33,9 @@ def _list_cases(quality: QualityWorkspace, query: str, by: str) -> list[list[int
 
 @pytest.mark.parametrize("role", ["viewer", "labeler"])
 @pytest.mark.usefixtures("schema")
-def test_only_ended_weeks_and_months_of_many_tag_sets(quality: QualityWorkspace, role: str) -> None:
+def test_only_past_weeks_and_months_with_many_tag_sets_are_shown(
+    quality: QualityWorkspace, role: str
+) -> None:
     week = f"{_WEEKS}&bucket=week"
     assert _list_cases(quality, week, role) == [[10, 0]]
     assert _list_cases(quality, week, "reviewer") == [[10, 9]]
@@ -61,7 +63,7 @@ def test_days_and_fields_are_refused(quality: QualityWorkspace, schema: Any, rol
 
 @pytest.mark.parametrize("role", ["viewer", "labeler"])
 @pytest.mark.usefixtures("schema")
-def test_latest_figures(quality: QualityWorkspace, role: str) -> None:
+def test_latest_metrics(quality: QualityWorkspace, role: str) -> None:
     def read(period: str, by: str) -> Any:
         return quality.read(f"latest?{period}", by=by)["schemas"][0]["gold_accuracy"]
 

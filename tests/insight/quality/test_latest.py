@@ -1,4 +1,4 @@
-"""The newest metrics by schema and field, counted as work is done."""
+"""The latest metrics by schema and field, counted while people work."""
 
 from typing import Any
 

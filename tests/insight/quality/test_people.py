@@ -11,8 +11,8 @@ def _by_name(rows: list[dict[str, Any]]) -> dict[str, dict[str, Any]]:
     return {row["user"]["name"].lower(): row for row in rows}
 
 
-def _work(quality: QualityWorkspace) -> Any:
-    """Three labelers label a gold document; the third disagrees."""
+def _label_gold_document(quality: QualityWorkspace) -> Any:
+    """Let three labelers label a gold document; the third labeler disagrees."""
     schema = quality.schema(labels_per_artifact=3)
     artifact = quality.artifact(schema, gold=True)
     quality.act(quality.label(artifact, "A", seconds=30), "accept")
@@ -21,8 +21,8 @@ def _work(quality: QualityWorkspace) -> Any:
     return schema
 
 
-def test_figures_of_labelers(quality: QualityWorkspace) -> None:
-    _work(quality)
+def test_metrics_of_labelers(quality: QualityWorkspace) -> None:
+    _label_gold_document(quality)
     rows = _by_name(quality.read("labelers", by="admin"))
     assert rows.keys() == {"labeler", "second", "third"}
     first, second, third = rows["labeler"], rows["second"], rows["third"]
@@ -38,7 +38,7 @@ def test_figures_of_labelers(quality: QualityWorkspace) -> None:
 
 
 def test_pages_of_labelers(quality: QualityWorkspace) -> None:
-    schema = _work(quality)
+    schema = _label_gold_document(quality)
     quality.count()
     api = quality.org.api("admin")
     path = f"/quality/labelers?page_size=2&schema_id={schema}"
@@ -53,7 +53,7 @@ def test_pages_of_labelers(quality: QualityWorkspace) -> None:
 
 def test_reviewers_see_their_teams(quality: QualityWorkspace) -> None:
     org = quality.org
-    _work(quality)
+    _label_gold_document(quality)
     # A reviewer in no team reviews the work of all.
     assert len(quality.read("labelers", by="reviewer")) == 3
     team = add_members(org, make_team(org, lead_id=str(org.users["reviewer"])), "second")
@@ -69,9 +69,9 @@ def test_reviewers_see_their_teams(quality: QualityWorkspace) -> None:
     assert len(quality.read("labelers", by="senior")) == 3
 
 
-def test_nobody_else_sees_figures_of_others(quality: QualityWorkspace) -> None:
+def test_nobody_else_sees_metrics_of_others(quality: QualityWorkspace) -> None:
     org = quality.org
-    _work(quality)
+    _label_gold_document(quality)
     quality.count()
     third = org.users["third"]
     for role in ("viewer", "labeler"):
@@ -91,7 +91,7 @@ def test_nobody_else_sees_figures_of_others(quality: QualityWorkspace) -> None:
     assert found.json["data"]["series"] == []
 
 
-def test_figures_of_reviewers(quality: QualityWorkspace) -> None:
+def test_metrics_of_reviewers(quality: QualityWorkspace) -> None:
     schema = quality.schema()
     accepted, reopened, wrong, right = (
         quality.label(quality.artifact(schema), "A") for _ in range(4)

@@ -1,4 +1,4 @@
-"""Reads cost the same however much was labeled: few statements, and index scans of few cells."""
+"""Requests run few statements and read few cells, regardless of the amount of work."""
 
 from collections.abc import Iterator
 from datetime import timedelta

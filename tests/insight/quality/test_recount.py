@@ -1,4 +1,4 @@
-"""The aggregates are those of a recount from nothing, whatever happened before."""
+"""The aggregates equal those of a recount from scratch, regardless of earlier events."""
 
 import random
 from datetime import UTC, datetime
@@ -21,7 +21,7 @@ _REQUIRED = {"submit", "accept", "reject", "reopen", "change"}
 
 
 class _Player:
-    """Does what people do with tag sets, at random; refused actions change nothing."""
+    """Performs random actions on tag sets; refused actions change nothing."""
 
     def __init__(self, quality: QualityWorkspace, seed: int) -> None:
         self.quality, self.random = quality, random.Random(seed)
@@ -150,12 +150,12 @@ def test_events_that_are_handled_twice_or_late(quality: QualityWorkspace) -> Non
     assert quality.list_cells() == counted
 
 
-def test_a_run_that_dies_counts_nothing(
+def test_a_run_that_crashes_counts_nothing(
     quality: QualityWorkspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     artifacts = _prepare(quality)
 
-    def die(_: object) -> None:
+    def fail(_: object) -> None:
         raise MemoryError
 
     with (
@@ -163,7 +163,7 @@ def test_a_run_that_dies_counts_nothing(
         tenancy.organization(quality.org.id),
         monkeypatch.context() as patched,
     ):
-        patched.setattr("app.insight.quality.queries.cells.add", die)
+        patched.setattr("app.insight.quality.queries.cells.add_deltas", fail)
         with pytest.raises(MemoryError), db.transaction():
             service.update(artifacts, db.checkpoint)
     assert quality.list_cells() == []
@@ -219,7 +219,7 @@ def test_wrong_cells_are_corrected(quality: QualityWorkspace) -> None:
 
 
 class _StopError(Exception):
-    """Ends a recount."""
+    """Raised by a checkpoint to end a recount."""
 
 
 def test_schemas_are_repaired_one_by_one(quality: QualityWorkspace) -> None:
@@ -300,17 +300,17 @@ def test_days_follow_the_time_zone(quality: QualityWorkspace) -> None:
     )
     assert changed.status_code == 200, changed.json
     with quality.org.app.app_context(), tenancy.across_organizations(reason="a test"):
-        assert quality.org.id in service.list_outdated()
+        assert quality.org.id in service.list_outdated_organizations()
         db.session().rollback()
     quality.recount()
     days = {str(cell.day) for cell in quality.sql("SELECT day FROM quality_cells")}
     assert days == {"2026-03-02"}
     with quality.org.app.app_context(), tenancy.across_organizations(reason="a test"):
-        assert quality.org.id not in service.list_outdated()
+        assert quality.org.id not in service.list_outdated_organizations()
         db.session().rollback()
 
 
-def test_each_organization_has_jobs_of_its_own(quality: QualityWorkspace) -> None:
+def test_each_organization_has_separate_jobs(quality: QualityWorkspace) -> None:
     _prepare(quality)
     claimed = claim_jobs_of(quality.org, "quality_counts")
     assert {job.organization_id for job in claimed} == {quality.org.id}

@@ -1,4 +1,4 @@
-"""Sums of cells by day, week and month: they equal the cells, and answers are the same."""
+"""Sums by day, week and month equal the cells, and responses are the same with and without sums."""
 
 import random
 from collections.abc import Iterator
@@ -57,7 +57,7 @@ def _add_cells(quality: QualityWorkspace, chance: random.Random, number: int) ->
 def _make_requests(
     quality: QualityWorkspace, chance: random.Random, schemas: list[Any]
 ) -> Iterator[tuple[str, str]]:
-    """Yield requests at random, and who sends them."""
+    """Yield random requests, each with the role that sends it."""
     today = db.utc_now().date()
     metrics = ("throughput", "agreement", "acceptance_rate", "seconds_spent")
     labeler = quality.org.users["labeler"]
@@ -83,7 +83,7 @@ def _make_requests(
 
 
 @pytest.mark.parametrize("seed", [1, 2])
-def test_answers_are_those_of_the_cells(
+def test_responses_equal_those_from_cells(
     quality: QualityWorkspace, monkeypatch: pytest.MonkeyPatch, seed: int
 ) -> None:
     chance = random.Random(seed)
@@ -126,8 +126,8 @@ def test_ranges_cover_each_day_once(first: date, days: int, unit: Unit) -> None:
     assert at_edges <= {Unit.DAY: days, Unit.WEEK: 12, Unit.MONTH: 24}[unit]
 
 
-def _forget(quality: QualityWorkspace, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Bring the organization to the state after an upgrade from a release without sums."""
+def _remove_sums(quality: QualityWorkspace, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Restore the state after an upgrade from a release without sums."""
     quality.sql("DELETE FROM quality_sums")
     quality.sql("UPDATE quality_states SET summed_at = NULL")
     monkeypatch.setattr(sums, "_complete_organization_ids", set())
@@ -139,15 +139,15 @@ def test_an_organization_that_was_counted_without_sums(
     schema = quality.schema()
     quality.act(quality.label(quality.artifact(schema), "A"), "accept")
     quality.recount()
-    _forget(quality, monkeypatch)
+    _remove_sums(quality, monkeypatch)
     quality.label(quality.artifact(schema), "B", by="second")
     # Meanwhile the cells are read.
     (latest,) = quality.read("latest")["schemas"]
     assert latest["throughput"]["submitted"] == 2
     partial = quality.list_sums()
     with quality.org.app.app_context(), tenancy.across_organizations(reason="a test"):
-        assert quality.org.id in service.list_incomplete()
-        assert quality.org.id not in service.list_outdated()
+        assert quality.org.id in service.list_incomplete_organizations()
+        assert quality.org.id not in service.list_outdated_organizations()
         db.session().rollback()
     quality.prepare()
     run_jobs_of(quality.org, "quality_counts")
@@ -156,7 +156,7 @@ def test_an_organization_that_was_counted_without_sums(
     (after,) = quality.read("latest")["schemas"]
     assert after == latest
     with quality.org.app.app_context(), tenancy.across_organizations(reason="a test"):
-        assert quality.org.id not in service.list_incomplete()
+        assert quality.org.id not in service.list_incomplete_organizations()
         db.session().rollback()
 
 

@@ -1,4 +1,4 @@
-"""Create answers of labelers, and run quality runs."""
+"""Fixtures that create answers of labelers and run quality runs."""
 
 from collections.abc import Callable
 from typing import Any
@@ -71,7 +71,7 @@ class Answers:
         own: list[dict[str, Any]] | None = None,
         **members: Any,
     ) -> UUID:
-        """Insert a tag set of a labeler; `own` are the tags that a reviewer has corrected."""
+        """Insert a tag set of a labeler; `own` are the tags before a correction by a reviewer."""
         now = db.utc_now()
         tag_set = {
             "id": uuid7(),
@@ -95,7 +95,7 @@ class Answers:
         return UUID(str(tag_set["id"]))
 
     def choices(self, schema_id: UUID, *rows: str, **members: Any) -> list[UUID]:
-        """Create a document for each row; each letter is one labeler's choice, a point none."""
+        """Create a document for each row; a letter is the choice of a labeler, a dot no answer."""
         artifact_ids = []
         for row in rows:
             artifact_id = self.workspace.artifact(schema_id)

@@ -80,7 +80,7 @@ def test_the_newest_answer_of_a_labeler_counts(answers: Answers) -> None:
     assert [entry["value"] for entry in run["results"]] == [1]
 
 
-def test_values_compare_by_their_meaning(answers: Answers) -> None:
+def test_values_are_compared_by_meaning(answers: Answers) -> None:
     schema_id = answers.schema()
     artifact_id = answers.workspace.artifact(schema_id)
     for by, amount in (("labeler", "1.5"), ("admin", "1.50")):

@@ -1,4 +1,4 @@
-"""Attempts that die, lose their lease or fail: a run ends once, whatever happens."""
+"""A run ends exactly once, even if attempts crash, lose their lease or fail."""
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -18,7 +18,7 @@ _AGAIN = (
 )
 
 
-def _apart(call: Callable[[], Any]) -> Any:
+def _run_in_thread(call: Callable[[], Any]) -> Any:
     with ThreadPoolExecutor(1) as pool:
         return pool.submit(call).result()
 
@@ -34,7 +34,7 @@ def during(
         def reported(job: Any, run_id: Any, done: int, total: int) -> None:
             report(job, run_id, done, total)
             if job.organization_id == answers.org.id:
-                _apart(lambda: call(done))
+                _run_in_thread(lambda: call(done))
 
         monkeypatch.setattr(jobs, "REPORT_SECONDS", 0.0)
         monkeypatch.setattr(jobs, "_report_progress", reported)
@@ -42,7 +42,7 @@ def during(
     return install
 
 
-def test_progress_is_seen_while_a_run_is_running(
+def test_progress_is_visible_while_a_run_is_running(
     answers: Answers, during: Callable[[Callable[[int], None]], None]
 ) -> None:
     schema_id = answers.schema()
@@ -97,17 +97,17 @@ def test_a_completed_run_is_not_computed_again(answers: Answers) -> None:
     assert len(answers.workspace.events("quality_run.completed")) == 1
 
 
-def test_a_run_whose_every_attempt_fails_is_given_up(
+def test_a_run_fails_after_all_attempts_have_failed(
     answers: Answers, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     schema_id = answers.schema()
     run_id = answers.start(schema_id)
 
-    def break_down(*_: Any, **__: Any) -> None:
+    def fail(*_: Any, **__: Any) -> None:
         raise ValueError("password=hunter2")
 
     with monkeypatch.context() as patched:
-        patched.setattr(jobs.running, "plan", break_down)
+        patched.setattr(jobs.running, "plan_run", fail)
         answers.update_run_job("attempts = 4")
         answers.work()
     run = answers.get(run_id)
@@ -152,7 +152,7 @@ def test_a_narrow_run_does_not_replace_the_daily_one(
 def _start_outdated(answers: Answers) -> None:
     scope = tenancy.across_organizations(reason="the job belongs to no organization")
     with answers.org.app.app_context(), scope, db.transaction():
-        creating.create_outdated()
+        creating.create_runs_for_outdated_schemas()
 
 
 def test_old_runs_are_deleted(answers: Answers) -> None:

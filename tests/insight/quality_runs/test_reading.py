@@ -1,4 +1,4 @@
-"""Reading agreement, disagreements and confusion matrices, as far as each role may."""
+"""Agreement, disagreements and confusion matrices, as far as each role may see them."""
 
 from typing import Any
 from uuid import UUID
@@ -106,7 +106,7 @@ def test_reviewers_in_a_team_see_the_pairs_of_its_members(answers: Answers) -> N
     assert len(read(org.key("reviewer", maker="admin"))) == 3
 
 
-def test_disagreements_are_listed_most_first(answers: Answers) -> None:
+def test_disagreements_are_listed_largest_first(answers: Answers) -> None:
     schema_id = answers.schema()
     split, agreed, torn, _ = answers.choices(schema_id, "aab", "bbb", "cba", "aa.")
     answers.compute(schema_id)
@@ -150,7 +150,7 @@ def test_disagreements_follow_the_tag_sets(answers: Answers) -> None:
     assert answers.read("disagreements") == []
 
 
-def test_an_erased_document_disappears_at_once(answers: Answers) -> None:
+def test_a_deleted_document_disappears_immediately(answers: Answers) -> None:
     schema_id = answers.schema()
     (artifact_id,) = answers.choices(schema_id, "ab")
     answers.compute(schema_id)
@@ -215,7 +215,7 @@ def test_the_confusion_against_accepted_values(answers: Answers) -> None:
     assert confusion["counts"] == [[2, 0], [1, 0]]
 
 
-def test_ten_thousand_values_are_summed_up(answers: Answers) -> None:
+def test_ten_thousand_values_are_combined(answers: Answers) -> None:
     countries = make_field("kind", "country")
     schema_id = answers.schema(fields=[countries])
     codes = [f"{a}{b}" for a in "ABCDEFGHIJ" for b in "ABCDEFGHIJKL"]
@@ -234,7 +234,7 @@ def test_ten_thousand_values_are_summed_up(answers: Answers) -> None:
 
 
 @pytest.mark.parametrize("kind", ["png", "svg+xml"])
-def test_a_confusion_is_drawn(answers: Answers, kind: str) -> None:
+def test_a_confusion_matrix_is_rendered(answers: Answers, kind: str) -> None:
     schema_id = answers.schema()
     query = {"schema_id": str(schema_id), "field": "kind"}
     for rows in ((), ROWS):

@@ -1,4 +1,4 @@
-"""What a schema's documents and label sets have come to, in numbers."""
+"""Statistics of a schema's documents and tag sets."""
 
 from datetime import timedelta
 from typing import Any
@@ -33,8 +33,10 @@ def _stats(workspace: Workspace, schema: Any, query: str = "") -> dict[str, Any]
     return dict(answer.json["data"])
 
 
-def _set(workspace: Workspace, schema: Any, sql: str, seconds: int = 0) -> dict[str, Any]:
-    """A submitted label set on a document of its own, changed by an assignment of SQL."""
+def _create_tag_set(
+    workspace: Workspace, schema: Any, sql: str, seconds: int = 0
+) -> dict[str, Any]:
+    """Create a submitted tag set on a new document, and change it by an assignment in SQL."""
     made = workspace.submitted(workspace.artifact(schema))
     change = f"UPDATE tag_sets SET seconds_spent = :s, {sql} WHERE id = :id"
     workspace.sql(change, s=seconds, id=made["id"])
@@ -52,7 +54,7 @@ def test_a_schema_without_anything(workspace: Workspace) -> None:
     assert (found["schema_id"], found["from"], found["to"]) == (str(schema), None, None)
 
 
-def test_documents_and_label_sets_are_counted_by_state(workspace: Workspace) -> None:
+def test_documents_and_tag_sets_are_counted_by_status(workspace: Workspace) -> None:
     schema = workspace.schema()
     workspace.artifact(workspace.schema())
     for status in ("processing", "ready", "ready", "failed"):
@@ -83,24 +85,24 @@ def test_documents_and_label_sets_are_counted_by_state(workspace: Workspace) -> 
 def test_times_and_rates(workspace: Workspace) -> None:
     schema = workspace.schema()
     reviewer = f"reviewer_id = '{workspace.org.users['reviewer']}'"
-    _set(workspace, schema, f"status = 'accepted', {reviewer}", 10)
-    _set(workspace, schema, f"status = 'accepted', rejections = 2, {reviewer}", 20)
-    _set(workspace, schema, "status = 'accepted'", 90)
-    _set(workspace, schema, f"status = 'rejected', rejections = 1, {reviewer}", 0)
-    _set(workspace, schema, "source = 'model'", 5000)
+    _create_tag_set(workspace, schema, f"status = 'accepted', {reviewer}", 10)
+    _create_tag_set(workspace, schema, f"status = 'accepted', rejections = 2, {reviewer}", 20)
+    _create_tag_set(workspace, schema, "status = 'accepted'", 90)
+    _create_tag_set(workspace, schema, f"status = 'rejected', rejections = 1, {reviewer}", 0)
+    _create_tag_set(workspace, schema, "source = 'model'", 5000)
     found = _stats(workspace, schema)
     assert found["labeling_seconds"] == {"mean": 40, "median": 20, "timed": 3}
     assert (found["decided"], found["rejections"], found["auto_accepted"]) == (6, 3, 1)
     assert found["acceptance_rate"] == 0.5
 
 
-def test_each_version_has_its_own(workspace: Workspace) -> None:
+def test_each_version_has_its_own_statistics(workspace: Workspace) -> None:
     schema = workspace.schema()
     api, path = workspace.org.api("admin"), f"/schemas/{schema}"
-    _set(workspace, schema, "status = 'accepted'", 10)
+    _create_tag_set(workspace, schema, "status = 'accepted'", 10)
     second = api.post(f"{path}/publish", {}).json["data"]["id"]
-    _set(workspace, schema, "status = 'rejected', rejections = 1", 30)
-    _set(workspace, schema, "status = 'rejected', rejections = 1", 50)
+    _create_tag_set(workspace, schema, "status = 'rejected', rejections = 1", 30)
+    _create_tag_set(workspace, schema, "status = 'rejected', rejections = 1", 50)
     api.post(f"{path}/publish", {})
     found = _stats(workspace, schema)
     assert [one["number"] for one in found["versions"]] == [3, 2, 1]
@@ -115,8 +117,8 @@ def test_each_version_has_its_own(workspace: Workspace) -> None:
 def test_a_period_counts_what_was_created_in_it(workspace: Workspace) -> None:
     schema = workspace.schema()
     now = db.utc_now()
-    old = _set(workspace, schema, "status = 'accepted'", 10)
-    _set(workspace, schema, "status = 'accepted'", 30)
+    old = _create_tag_set(workspace, schema, "status = 'accepted'", 10)
+    _create_tag_set(workspace, schema, "status = 'accepted'", 30)
     before = now - timedelta(days=10)
     for table, record in (("tag_sets", old["id"]), ("artifacts", old["artifact_id"])):
         moved = f"UPDATE {table} SET created_at = :at WHERE id = :id"
@@ -137,7 +139,7 @@ def test_a_period_counts_what_was_created_in_it(workspace: Workspace) -> None:
     assert told(f"?to={at(before)}") == (0, 0, None)
 
 
-def test_a_period_that_is_none_is_refused(workspace: Workspace) -> None:
+def test_an_empty_period_is_refused(workspace: Workspace) -> None:
     path = f"/schemas/{workspace.schema()}/stats"
     api = workspace.org.api("viewer")
     backwards = api.get(f"{path}?from=2026-02-01T00:00:00Z&to=2026-02-01T00:00:00Z")
@@ -149,7 +151,7 @@ def test_a_period_that_is_none_is_refused(workspace: Workspace) -> None:
 
 def test_two_statements_count_everything(workspace: Workspace) -> None:
     schema = workspace.schema()
-    _set(workspace, schema, "status = 'accepted'")
+    _create_tag_set(workspace, schema, "status = 'accepted'")
     _stats(workspace, schema)
     with record_statements(workspace.org.app) as seen:
         _stats(workspace, schema)

@@ -1,4 +1,4 @@
-"""What the caller did, by the days of their own time zone."""
+"""Activity of the caller by day in their own time zone."""
 
 from datetime import UTC, date, datetime, timedelta
 from typing import Any
@@ -102,7 +102,7 @@ def test_every_submission_counts_with_its_outcome(workspace: Workspace) -> None:
     assert _read(workspace, query, by="admin")["totals"] == NOTHING
 
 
-def test_a_day_is_one_of_the_time_zone_of_the_user(workspace: Workspace) -> None:
+def test_days_are_in_the_time_zone_of_the_user(workspace: Workspace) -> None:
     schema = workspace.schema()
     zone = ZoneInfo("America/New_York")
     before, after, late = (_sent(workspace, 10, schema) for _ in range(3))
@@ -150,7 +150,7 @@ def test_days_follow_one_another(zone: str) -> None:
     assert len(asked.edges) == 366
 
 
-def test_much_work_takes_no_more_statements(workspace: Workspace) -> None:
+def test_more_work_takes_no_more_statements(workspace: Workspace) -> None:
     schema, counts = workspace.schema(), []
     year = datetime.now(UTC).date() - timedelta(days=364)
     for _ in range(2):

@@ -1,4 +1,4 @@
-"""One's own list: what can be labeled or reviewed now, the most urgent first."""
+"""The list of work that the caller can label or review now, most urgent first."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -12,8 +12,8 @@ from tests.factories.workspace import Workspace
 Item = dict[str, Any]
 
 
-def to(**who: Any) -> list[dict[str, Any]]:
-    """Assignees of a document."""
+def build_assignees(**who: Any) -> list[dict[str, Any]]:
+    """Return the assignees of a document in the form of the API."""
     return [{"user_id": None, "team_id": None, kind: str(one)} for kind, one in who.items()]
 
 
@@ -29,7 +29,7 @@ def _documents(workspace: Workspace, query: str = "", *, by: str = "labeler") ->
     return [UUID(item["artifact"]["id"]) for item in _list(workspace, query, by=by)]
 
 
-def test_a_document_is_there_for_whom_it_is_assigned_to(workspace: Workspace) -> None:
+def test_a_document_is_listed_for_its_assignees(workspace: Workspace) -> None:
     org, schema = workspace.org, workspace.schema()
     team = make_team(org)
     due = datetime(2031, 1, 1, tzinfo=UTC)
@@ -38,10 +38,10 @@ def test_a_document_is_there_for_whom_it_is_assigned_to(workspace: Workspace) ->
         name="a.pdf",
         priority=70,
         due_at=due,
-        assignees=to(user_id=org.users["labeler"], team_id=team["id"]),
+        assignees=build_assignees(user_id=org.users["labeler"], team_id=team["id"]),
     )
-    theirs = workspace.artifact(schema, assignees=to(team_id=team["id"]))
-    workspace.artifact(schema, assignees=to(user_id=org.users["reviewer"]))
+    theirs = workspace.artifact(schema, assignees=build_assignees(team_id=team["id"]))
+    workspace.artifact(schema, assignees=build_assignees(user_id=org.users["reviewer"]))
     workspace.artifact(schema)
     assert _documents(workspace) == [named]
     add_members(org, team, "labeler")
@@ -63,7 +63,7 @@ def test_a_document_is_there_for_whom_it_is_assigned_to(workspace: Workspace) ->
 
 def test_the_most_urgent_comes_first(workspace: Workspace) -> None:
     schema, now = workspace.schema(), datetime.now(UTC)
-    mine = to(user_id=workspace.org.users["reviewer"])
+    mine = build_assignees(user_id=workspace.org.users["reviewer"])
     wanted: list[dict[str, Any]] = [
         {"priority": 0, "due_at": now - timedelta(days=30)},
         {"priority": 50, "due_at": now - timedelta(days=1)},
@@ -91,7 +91,7 @@ def test_the_most_urgent_comes_first(workspace: Workspace) -> None:
     ]
 
 
-def test_what_is_begun_is_there(workspace: Workspace) -> None:
+def test_begun_documents_are_listed(workspace: Workspace) -> None:
     schema = workspace.schema()
     claimed, drafted = workspace.artifact(schema), workspace.artifact(schema)
     assert workspace.org.api("labeler").post(f"/artifacts/{claimed}/claim").status_code == 200
@@ -107,8 +107,8 @@ def test_what_is_begun_is_there(workspace: Workspace) -> None:
     assert (left["id"], left["claimed_until"]) == (str(drafted), None)
 
 
-def test_what_came_back_is_there_and_what_is_done_is_not(workspace: Workspace) -> None:
-    mine = to(user_id=workspace.org.users["labeler"])
+def test_returned_documents_are_listed_and_finished_ones_are_not(workspace: Workspace) -> None:
+    mine = build_assignees(user_id=workspace.org.users["labeler"])
     sent = workspace.submitted(workspace.artifact(assignees=mine))
     assert _list(workspace) == []
     body = {"reason": "x", "send_to": "labeler"}
@@ -118,7 +118,7 @@ def test_what_came_back_is_there_and_what_is_done_is_not(workspace: Workspace) -
     assert (item["id"], item["tag_set_id"]) == (sent["artifact_id"], sent["id"])
 
 
-def test_what_was_begun_is_not_there_once_it_is_skipped_or_done(workspace: Workspace) -> None:
+def test_skipped_or_finished_documents_are_not_listed(workspace: Workspace) -> None:
     org = workspace.org
     org.add_user("other", "labeler")
     schema = workspace.schema()
@@ -142,10 +142,10 @@ def test_what_was_begun_is_not_there_once_it_is_skipped_or_done(workspace: Works
     assert drawn["id"] == str(skipped)
 
 
-def test_what_cannot_be_begun_is_not_there(workspace: Workspace) -> None:
+def test_documents_that_cannot_be_begun_are_not_listed(workspace: Workspace) -> None:
     org = workspace.org
     org.add_user("other", "labeler")
-    mine = to(user_id=org.users["labeler"])
+    mine = build_assignees(user_id=org.users["labeler"])
     schema = workspace.schema()
     open_one, taken = (workspace.artifact(schema, assignees=mine) for _ in range(2))
     workspace.artifact(schema, assignees=mine, archived=True)
@@ -160,14 +160,14 @@ def test_what_cannot_be_begun_is_not_there(workspace: Workspace) -> None:
     assert _documents(workspace) == [open_one, taken]
 
 
-def test_of_independent_sets_each_labels_one(workspace: Workspace) -> None:
+def test_each_labeler_gets_one_independent_tag_set(workspace: Workspace) -> None:
     org = workspace.org
     for name in ("second", "third"):
         org.add_user(name, "labeler")
     team = make_team(org)
     add_members(org, team, "labeler", "second", "third")
     artifact = workspace.artifact(
-        workspace.schema(labels_per_artifact=2), assignees=to(team_id=team["id"])
+        workspace.schema(labels_per_artifact=2), assignees=build_assignees(team_id=team["id"])
     )
     workspace.submitted(artifact)
     assert _documents(workspace) == []
@@ -179,7 +179,7 @@ def test_of_independent_sets_each_labels_one(workspace: Workspace) -> None:
     assert org.api("second").get("/users/me/assignments").json["data"][0]["tag_set_id"]
 
 
-def test_reviews_are_there_for_reviewers(workspace: Workspace) -> None:
+def test_reviews_are_listed_for_reviewers(workspace: Workspace) -> None:
     org, schema = workspace.org, workspace.schema()
     named, claimed, free, taken, own = (
         workspace.submitted(workspace.artifact(schema, name=name), by=by)
@@ -229,9 +229,9 @@ def test_the_list_is_filtered_and_paged(workspace: Workspace) -> None:
     team = add_members(org, make_team(org), "reviewer")
     schema, other = workspace.schema(), workspace.schema()
     due = datetime(2031, 1, 1, tzinfo=UTC)
-    one = workspace.artifact(schema, priority=90, assignees=to(team_id=team["id"]))
+    one = workspace.artifact(schema, priority=90, assignees=build_assignees(team_id=team["id"]))
     two = workspace.artifact(
-        other, priority=80, due_at=due, assignees=to(user_id=org.users["reviewer"])
+        other, priority=80, due_at=due, assignees=build_assignees(user_id=org.users["reviewer"])
     )
     sent = workspace.submitted(workspace.artifact(schema, priority=70))
     workspace.sql("UPDATE tag_sets SET assignee_id = :user", user=org.users["reviewer"])
@@ -256,22 +256,22 @@ def test_the_list_is_filtered_and_paged(workspace: Workspace) -> None:
     assert seen == [one, two, three]
 
 
-def test_the_list_needs_an_organization_and_shows_no_other(
+def test_the_list_requires_an_organization_and_shows_no_other(
     workspace: Workspace, other_org: Org
 ) -> None:
-    workspace.artifact(assignees=to(user_id=workspace.org.users["labeler"]))
+    workspace.artifact(assignees=build_assignees(user_id=workspace.org.users["labeler"]))
     api = workspace.org.api("labeler")
     api.slug = None
     assert api.get("/users/me/assignments").status_code == 422
     elsewhere = Workspace(other_org)
-    elsewhere.artifact(assignees=to(user_id=workspace.org.users["labeler"]))
+    elsewhere.artifact(assignees=build_assignees(user_id=workspace.org.users["labeler"]))
     assert len(_list(workspace)) == 1
     assert _list(elsewhere) == []
 
 
 def test_a_long_list_takes_no_more_statements(workspace: Workspace) -> None:
     schema = workspace.schema()
-    mine = to(user_id=workspace.org.users["labeler"])
+    mine = build_assignees(user_id=workspace.org.users["labeler"])
 
     def count() -> int:
         with record_statements(workspace.org.app) as ran:
@@ -285,14 +285,14 @@ def test_a_long_list_takes_no_more_statements(workspace: Workspace) -> None:
     assert count() == few == 2
 
 
-def test_what_the_draw_would_not_hand_out_is_not_listed(workspace: Workspace) -> None:
+def test_documents_that_cannot_be_claimed_are_not_listed(workspace: Workspace) -> None:
     org = workspace.org
-    assignees = to(user_id=org.users["labeler"])
+    assignees = build_assignees(user_id=org.users["labeler"])
     schema, skilled = workspace.schema(), workspace.schema()
     workspace.sql("UPDATE schemas SET required_skill_keys = '{law}' WHERE id = :id", id=skilled)
     plain = workspace.artifact(schema, assignees=assignees, priority=60)
     team = make_team(org, "Law")
-    hard = workspace.artifact(skilled, assignees=to(team_id=team["id"]))
+    hard = workspace.artifact(skilled, assignees=build_assignees(team_id=team["id"]))
     add_members(org, team, "labeler")
     assert _documents(workspace) == [plain]
     add_members(org, make_team(org, "Lawyers", skills=["Law"]), "labeler")

@@ -1,4 +1,4 @@
-"""A team's workload: what each member has to do and did, and what waits for anybody."""
+"""The workload of a team: the work of each member, and the work that nobody has begun."""
 
 from datetime import UTC, datetime, time, timedelta
 from typing import Any
@@ -25,12 +25,12 @@ def _counts(found: dict[str, Any]) -> dict[str, tuple[int, ...]]:
     return {one["user"]["name"]: tuple(one[n] for n in names) for one in found["members"]}
 
 
-def _to(kind: str, one: Any) -> list[dict[str, Any]]:
+def _build_assignees(kind: str, one: Any) -> list[dict[str, Any]]:
     return [{"user_id": None, "team_id": None, kind: str(one)}]
 
 
-def _busy(workspace: Workspace, team: dict[str, Any]) -> None:
-    """One submitted and accepted, one to review, a draft, a claim, and assigned work."""
+def _create_work(workspace: Workspace, team: dict[str, Any]) -> None:
+    """Create finished, pending and assigned work, a draft and a claim for a member of a team."""
     org, schema = workspace.org, workspace.schema()
     sent = workspace.submitted(workspace.artifact(schema))
     assert org.api("reviewer").post(f"/tag-sets/{sent['id']}/accept", json={}).status_code == 200
@@ -43,18 +43,18 @@ def _busy(workspace: Workspace, team: dict[str, Any]) -> None:
     assert (
         org.api("labeler").post(f"/artifacts/{workspace.artifact(schema)}/claim").status_code == 200
     )
-    workspace.artifact(schema, assignees=_to("user_id", org.users["labeler"]))
+    workspace.artifact(schema, assignees=_build_assignees("user_id", org.users["labeler"]))
     for due in (None, _PAST):
-        workspace.artifact(schema, due_at=due, assignees=_to("team_id", team["id"]))
-    begun = workspace.artifact(schema, assignees=_to("team_id", team["id"]))
+        workspace.artifact(schema, due_at=due, assignees=_build_assignees("team_id", team["id"]))
+    begun = workspace.artifact(schema, assignees=_build_assignees("team_id", team["id"]))
     workspace.draft(begun)
 
 
-def test_each_member_has_what_stands_in_their_own_list(workspace: Workspace) -> None:
+def test_each_member_has_the_work_in_their_own_list(workspace: Workspace) -> None:
     org = workspace.org
     team = make_team(org, lead_id=str(org.users["reviewer"]))
     team = add_members(org, team, "labeler", "viewer")
-    _busy(workspace, team)
+    _create_work(workspace, team)
     found = _read(workspace, team)
     assert found["team_id"] == team["id"]
     assert [one["role"] for one in found["members"]] == ["lead", "member", "member"]
@@ -72,7 +72,7 @@ def test_each_member_has_what_stands_in_their_own_list(workspace: Workspace) -> 
     assert list(_counts(_read(workspace, team))) == ["Reviewer", "Viewer"]
 
 
-def test_finished_is_what_was_done_in_the_period(workspace: Workspace) -> None:
+def test_finished_work_is_that_of_the_period(workspace: Workspace) -> None:
     team = add_members(workspace.org, make_team(workspace.org), "labeler", "reviewer")
     sent = workspace.submitted()
     body = {"tags": [tag("number", "B-2")]}

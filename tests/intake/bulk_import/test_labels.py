@@ -211,7 +211,7 @@ def test_labels_need_an_active_schema(imports: Imports, other_org: Org, lines: L
     assert [error["code"] for error in errors] == [
         "validation_error", "conflict", "validation_error", "conflict",
     ]  # fmt: skip
-    assert "Labels need a schema" in errors[0]["message"]
+    assert "Labels require a schema" in errors[0]["message"]
     assert "not active" in errors[1]["message"]
     assert errors[2]["message"] == "This schema does not exist."
     assert imports.count() == 0

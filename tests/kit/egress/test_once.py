@@ -28,7 +28,7 @@ def answer_once(peer: Any) -> None:
 def test_a_request_that_a_closing_receiver_has_read_is_not_repeated(
     egress: Egress, receive: Receive, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sockets, "IDLE_SECONDS", LONG)
+    monkeypatch.setattr(sockets, "MAX_IDLE_SECONDS", LONG)
     receiver = receive(answer_once)
     assert post(egress, receiver.url).ok
     assert not post(egress, receiver.url).ok
@@ -38,7 +38,7 @@ def test_a_request_that_a_closing_receiver_has_read_is_not_repeated(
 def test_a_connection_that_was_idle_is_not_used(
     egress: Egress, receive: Receive, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sockets, "IDLE_SECONDS", -1.0)
+    monkeypatch.setattr(sockets, "MAX_IDLE_SECONDS", -1.0)
     receiver = receive(answer_once)
     assert [post(egress, receiver.url).ok for _ in range(3)] == [True] * 3
     assert (receiver.connections, len(receiver.requests)) == (3, 3)
@@ -47,7 +47,7 @@ def test_a_connection_that_was_idle_is_not_used(
 def test_a_connection_that_was_used_just_now_is_kept(
     egress: Egress, receive: Receive, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sockets, "IDLE_SECONDS", LONG)
+    monkeypatch.setattr(sockets, "MAX_IDLE_SECONDS", LONG)
     receiver = receive()
     assert [post(egress, receiver.url).ok for _ in range(3)] == [True] * 3
     assert receiver.connections == 1

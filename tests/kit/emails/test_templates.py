@@ -8,9 +8,9 @@ from app.kit.emails.templates import (
     Part,
     TemplateError,
     TextTemplates,
+    get_text_direction,
     list_fallback_languages,
     parse_phrase,
-    text_direction,
 )
 
 HELLO = '[hello]\nsubject = "Hello"\ntext = "Hello {name}."\n'
@@ -77,4 +77,4 @@ def test_paragraphs_names_and_candidates(tmp_path: Path) -> None:
     [("en", "ltr"), ("ar", "rtl"), ("he-IL", "rtl"), ("uz-Arab", "rtl"), ("ar-Latn-EG", "ltr")],
 )
 def test_direction(language: str, expected: str) -> None:
-    assert text_direction(language) == expected
+    assert get_text_direction(language) == expected

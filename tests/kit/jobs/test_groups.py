@@ -7,7 +7,7 @@ import pytest
 from sqlalchemy.exc import OperationalError
 
 from app.kit import db, events, tenancy
-from app.kit.events import GROUP
+from app.kit.events import MAX_GROUP_SIZE
 from app.kit.jobs import runs
 from app.kit.jobs.claims import FAULTS_IN_BATCH
 from app.kit.jobs.handlers import Job
@@ -52,12 +52,14 @@ def list_functions(org: Org) -> list[str]:
 
 
 def test_events_of_one_call_share_jobs(org: Org, work: Callable[[], None]) -> None:
-    emit(org, list(range(GROUP + 20)))
+    emit(org, list(range(MAX_GROUP_SIZE + 20)))
     assert list_functions(org) == [f"{NAME}_many"] * 2
     work()
     work()
-    assert sorted(map(len, SEEN[org.id]["groups"])) == [20, GROUP]
-    assert sorted(n for group in SEEN[org.id]["groups"] for n in group) == list(range(GROUP + 20))
+    assert sorted(map(len, SEEN[org.id]["groups"])) == [20, MAX_GROUP_SIZE]
+    assert sorted(n for group in SEEN[org.id]["groups"] for n in group) == list(
+        range(MAX_GROUP_SIZE + 20)
+    )
     stored = sql(org, "SELECT id, data FROM outbox_events WHERE organization_id = :org")
     received = {(args["event_id"], args["data"]["n"]) for args in SEEN[org.id]["args"]}
     assert received == {(str(event.id), event.data["n"]) for event in stored}

@@ -15,7 +15,7 @@ from rq.serializers import JSONSerializer
 from app.kit import container
 from app.kit.ids import uuid7
 from app.kit.jobs.relay import DRAIN
-from app.kit.jobs.rq_workers import Forking, InProcess, build_worker, is_permitted
+from app.kit.jobs.rq_workers import ForkingWorker, InProcessWorker, build_worker, is_permitted
 
 ALLOWED = frozenset({DRAIN, "posixpath.basename"})
 FORBIDDEN = "os.mkdir"
@@ -31,12 +31,12 @@ def _connection() -> Redis:
     return container.current().redis(timeout=5)
 
 
-def _work(app: Flask, queue: Queue, kind: Any = InProcess) -> None:
+def _work(app: Flask, queue: Queue, kind: Any = InProcessWorker) -> None:
     worker = build_worker(kind, app, [queue.name], ALLOWED, _connection(), Event())
     worker.work(burst=True, logging_level="WARNING")
 
 
-@pytest.mark.parametrize("kind", [InProcess, Forking])
+@pytest.mark.parametrize("kind", [InProcessWorker, ForkingWorker])
 def test_a_function_that_is_not_on_the_list_is_refused(
     app: Flask, queue: Queue, tmp_path: Path, kind: Any
 ) -> None:
@@ -48,7 +48,7 @@ def test_a_function_that_is_not_on_the_list_is_refused(
     assert _connection().lrange(queue.intermediate_queue_key, 0, -1) == []
 
 
-@pytest.mark.parametrize("kind", [InProcess, Forking])
+@pytest.mark.parametrize("kind", [InProcessWorker, ForkingWorker])
 def test_a_function_on_the_list_runs_and_leaves_nothing(
     app: Flask, queue: Queue, kind: Any
 ) -> None:
@@ -98,7 +98,7 @@ def test_a_message_of_another_form_is_refused(queue: Queue, data: bytes) -> None
 
 
 def test_no_command_over_redis_is_heard(app: Flask, queue: Queue) -> None:
-    worker = build_worker(InProcess, app, [queue.name], ALLOWED, _connection(), Event())
+    worker = build_worker(InProcessWorker, app, [queue.name], ALLOWED, _connection(), Event())
     worker.work(burst=True, logging_level="WARNING")
     assert worker.pubsub is None
     assert _connection().pubsub_channels("rq:pubsub:*") == []

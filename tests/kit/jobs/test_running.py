@@ -246,7 +246,7 @@ def test_a_unique_key_is_taken_once_until_it_is_done(org: Org) -> None:
 def test_only_a_resumable_job_yields_to_others(
     org: Org, monkeypatch: pytest.MonkeyPatch, resumable: Any
 ) -> None:
-    monkeypatch.setattr("app.kit.jobs.handlers.TURN_SECONDS", -1)
+    monkeypatch.setattr("app.kit.jobs.handlers.YIELD_AFTER_SECONDS", -1)
     order: list[str] = []
 
     def run(job: Job) -> None:

@@ -44,11 +44,13 @@ def _fill(org: Org, function: str, count: int) -> None:
 
 
 def _claim(
-    app: Flask, queue: str, after: UUID = claims.BEFORE_ALL, *, quota: int = 10
+    app: Flask, queue: str, after: UUID = claims.BEFORE_FIRST_ORGANIZATION, *, quota: int = 10
 ) -> list[ClaimedJob]:
     everything = tenancy.across_organizations(reason="a test is a worker")
     with app.app_context(), everything, db.transaction():
-        return claims.claim(queue, after=after, quota=quota, batched=[f"{queue}.batch"])
+        return claims.claim(
+            queue, last_served_key=after, quota=quota, batch_functions=[f"{queue}.batch"]
+        )
 
 
 def _is_claimable(app: Flask, queue: str, *, quota: int) -> bool:
@@ -63,10 +65,10 @@ def test_organizations_take_turns(app: Flask, org: Org, queue: str) -> None:
     for other in orgs[1:]:
         _fill(other, f"{queue}.one", 2)
     served: list[UUID] = []
-    after = claims.BEFORE_ALL
+    after = claims.BEFORE_FIRST_ORGANIZATION
     for _ in range(6):
         (job,) = _claim(app, queue, after)
-        after = claims.get_turn(job)
+        after = claims.get_fairness_key(job)
         served.append(after)
     assert sorted(served[:3]) == sorted(one.id for one in orgs)
     assert served[3:] == served[:3]
@@ -102,7 +104,7 @@ def test_a_claim_reads_no_more_rows_with_a_longer_backlog(
     )
     _fill(other, f"{queue}.one", 1)
     with explaining(app) as explained:
-        for after in (claims.BEFORE_ALL, org.id, other.id):
+        for after in (claims.BEFORE_FIRST_ORGANIZATION, org.id, other.id):
             assert _claim(app, queue, after)
         assert _is_claimable(app, queue, quota=10)
     assert len(explained) >= 4
@@ -119,8 +121,8 @@ def test_jobs_of_no_organization_take_a_turn_too(app: Flask, org: Org, queue: st
     ):
         jobs.enqueue(f"{queue}.one", {}, organization_id=None)
     (first,) = _claim(app, queue)
-    (second,) = _claim(app, queue, claims.get_turn(first))
-    (third,) = _claim(app, queue, claims.get_turn(second))
+    (second,) = _claim(app, queue, claims.get_fairness_key(first))
+    (third,) = _claim(app, queue, claims.get_fairness_key(second))
     assert [job.organization_id for job in (first, second, third)] == [org.id, None, org.id]
 
 
@@ -153,8 +155,8 @@ def test_one_organization_never_holds_more_than_its_quota(
 
 def test_a_batch_counts_as_one_run(app: Flask, org: Org, queue: str) -> None:
     _fill(org, f"{queue}.batch", MANY)
-    assert len(_claim(app, queue, quota=2)) == claims.BATCH
-    assert len(_claim(app, queue, quota=2)) == claims.BATCH
+    assert len(_claim(app, queue, quota=2)) == claims.MAX_BATCH_SIZE
+    assert len(_claim(app, queue, quota=2)) == claims.MAX_BATCH_SIZE
     assert _claim(app, queue, quota=2) == []
 
 
@@ -197,6 +199,6 @@ def test_text_recognition_grows_with_the_machine() -> None:
 
 def test_the_last_turn_is_known_to_all_processes() -> None:
     turn = UUID(int=7)
-    turns.set_last_turn("bulk", turn)
-    assert turns.get_last_turn("bulk") == turn
-    assert turns.get_last_turn("erasing") != turn
+    turns.set_last_served_key("bulk", turn)
+    assert turns.get_last_served_key("bulk") == turn
+    assert turns.get_last_served_key("erasing") != turn

@@ -16,7 +16,7 @@ from typing import Any, Self
 
 import pytest
 
-from devserver.process import free_port
+from devserver.process import find_free_port
 
 ROOT = Path(__file__).parents[3]
 DEADLINE = 60.0
@@ -135,7 +135,7 @@ def serving(
     `application` is the end of gunicorn's command line. `ready` is a path that returns 200 once the
     server is ready.
     """
-    port, log = free_port(), folder / "log"
+    port, log = find_free_port(), folder / "log"
     environ = {
         "PATH": os.environ["PATH"],
         "PYTHONPATH": str(ROOT),

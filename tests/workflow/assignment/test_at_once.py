@@ -123,7 +123,9 @@ def test_a_transaction_that_is_killed_gives_its_document_back(
     org, artifact = workspace.org, workspace.artifact()
     with org.app.app_context(), tenancy.organization(org.id):
         criteria = next_artifact.ClaimCriteria()
-        found = next_artifact.claim_next(org.users["labeler"], criteria, minutes=30, leftover=False)
+        found = next_artifact.claim_next(
+            org.users["labeler"], criteria, minutes=30, include_leftovers=False
+        )
         assert found.id == artifact
         # Nobody waits for it, and nobody is given it. (In a thread: another one's session.)
         assert _each(["admin"], draw) == {"admin": None}
@@ -170,10 +172,10 @@ def test_claiming_next_tries_again_if_others_change_all_candidates(
         cursor.execute("SET LOCAL app.all_organizations = 'on'")
         cursor.execute("UPDATE artifacts SET updated_at = now() WHERE id = %s", (artifact,))
 
-        def claim(*args: Any, leftover: bool, **kwargs: Any) -> tuple[object, ...] | None:
-            claimed = claim_next(*args, leftover=leftover, **kwargs)
-            tried.append(leftover)
-            if leftover and commits:
+        def claim(*args: Any, include_leftovers: bool, **kwargs: Any) -> tuple[object, ...] | None:
+            claimed = claim_next(*args, include_leftovers=include_leftovers, **kwargs)
+            tried.append(include_leftovers)
+            if include_leftovers and commits:
                 other.commit()
             return claimed
 

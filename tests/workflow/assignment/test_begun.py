@@ -97,7 +97,7 @@ def run_due(workspace: Workspace) -> None:
     """Run the periodic job for this organization."""
     everything = tenancy.across_organizations(reason="as the job")
     with workspace.org.app.app_context(), everything, db.transaction():
-        jobs.start_ending_reservations(make_job(None, {}))
+        jobs.enqueue_expired_reservation_jobs(make_job(None, {}))
     run_jobs_of(workspace.org, "bulk")
 
 

@@ -3,7 +3,7 @@
 import pytest
 
 from app.kit.ids import uuid7
-from app.workflow.predictions.service.training import compute_next_count
+from app.workflow.predictions.service.training import compute_next_document_count
 from tests.factories import Org, run_jobs_of
 from tests.factories.workspace import Workspace, tag
 from tests.workflow.predictions.conftest import LEARNED_FIELDS, set_assistance
@@ -23,7 +23,7 @@ from tests.workflow.predictions.teaching import (
     [(0, 5), (5, 10), (10, 20), (20, 50), (50, 100), (100, 125), (125, 150), (1000, 1100)],
 )
 def test_when_the_next_training_is_due(trained: int, following: int) -> None:
-    assert compute_next_count(trained) == following
+    assert compute_next_document_count(trained) == following
 
 
 def test_five_accepted_tag_sets_train_a_model_that_predicts(taught: Workspace) -> None:

@@ -25,7 +25,7 @@ Examples = Iterable[Example]
 
 def _enqueue(workspace: Workspace, *, force: bool) -> None:
     with workspace.org.app.app_context(), tenancy.organization(workspace.org.id), db.transaction():
-        training.enqueue(_get_version(workspace), force=force)
+        training.enqueue_training(_get_version(workspace), force=force)
 
 
 def _get_version(workspace: Workspace) -> UUID:
@@ -50,7 +50,7 @@ def _follow_examples(
         for example in examples:
             read.append(example.id)
             after_each(len(read))
-        raise LearningFailed("crashed", "The training process ended with the status 1.")
+        raise LearningFailed("crashed", "The training process exited with status 1.")
 
     monkeypatch.setattr(training, "train_in_child", train_in_child)
     return read

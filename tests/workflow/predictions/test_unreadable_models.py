@@ -99,7 +99,7 @@ def test_a_training_notices_it(taught: Workspace) -> None:
     _damage(taught)
     ((version_id,),) = taught.sql("SELECT schema_version_id FROM extraction_models")
     with taught.org.app.app_context(), tenancy.organization(taught.org.id), db.transaction():
-        training.enqueue(version_id)
+        training.enqueue_training(version_id)
     assert run_jobs_of(taught.org, "training") == 2
     states = {one[0]: one[1] for one in list_models(taught)}
     assert states.pop(model_id) == "retired"
@@ -114,7 +114,7 @@ def test_a_replacement_that_fails_is_not_repeated(
     accept_invoices(taught, 5)
 
     def fail(*_: Any, **__: Any) -> None:
-        raise LearningFailed("crashed", "The training process ended with the status 1.")
+        raise LearningFailed("crashed", "The training process exited with status 1.")
 
     monkeypatch.setattr(training, "train_in_child", fail)
     assert run_jobs_of(taught.org, "training") == 1

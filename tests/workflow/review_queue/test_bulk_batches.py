@@ -71,7 +71,7 @@ def test_the_most_urgent_is_accepted_where_no_more_are_wanted(workspace: Workspa
 
 def _broken_at(monkeypatch: pytest.MonkeyPatch, batch: int) -> None:
     calls: list[Any] = []
-    change = recording.change
+    change = recording.update_tag_sets
 
     def act(*args: Any, **how: Any) -> None:
         calls.append(args)
@@ -79,7 +79,7 @@ def _broken_at(monkeypatch: pytest.MonkeyPatch, batch: int) -> None:
             raise OperationalError("UPDATE tag_sets", None, Exception("no connection"))
         change(*args, **how)
 
-    monkeypatch.setattr(recording, "change", act)
+    monkeypatch.setattr(recording, "update_tag_sets", act)
 
 
 def test_what_breaks_in_the_first_batch_leaves_nothing(

@@ -234,7 +234,7 @@ def test_whoever_came_back_meanwhile_keeps_what_they_were_assigned(
 
 def _return(workspace: Workspace, team: str) -> None:
     with workspace.org.app.app_context(), tenancy.organization(workspace.org.id), db.transaction():
-        service.release_team(UUID(team), db.checkpoint, reason="team_left")
+        service.unassign_team(UUID(team), db.checkpoint, reason="team_left")
 
 
 def test_a_thousand_reviews_are_returned_in_few_statements(
@@ -277,7 +277,7 @@ def test_a_return_that_is_broken_off_goes_on_and_tells_of_each_once(
         tenancy.organization(workspace.org.id),
         db.transaction(),
     ):
-        service.release_team(UUID(team), dies, reason="team_left")
+        service.unassign_team(UUID(team), dies, reason="team_left")
     assert [len(one["tag_set_ids"]) for one in workspace.events("reviews.returned")] == [2]
     _return(workspace, team)
     told = [one for data in workspace.events("reviews.returned") for one in data["tag_set_ids"]]

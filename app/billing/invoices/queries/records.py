@@ -1,4 +1,4 @@
-"""SQL queries that read, lock and number invoices."""
+"""SQL queries that read and lock invoices, and claim invoice numbers."""
 
 from collections.abc import Iterator, Sequence
 from datetime import datetime
@@ -49,12 +49,15 @@ def list_page(
 
 
 def get(invoice_id: UUID) -> Invoice | None:
-    """Return an invoice of the current organization, or None."""
+    """Return an invoice of the current organization, or None if it does not exist."""
     return db.session().scalars(select(Invoice).where(Invoice.id == invoice_id)).one_or_none()
 
 
 def lock(invoice_id: UUID) -> Invoice | None:
-    """Return an invoice of the current organization, locked against other writers, or None."""
+    """Return an invoice of the current organization, or None.
+
+    The invoice is locked against other writers until the transaction ends.
+    """
     statement = (
         select(Invoice)
         .where(Invoice.id == invoice_id)
@@ -67,7 +70,7 @@ def lock(invoice_id: UUID) -> Invoice | None:
 def list_by_period(
     organization_ids: Sequence[UUID], start: datetime
 ) -> dict[tuple[UUID, str], Invoice]:
-    """Return the invoices of the period that begins at `start`, by organization and currency."""
+    """Return the invoices for the period from `start`, by organization id and currency."""
     statement = select(Invoice).where(
         Invoice.organization_id.in_(organization_ids),
         Invoice.period_from == start,
@@ -77,7 +80,11 @@ def list_by_period(
 
 
 def list_billed_organizations(end: datetime, *, after: UUID, limit: int) -> list[UUID]:
-    """Return ids above `after` of organizations created before `end` and not erased, in order."""
+    """Return the ids of organizations to bill for a period that ended at `end`, in order.
+
+    These organizations were created before `end`, are not erased, and have ids greater than
+    `after`.
+    """
     statement = (
         select(Organization.id)
         .where(
@@ -90,7 +97,7 @@ def list_billed_organizations(end: datetime, *, after: UUID, limit: int) -> list
 
 
 def lock_organizations(organization_ids: Sequence[UUID]) -> list[Organization]:
-    """Return organizations, locked against other writers until the transaction ends."""
+    """Lock organizations against other writers until the transaction ends, and return them."""
     statement = (
         select(Organization)
         .where(Organization.id.in_(organization_ids))
@@ -102,7 +109,7 @@ def lock_organizations(organization_ids: Sequence[UUID]) -> list[Organization]:
 
 
 def list_without_files() -> list[UUID]:
-    """Return the issued invoices of the current organization that have no PDF yet, in order."""
+    """Return the ids of issued invoices of the current organization that have no PDF yet."""
     statement = (
         select(Invoice.id)
         .where(Invoice.status != InvoiceStatus.DRAFT, Invoice.pdf.is_(None))
@@ -112,7 +119,7 @@ def list_without_files() -> list[UUID]:
 
 
 def list_draft_periods() -> list[tuple[datetime, datetime]]:
-    """Return the periods of the drafts of the current organization, in order."""
+    """Return the periods for which the current organization has drafts, in order."""
     statement = (
         select(Invoice.period_from, Invoice.period_to)
         .where(Invoice.status == InvoiceStatus.DRAFT)
@@ -123,14 +130,17 @@ def list_draft_periods() -> list[tuple[datetime, datetime]]:
 
 
 def claim_numbers(prefix: str, count: int) -> range:
-    """Claim and return the next numbers of a series. It stays locked until the transaction ends."""
+    """Claim and return the next numbers of a series.
+
+    The series stays locked until the transaction ends.
+    """
     values = {"prefix": prefix, "count": count}
     last_number = int(db.session().execute(_CLAIM_NUMBERS, values).scalar_one())
     return range(last_number - count + 1, last_number + 1)
 
 
 def sum_credited(invoice_id: UUID) -> Decimal:
-    """Return the net amount of all credit notes of an invoice."""
+    """Return the total net amount of all credit notes for an invoice."""
     statement = select(func.coalesce(func.sum(Invoice.subtotal), 0)).where(
         Invoice.refers_to == invoice_id
     )
@@ -145,7 +155,7 @@ def find_by_number(number: str) -> Invoice | None:
 def list_all(
     *, slug: str | None, status: str | None, period: datetime | None
 ) -> Iterator[tuple[str, Invoice]]:
-    """Yield (slug, invoice) for all organizations, oldest invoice first, read in batches."""
+    """Yield (slug, invoice) for all organizations, oldest invoice first; reads in batches."""
     statement = (
         select(Organization.slug, Invoice)
         .join(Organization, Organization.id == Invoice.organization_id)

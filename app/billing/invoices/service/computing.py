@@ -1,4 +1,4 @@
-"""Compute what an organization owes for a period, from its plans and its meters."""
+"""Compute what an organization owes for a period, from its plans and its usage."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -15,13 +15,13 @@ from app.billing.plans.catalogue import Charge, Plan
 from app.billing.profiles.models import BillingProfile
 from app.billing.seller.configuration import BillingConfiguration
 from app.engines.invoices import (
-    MONTH,
+    MONTH_CODE,
     Language,
     Line,
     Party,
     TaxRule,
     Totals,
-    choose_tax,
+    choose_tax_rule,
     compute_charge,
     compute_price_line,
     compute_totals,
@@ -40,7 +40,7 @@ _MONTHLY = frozenset(str(meter) for meter in Meter if meter.is_monthly)
 
 @dataclass(frozen=True)
 class PlanPeriod:
-    """A part of a period in which one version of a plan was in force; `end` is exclusive."""
+    """A part of a period in which one plan version was in force; `end` is exclusive."""
 
     plan: Plan
     start: datetime
@@ -59,7 +59,7 @@ class Period:
 class InvoiceInputs:
     """The data from which the invoices of an organization are computed.
 
-    `measure` returns the usage of each meter from a start day to an exclusive end day, in UTC.
+    `measure` returns the usage of each meter from a start day until before an end day, in UTC.
     """
 
     organization: Organization
@@ -70,8 +70,8 @@ class InvoiceInputs:
 
 
 @dataclass(frozen=True)
-class Content:
-    """The lines of an invoice and their totals; without a tax rule, no tax is added."""
+class InvoiceContent:
+    """The lines and totals of an invoice. If `rule` is None, no tax is added."""
 
     currency: str
     language: Language
@@ -82,14 +82,15 @@ class Content:
 
 def compute(
     inputs: InvoiceInputs, period: Period, configuration: BillingConfiguration | None
-) -> list[Content]:
+) -> list[InvoiceContent]:
     """Return the content of the invoices of an organization for a period.
 
-    There is one invoice for each currency in which an amount is due, so usually one or none. Until
-    there is a billing profile, the tax rules of the seller's country apply.
+    There is one invoice for each currency in which an amount is due, so there is usually one
+    invoice or none. Until there is a billing profile, the tax rules for buyers in the seller's
+    country apply.
     """
     language = _get_language(inputs.profile)
-    parts = _list_parts(inputs, period)
+    parts = _list_plan_periods(inputs, period)
     rule = _choose_tax_rule(inputs.profile, configuration)
     contents = []
     for currency in dict.fromkeys(part.plan.currency for part in parts):
@@ -101,21 +102,21 @@ def compute(
         ]
         if lines:
             totals = _sum_lines(lines, currency, rule)
-            contents.append(Content(currency, language, tuple(lines), rule, totals))
+            contents.append(InvoiceContent(currency, language, tuple(lines), rule, totals))
     return contents
 
 
 def build_empty_content(
     currency: str, profile: BillingProfile | None, configuration: BillingConfiguration | None
-) -> Content:
-    """Return the content of an invoice with nothing to pay."""
+) -> InvoiceContent:
+    """Return the content of an invoice without lines, for which nothing is due."""
     rule = _choose_tax_rule(profile, configuration)
     language = _get_language(profile)
-    return Content(currency, language, (), rule, _sum_lines([], currency, rule))
+    return InvoiceContent(currency, language, (), rule, _sum_lines([], currency, rule))
 
 
 def build_buyer(profile: BillingProfile) -> Party:
-    """Return the organization as the buyer of an invoice."""
+    """Return the organization with this billing profile as the buyer of an invoice."""
     return Party(
         name=profile.name,
         address_lines=tuple(profile.address_lines),
@@ -132,20 +133,21 @@ def compute_price_lines(
 ) -> list[Line]:
     """Return a line for the price of each part, prorated by the second.
 
-    Each amount is the difference of two rounded sums, so the amounts add up to the rounded total.
+    Each amount is the difference between two rounded sums, so the amounts add up to the rounded
+    total.
     """
-    sums = [Fraction(0)]
+    price_sums = [Fraction(0)]
     for part in parts:
-        share = prorate(part.plan.price, part.start, part.end, period.start, period.end)
-        sums.append(sums[-1] + share)
+        prorated_price = prorate(part.plan.price, part.start, part.end, period.start, period.end)
+        price_sums.append(price_sums[-1] + prorated_price)
     lines = []
-    for part, (before, after) in zip(parts, pairwise(sums), strict=True):
+    for part, (before, after) in zip(parts, pairwise(price_sums), strict=True):
         currency = part.plan.currency
         amount = round_amount(after, currency) - round_amount(before, currency)
-        text = describe_plan(part.plan.name, part.start, part.end, language=language)
+        description = describe_plan(part.plan.name, part.start, part.end, language=language)
         if amount:
             line = compute_price_line(
-                description=text, price=amount, currency=currency, unit_code=MONTH
+                description=description, price=amount, currency=currency, unit_code=MONTH_CODE
             )
             lines.append(line)
     return lines
@@ -154,7 +156,7 @@ def compute_price_lines(
 def _compute_charges(
     inputs: InvoiceInputs, parts: Sequence[PlanPeriod], currency: str, period: Period
 ) -> list[Line]:
-    """Return the lines for the usage beyond the included quantities.
+    """Return the lines for usage beyond the included quantities.
 
     Meters count by day. A day on which the plan changes belongs to the later plan.
     """
@@ -170,7 +172,9 @@ def _compute_charges(
                 charge, quantities[charge.meter], share, currency, language
             )
             if len(parts) > 1:
-                charge_lines = [_name_part(line, part, language) for line in charge_lines]
+                charge_lines = [
+                    _add_plan_to_description(line, part, language) for line in charge_lines
+                ]
             lines += charge_lines
     return lines
 
@@ -178,10 +182,11 @@ def _compute_charges(
 def compute_charge_lines(
     charge: Charge, used_quantity: int, share: Fraction, currency: str, language: Language
 ) -> list[Line]:
-    """Return the lines of a charge for a part of the period; `share` is the part's share of it.
+    """Return the lines of a charge for a part of the period.
 
-    The included quantity is prorated. The quantity of a level, such as members, is also prorated; a
-    monthly meter has counted in this part only.
+    `share` is the fraction of the period that the part covers. The included quantity is prorated.
+    The quantity of a meter that shows a level, such as members, is also prorated. A monthly meter
+    has counted only the usage in this part, so its quantity is not prorated.
     """
     quantity = Fraction(used_quantity) if charge.meter in _MONTHLY else used_quantity * share
     is_bytes = charge.meter == Meter.STORED_BYTES
@@ -200,12 +205,12 @@ def compute_charge_lines(
 
 
 def split_days(parts: Sequence[PlanPeriod], period: Period) -> list[tuple[datetime, datetime]]:
-    """Return the days of each part: its first day, and the first day of the next part."""
+    """Return the first day of each part, and the first day of the next part."""
     starts = [part.start.replace(hour=0, minute=0, second=0, microsecond=0) for part in parts]
     return list(pairwise([*starts, period.end]))
 
 
-def _name_part(line: Line, part: PlanPeriod, language: Language) -> Line:
+def _add_plan_to_description(line: Line, part: PlanPeriod, language: Language) -> Line:
     plan = describe_plan(part.plan.name, part.start, part.end, language=language)
     return replace(line, description=f"{line.description}. {plan}")
 
@@ -216,7 +221,7 @@ def _to_decimal(quantity: Fraction) -> Decimal:
     return Decimal(scaled).scaleb(-_QUANTITY_DIGITS)
 
 
-def _list_parts(inputs: InvoiceInputs, period: Period) -> list[PlanPeriod]:
+def _list_plan_periods(inputs: InvoiceInputs, period: Period) -> list[PlanPeriod]:
     """Return the plan versions in force; a part keeps the version with which it began."""
     segments = plan_changes.list_segments(
         inputs.organization, inputs.changes, period.start, period.end
@@ -237,7 +242,7 @@ def _choose_tax_rule(
     if configuration is None:
         return None
     buyer = build_buyer(profile) if profile else configuration.seller
-    return choose_tax(configuration.list_tax_rules(), buyer)
+    return choose_tax_rule(configuration.list_tax_rules(), buyer)
 
 
 def _sum_lines(lines: Sequence[Line], currency: str, rule: TaxRule | None) -> Totals:

@@ -1,4 +1,7 @@
-"""Mark issued invoices as paid, void them, or credit them. Nothing else changes them."""
+"""Mark issued invoices as paid, void them, or credit them.
+
+Nothing else changes the status of an issued invoice.
+"""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -18,14 +21,14 @@ from app.billing.seller.configuration import require_configuration as read_confi
 from app.engines.invoices import TaxRule, compute_line, compute_totals, get_minor_digits
 from app.kit import db, errors, tenancy
 
-_REASON = "the operator names an invoice by its number"
+_TENANCY_REASON = "the operator names an invoice by its number"
 
 
 def mark_paid(number: str, *, paid_at: datetime | None = None) -> dict[str, Any]:
     """Mark an issued invoice as paid. Emits `invoice.paid`.
 
     Raises 404, 400 if `paid_at` is before the day of issue or in the future, and 409 if the invoice
-    cannot be paid.
+    is not in the status `issued`.
     """
     with _lock(number) as invoice:
         if invoice.status != InvoiceStatus.ISSUED:
@@ -73,9 +76,9 @@ def void(number: str, *, reason: str) -> dict[str, Any]:
 def credit(number: str, *, amount: Decimal, reason: str) -> dict[str, Any]:
     """Credit a net amount of an invoice, and return the credit note.
 
-    The tax rate of the invoice applies. If no amount remains, the invoice becomes void. Raises 404,
-    400 if the amount is not positive or has too many decimal places, and 409 if the amount is more
-    than the remaining amount.
+    The tax rate of the invoice applies. If the whole invoice is now credited, it becomes void, and
+    `invoice.voided` is emitted. Raises 404, 400 if the amount is not positive or has too many
+    decimal places, and 409 if the amount exceeds the amount that is not yet credited.
     """
     configuration = _require_configuration()
     with _lock(number) as invoice:
@@ -109,8 +112,8 @@ def credit(number: str, *, amount: Decimal, reason: str) -> dict[str, Any]:
 
 @contextmanager
 def _lock(number: str) -> Iterator[Invoice]:
-    """Lock and yield the invoice with this number, with its organization bound. Raises 404."""
-    with tenancy.across_organizations(reason=_REASON):
+    """Lock and yield the invoice with this number; bind its organization. Raises 404."""
+    with tenancy.across_organizations(reason=_TENANCY_REASON):
         unlocked_invoice = records.find_by_number(number)
     if unlocked_invoice is None:
         raise errors.ApiError("not_found", "No invoice has this number.", field="number")
@@ -144,7 +147,7 @@ def _check_amount(amount: Decimal, currency: str) -> None:
 
 
 def _create_credit_note(invoice: Invoice, **content: Any) -> Invoice:
-    """Return a new credit note with the parties and the period of an invoice."""
+    """Return a new credit note with the parties, period and currency of the invoice."""
     names = ("period_from", "period_to", "currency", "language", "time_zone", "seller", "buyer")
     return Invoice(
         organization_id=invoice.organization_id,

@@ -1,4 +1,4 @@
-"""Render invoices once as files, and store them with their checksums."""
+"""Render each issued invoice once, and store the files with their checksums."""
 
 import hashlib
 from datetime import UTC, datetime
@@ -9,22 +9,25 @@ from zoneinfo import ZoneInfo
 from app.billing.invoices.models import Invoice, InvoiceStatus
 from app.billing.invoices.queries import records
 from app.billing.invoices.service.dumping import load_line, load_party, load_tax
-from app.engines.invoices import Document, Kind, Language, Payment, render_pdf, render_xml
+from app.engines.invoices import Document, DocumentKind, Language, Payment, render_pdf, render_xml
 from app.kit import container
 from app.kit.jobs import Job
 
 _FOLDER = "invoices"
-"""Outside the organization's folder, which is deleted when the organization is erased."""
+"""The folder for invoice files in the file storage.
+
+It is outside the folder of the organization, which is deleted when the organization is erased.
+"""
 
 
 def render_missing(job: Job) -> None:
-    """Render and store the missing files of issued invoices of the current organization."""
+    """Render and store the missing files of the current organization's issued invoices."""
     for invoice_id in records.list_without_files():
-        render(job, invoice_id)
+        render_files(job, invoice_id)
         job.checkpoint()
 
 
-def render(job: Job, invoice_id: UUID) -> None:
+def render_files(job: Job, invoice_id: UUID) -> None:
     """Render the files of an issued invoice and store them, unless they are already stored.
 
     The same invoice always gives the same bytes, so an interrupted run can be repeated.
@@ -39,26 +42,29 @@ def render(job: Job, invoice_id: UUID) -> None:
     pdf = render_pdf(document, xml)
     stored_xml = None if xml is None else _store(organization_id, invoice_id, xml, "xml")
     stored_pdf = _store(organization_id, invoice_id, pdf, "pdf")
-    locked = records.lock(invoice_id)
-    if locked is not None and locked.pdf is None:
-        locked.pdf = stored_pdf
+    locked_invoice = records.lock(invoice_id)
+    if locked_invoice is not None and locked_invoice.pdf is None:
+        locked_invoice.pdf = stored_pdf
         if stored_xml is not None:
-            locked.xml = stored_xml
+            locked_invoice.xml = stored_xml
 
 
 def build_document(invoice: Invoice, refers_to: str | None) -> Document:
-    """Return the engine's document for an invoice; `refers_to` is a corrected invoice's number."""
+    """Convert an invoice to the document that the invoice engine renders.
+
+    `refers_to` is the number of the invoice that a credit note corrects.
+    """
     assert invoice.issued_at is not None
     assert invoice.buyer is not None
     seller = dict(invoice.seller)
     payment = seller.pop("payment")
     return Document(
         number=invoice.number,
-        kind=cast("Kind", invoice.kind),
+        kind=cast("DocumentKind", invoice.kind),
         issued_at=invoice.issued_at,
         due_at=invoice.due_at,
-        period_from=_to_calendar(invoice.period_from, invoice.time_zone),
-        period_to=_to_calendar(invoice.period_to, invoice.time_zone),
+        period_from=_to_local_midnight(invoice.period_from, invoice.time_zone),
+        period_to=_to_local_midnight(invoice.period_to, invoice.time_zone),
         currency=invoice.currency,
         seller=load_party(seller),
         buyer=load_party(invoice.buyer),
@@ -74,7 +80,7 @@ def build_document(invoice: Invoice, refers_to: str | None) -> Document:
     )
 
 
-def _to_calendar(at: datetime, time_zone: str) -> datetime:
+def _to_local_midnight(at: datetime, time_zone: str) -> datetime:
     """Return midnight in `time_zone` on the UTC day of `at`.
 
     The period is a month in UTC. Its first and last day are the same for every customer.

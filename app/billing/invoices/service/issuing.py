@@ -1,4 +1,4 @@
-"""Write the invoices of a closed period, and issue them with the next numbers of their series."""
+"""Write the invoices of a closed period, and issue them with the next numbers in their series."""
 
 from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
@@ -9,7 +9,7 @@ from app.billing.invoices import emitted_events
 from app.billing.invoices.models import TRANSITIONS, Invoice, InvoiceKind, InvoiceStatus
 from app.billing.invoices.queries import records
 from app.billing.invoices.service import computing
-from app.billing.invoices.service.computing import Content, InvoiceInputs, Period
+from app.billing.invoices.service.computing import InvoiceContent, InvoiceInputs, Period
 from app.billing.invoices.service.dumping import dump_line, dump_party, dump_seller, dump_tax
 from app.billing.plan_changes import service as plan_changes
 from app.billing.plan_changes.versions import PlanVersions
@@ -20,12 +20,15 @@ from app.identity.organizations.models import Organization
 from app.kit import db, events, tenancy
 
 BATCH_SIZE = 100
-"""The number of organizations whose invoices are written in one transaction."""
+"""The number of organizations whose invoices are issued in one transaction."""
 _REASON = "the invoices of many organizations are written together"
 
 
 def list_billed_organizations(end: datetime, *, after: UUID) -> list[UUID]:
-    """Return the next organizations to bill for a period that ended at `end`, in order of id."""
+    """Return the ids of the next organizations to bill for a period, in order of id.
+
+    The period ended at `end`; the ids are greater than `after`.
+    """
     with tenancy.across_organizations(reason=_REASON):
         return records.list_billed_organizations(end, after=after, limit=BATCH_SIZE)
 
@@ -33,8 +36,8 @@ def list_billed_organizations(end: datetime, *, after: UUID) -> list[UUID]:
 def issue_many(organization_ids: Sequence[UUID], start: datetime, end: datetime) -> list[Invoice]:
     """Write and issue the invoices of organizations for a period that has ended.
 
-    Repeating the call changes nothing. There is no invoice if no amount is due. Without a billing
-    profile, an invoice stays a draft. Raises BillingFileError.
+    Repeating the call changes nothing. No invoice is written if no amount is due. An invoice stays
+    a draft if the organization has no billing profile. Raises BillingFileError.
     """
     configuration = require_configuration()
     period = Period(start, end)
@@ -58,7 +61,7 @@ def issue_many(organization_ids: Sequence[UUID], start: datetime, end: datetime)
 
 
 def issue_period(organization_id: UUID, start: datetime, end: datetime) -> list[Invoice]:
-    """Write and issue the invoices of one organization for a period that has ended."""
+    """Write and issue the invoices of a single organization for a period that has ended."""
     return issue_many([organization_id], start, end)
 
 
@@ -72,10 +75,10 @@ def issue_drafts(organization_id: UUID) -> list[Invoice]:
 
 
 def issue(invoices: Sequence[Invoice], configuration: BillingConfiguration) -> None:
-    """Issue drafts of one kind with the next numbers of their series. Emits `invoices.issued`.
+    """Issue drafts of the same type with the next numbers in their series.
 
-    Call this with all organizations bound. The series is locked last, until the commit, so that
-    each number is used exactly once.
+    Emits `invoices.issued`. All organizations must be bound. The series is locked last, until the
+    commit, so that each number is used exactly once.
     """
     if not invoices:
         return
@@ -99,7 +102,7 @@ def issue(invoices: Sequence[Invoice], configuration: BillingConfiguration) -> N
 
 
 def _collect_inputs(organizations: Sequence[Organization], period: Period) -> list[InvoiceInputs]:
-    """Settle the usage of locked organizations for the period, and return the inputs."""
+    """Settle the usage of locked organizations, and return the inputs of their invoices."""
     if not organizations:
         return []
     ids = [organization.id for organization in organizations]
@@ -122,7 +125,10 @@ def _collect_inputs(organizations: Sequence[Organization], period: Period) -> li
 def _build_measure_function(
     organization_id: UUID, period: Period, quantities: dict[str, int]
 ) -> Callable[[datetime, datetime], dict[str, int]]:
-    """Return a function that measures parts of a period with the given total `quantities`."""
+    """Return a function that measures parts of a period.
+
+    `quantities` are the known quantities for the whole period.
+    """
 
     def measure(start: datetime, end: datetime) -> dict[str, int]:
         if (start, end) == (period.start, period.end):
@@ -134,13 +140,13 @@ def _build_measure_function(
 
 
 def change_status(invoice: Invoice, status: InvoiceStatus) -> None:
-    """Change the status of a locked invoice; the transition must be allowed."""
+    """Change the status of a locked invoice. The transition must be in `TRANSITIONS`."""
     assert status in TRANSITIONS[InvoiceStatus(invoice.status)], f"{invoice.status} to {status}"
     invoice.status = status.value
 
 
 def emit(event: str, invoice: Invoice) -> None:
-    """Emit `invoice.paid` or `invoice.voided`, with the organization bound."""
+    """Emit `invoice.paid` or `invoice.voided`; the organization must be bound."""
     assert invoice.number is not None
     payload: emitted_events.InvoicePayload = {
         "invoice_id": invoice.id,
@@ -152,7 +158,7 @@ def emit(event: str, invoice: Invoice) -> None:
 def _write_draft(
     invoice: Invoice | None,
     inputs: InvoiceInputs,
-    content: Content,
+    content: InvoiceContent,
     period: Period,
     configuration: BillingConfiguration,
 ) -> Invoice:

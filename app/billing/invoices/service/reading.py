@@ -1,4 +1,4 @@
-"""Read invoices and their files, and compute the upcoming invoice."""
+"""Return invoices and their files, and compute the upcoming invoice."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -11,7 +11,7 @@ from uuid import UUID
 from app.billing.invoices.models import Invoice, InvoiceStatus
 from app.billing.invoices.queries import records
 from app.billing.invoices.service import computing
-from app.billing.invoices.service.computing import Content, InvoiceInputs, Period
+from app.billing.invoices.service.computing import InvoiceContent, InvoiceInputs, Period
 from app.billing.invoices.service.dumping import dump_line, dump_tax
 from app.billing.plan_changes import service as plan_changes
 from app.billing.plan_changes.months import get_month
@@ -54,7 +54,7 @@ def get(invoice_id: UUID) -> dict[str, Any]:
 def get_upcoming(organization_id: UUID) -> dict[str, Any]:
     """Return the invoice that would be created if the current month were closed now.
 
-    The price of the current plan counts until the end of the month, and the usage until now.
+    It contains the price of the current plan until the end of the month, and the usage until now.
     """
     organization = db.session().get_one(Organization, organization_id)
     start, end = get_month(plan_changes.get_database_time())
@@ -73,7 +73,7 @@ def get_upcoming(organization_id: UUID) -> dict[str, Any]:
 
 
 def render(invoice: Invoice) -> dict[str, Any]:
-    """Return an invoice or a credit note as clients see it."""
+    """Return an invoice or a credit note with the fields of the API."""
     return {
         "id": invoice.id,
         "kind": invoice.kind,
@@ -100,9 +100,10 @@ def render(invoice: Invoice) -> dict[str, Any]:
 
 
 def download_pdf(invoice_id: UUID) -> Download:
-    """Return the stored PDF of an invoice.
+    """Return the stored PDF of an invoice as a download.
 
-    Raises 404, and 409 if there is no PDF yet; `details.state` is then `draft` or `pending`.
+    Raises 404, and 409 if there is no PDF yet; `details.state` is then `draft` or `pending`. Raises
+    503 if the file storage is not available.
     """
     invoice = _get(invoice_id)
     if invoice.status == InvoiceStatus.DRAFT:
@@ -131,7 +132,7 @@ def _get(invoice_id: UUID) -> Invoice:
     return invoice
 
 
-def _render_content(content: Content) -> dict[str, Any]:
+def _render_content(content: InvoiceContent) -> dict[str, Any]:
     totals = content.totals
     return {
         "currency": content.currency,

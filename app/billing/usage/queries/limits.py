@@ -1,4 +1,4 @@
-"""SQL queries for the limits of an organization."""
+"""SQL queries for the limits of organizations."""
 
 from collections.abc import Sequence
 from datetime import date
@@ -17,7 +17,7 @@ from app.kit.prepared import Prepared
 _GET_PLAN = Prepared(
     "get_plan", "uuid", "SELECT plan, plan_limits FROM organizations WHERE id = $1"
 )
-# In the order of the given meters, which is the same for all callers.
+# All callers lock meters in the same order, so that they cannot deadlock.
 _LOCK = text(
     """
     SELECT pg_advisory_xact_lock(hashtextextended('usage/' || :organization || '/' || m.meter, 0))
@@ -27,14 +27,14 @@ _LOCK = text(
 
 
 class PlanRow(NamedTuple):
-    """The plan of an organization, and the limits that the operator has set."""
+    """The name of an organization's plan, and the limits that the operator has set."""
 
     plan: str
     limits: dict[str, Any]
 
 
 def get_plan() -> PlanRow:
-    """Return the plan of the current organization."""
+    """Return the plan of the current organization, and the limits that the operator has set."""
     return PlanRow._make(_GET_PLAN.first(str(tenancy.current_organization_id())))
 
 
@@ -48,7 +48,7 @@ def lock_meters(meters: Sequence[Meter]) -> None:
 
 
 class OrganizationRow(NamedTuple):
-    """An organization with its plan, and the limits that the operator has set."""
+    """An organization, its plan, and the limits that the operator has set."""
 
     id: UUID
     slug: str
@@ -57,15 +57,17 @@ class OrganizationRow(NamedTuple):
 
 
 def list_plans(organization_ids: Sequence[UUID]) -> list[OrganizationRow]:
-    """Return the plans of organizations."""
+    """Return the plans of organizations, and the limits that the operator has set."""
     columns = (Organization.id, Organization.slug, Organization.plan, Organization.plan_limits)
     statement = select(*columns).where(Organization.id.in_(organization_ids))
     return [OrganizationRow._make(row) for row in db.session().execute(statement)]
 
 
-def insert_warnings(month: date, reached: Sequence[tuple[Meter, int]]) -> set[tuple[Meter, int]]:
+def insert_warnings(
+    month: date, reached_pairs: Sequence[tuple[Meter, int]]
+) -> set[tuple[Meter, int]]:
     """Record the (meter, percentage) pairs reached in a month, and return the new pairs."""
-    if not reached:
+    if not reached_pairs:
         return set()
     rows = [
         {
@@ -74,7 +76,7 @@ def insert_warnings(month: date, reached: Sequence[tuple[Meter, int]]) -> set[tu
             "month": month,
             "percent": percent,
         }
-        for meter, percent in reached
+        for meter, percent in reached_pairs
     ]
     statement = insert(UsageWarning).on_conflict_do_nothing()
     returning = statement.returning(UsageWarning.meter, UsageWarning.percent)

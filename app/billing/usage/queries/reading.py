@@ -1,4 +1,4 @@
-"""SQL queries for meters: the usage of an organization by month and by day."""
+"""SQL queries that read the usage of organizations by month and by day."""
 
 from collections.abc import Sequence
 from datetime import date
@@ -79,19 +79,19 @@ _SETTLE_MANY = text(f"SELECT settle_usage(o.id, :until) FROM {_ORGANIZATIONS}") 
 
 
 class Month(NamedTuple):
-    """The current month, which begins on `first`: current levels and added quantities."""
+    """The levels of meters in the current month, and the quantities added since `first`."""
 
     first: date
     levels: dict[Meter, int]
     added: dict[Meter, int]
 
     def get_used(self, meter: Meter) -> int:
-        """Return the usage of a meter to which its limit applies."""
+        """Return the usage to which the limit of a meter applies."""
         return self.added[meter] if meter.is_monthly else self.levels[meter]
 
 
 class DayRow(NamedTuple):
-    """The quantities added and removed on a day, and the level at the end of the day."""
+    """The quantities added to a meter and removed on a day, and the level at the end of the day."""
 
     meter: str
     day: date
@@ -101,7 +101,7 @@ class DayRow(NamedTuple):
 
 
 def read_month(meters: Sequence[Meter]) -> Month:
-    """Return the usage of meters in the current month, by the database's clock."""
+    """Return the usage of meters in the current month of the database's clock."""
     rows = db.session().execute(_READ_MONTH, _build_params(meters)).all()
     return Month(
         rows[0].first,
@@ -110,9 +110,12 @@ def read_month(meters: Sequence[Meter]) -> Month:
     )
 
 
-def read_days(meters: Sequence[Meter], first: date, following: date) -> list[DayRow]:
-    """Return the days with changes of each meter, after a row for the day before `first`."""
-    values = {**_build_params(meters), "first": first, "next": following}
+def read_days(meters: Sequence[Meter], first: date, end: date) -> list[DayRow]:
+    """Return the days with changes for each meter, from `first` until before `end`.
+
+    The first row of each meter is the day before `first`, with the level on that day.
+    """
+    values = {**_build_params(meters), "first": first, "next": end}
     rows = db.session().execute(_READ_DAYS, values)
     return [
         DayRow(row.meter, row.day, int(row.added), int(row.removed), int(row.level)) for row in rows
@@ -120,30 +123,33 @@ def read_days(meters: Sequence[Meter], first: date, following: date) -> list[Day
 
 
 def read_days_by_organization(
-    organization_ids: Sequence[UUID], meters: Sequence[Meter], first: date, following: date
+    organization_ids: Sequence[UUID], meters: Sequence[Meter], first: date, end: date
 ) -> dict[UUID, list[DayRow]]:
-    """Return the result of `read_days` for each of the organizations, which must be bound."""
+    """Return the result of `read_days` for each organization. All must be bound."""
     values = {
         "organizations": [str(organization_id) for organization_id in organization_ids],
         "meters": [str(meter) for meter in meters],
         "first": first,
-        "next": following,
+        "next": end,
     }
     days: dict[UUID, list[DayRow]] = {key: [] for key in organization_ids}
     for row in db.session().execute(_READ_DAYS_BY_ORGANIZATION, values):
-        numbers = (int(row.added), int(row.removed), int(row.level))
-        days[row.organization_id].append(DayRow(row.meter, row.day, *numbers))
+        quantities = (int(row.added), int(row.removed), int(row.level))
+        days[row.organization_id].append(DayRow(row.meter, row.day, *quantities))
     return days
 
 
 def settle_many(organization_ids: Sequence[UUID], until: date) -> None:
-    """Settle the usage of many organizations, which must be bound; see `settle`."""
+    """Settle the usage of many organizations, which must all be bound; see `settle`."""
     ids = [str(organization_id) for organization_id in organization_ids]
     db.session().execute(_SETTLE_MANY, {"organizations": ids, "until": until})
 
 
 def settle(until: date) -> None:
-    """Exclude changes that are committed later from the days before `until`."""
+    """Settle the usage of the current organization before the day `until`.
+
+    Changes that are committed later do not count on settled days.
+    """
     values = {"organization": tenancy.current_organization_id(), "until": until}
     db.session().execute(_SETTLE, values)
 

@@ -18,14 +18,14 @@ _NO_TIMEOUT = text("SET LOCAL statement_timeout = 0")
 
 
 class Batch(NamedTuple):
-    """The number of folded changes, and the ids of their organizations."""
+    """The number of changes folded, and the ids of the organizations with these changes."""
 
-    folded: int
-    changed: list[UUID]
+    folded_count: int
+    organization_ids: list[UUID]
 
 
 class DifferenceRow(NamedTuple):
-    """A meter, the sum of its rows, and the value that it shows."""
+    """A meter, the sum of the rows that it measures, and the value that it shows."""
 
     meter: str
     counted: int
@@ -33,19 +33,19 @@ class DifferenceRow(NamedTuple):
 
 
 def fold(max_changes: int) -> Batch:
-    """Fold up to `max_changes` changes of all current organizations."""
+    """Fold up to `max_changes` meter changes of all bound organizations into daily totals."""
     return Batch._make(db.session().execute(_FOLD, {"max_changes": max_changes}).one())
 
 
 def find_differences() -> list[DifferenceRow]:
-    """Return the meters of the current organization that differ from their rows."""
+    """Return the meters of the current organization that differ from a recount."""
     db.session().execute(_NO_TIMEOUT)
     values = {"organization": tenancy.current_organization_id()}
     return [DifferenceRow._make(row) for row in db.session().execute(_DIFFERENCES, values)]
 
 
 def repair(meter: str) -> int:
-    """Correct a meter of the current organization, and return the quantity that was added to it."""
+    """Correct a meter of the current organization, and return the quantity added to the meter."""
     db.session().execute(_NO_TIMEOUT)
     values = {"organization": tenancy.current_organization_id(), "meter": meter}
     return int(db.session().execute(_REPAIR, values).scalar_one())
@@ -54,6 +54,6 @@ def repair(meter: str) -> int:
 def list_organizations(slug: str | None = None) -> list[tuple[UUID, str]]:
     """Return the ids and slugs of all organizations, or of the organization with this slug.
 
-    Organizations whose erasure has begun have no meters.
+    Organizations whose erasure has begun are excluded, because they have no meters.
     """
     return [(row.id, row.slug) for row in db.session().execute(_ORGANIZATIONS, {"slug": slug})]

@@ -1,4 +1,4 @@
-"""The limits of an organization, and the allowances that other features request."""
+"""Find the limits of an organization, and open the allowances that other features request."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
@@ -12,14 +12,14 @@ from app.kit.plan_limits import Allowance, Meter, find_plan
 
 
 class OrganizationLimits(NamedTuple):
-    """The name of an organization's plan, and its limits; None means no limit."""
+    """The name of an organization's plan, and the limits by meter; None means no limit."""
 
     plan: str
     by_meter: Mapping[Meter, int | None]
 
     @property
     def finite_limits(self) -> dict[Meter, int]:
-        """Return the limits of the meters that have a limit."""
+        """Return the limits of all meters that have a limit."""
         return {meter: limit for meter, limit in self.by_meter.items() if limit is not None}
 
 
@@ -30,19 +30,22 @@ def get_limits() -> OrganizationLimits:
 
 
 def build_limits(plan: str, overrides: Mapping[str, Any]) -> OrganizationLimits:
-    """Return the limits of a plan's newest version, replaced by the operator's limits."""
+    """Merge the limits of the plan's newest version with the limits that the operator has set."""
     return OrganizationLimits(plan, plans.merge_limits(catalogue.get_plan(plan), overrides))
 
 
 def open_allowance(meters: Sequence[Meter]) -> Allowance:
-    """Return the allowance of the current organization for meters; see `app.kit.plan_limits`."""
-    plan_and_limits = find_plan()
-    plan, by_meter = get_limits() if plan_and_limits is None else build_limits(*plan_and_limits)
+    """Lock the meters that have a limit, and return the allowance of the current organization.
+
+    The locks are held until the transaction ends; see `app.kit.plan_limits`.
+    """
+    preloaded_plan = find_plan()
+    plan, by_meter = get_limits() if preloaded_plan is None else build_limits(*preloaded_plan)
     limits = {meter: limit for meter in meters if (limit := by_meter[meter]) is not None}
     if not limits:
         return Allowance(plan)
     db.session().flush()
     queries.lock_meters(tuple(limits))
-    # A new statement, so that it sees what the previous holders of the locks have committed.
+    # A new statement, so that it sees the commits of the transactions that held the locks before.
     month = reading.read_month(tuple(limits))
     return Allowance(plan, limits, {meter: month.get_used(meter) for meter in limits})

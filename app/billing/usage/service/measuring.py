@@ -1,4 +1,4 @@
-"""Measure the usage of an organization in a period, for invoices."""
+"""Measure the usage of organizations in a period, for invoices."""
 
 from collections.abc import Sequence
 from datetime import UTC, date, datetime, timedelta
@@ -14,39 +14,39 @@ def measure_period(start: datetime, end: datetime) -> dict[str, int]:
     """Return the usage of each meter by the current organization from `start` until before `end`.
 
     For monthly meters, the usage is the sum of the added quantities. For other meters, it is the
-    highest daily level, which is the level at the end of a day in UTC; for today, it is the current
-    level. Reads only the meters. Both times must be midnight in UTC; `end` may be in the future.
-    Raises ValueError.
+    highest daily level. The daily level is the level at the end of a day in UTC, or the current
+    level for today. Only the meters are read, not the measured rows. Both times must be midnight in
+    UTC; `end` may be in the future. Raises ValueError.
     """
-    first, following = _to_day(start), _to_day(end)
-    return _sum_days(queries.read_days(tuple(Meter), first, following), first)
+    first_day, end_day = _to_day(start), _to_day(end)
+    return _sum_days(queries.read_days(tuple(Meter), first_day, end_day), first_day)
 
 
 def measure_many(
     organization_ids: Sequence[UUID], start: datetime, end: datetime
 ) -> dict[UUID, dict[str, int]]:
-    """Return the result of `measure_period` for many organizations, read in one statement.
+    """Return the usage of many organizations in a period, read in one statement.
 
-    All organizations must be bound.
+    The result for each organization is that of `measure_period`. All organizations must be bound.
     """
-    first, following = _to_day(start), _to_day(end)
-    rows = queries.read_days_by_organization(organization_ids, tuple(Meter), first, following)
-    return {key: _sum_days(rows[key], first) for key in organization_ids}
+    first_day, end_day = _to_day(start), _to_day(end)
+    rows = queries.read_days_by_organization(organization_ids, tuple(Meter), first_day, end_day)
+    return {key: _sum_days(rows[key], first_day) for key in organization_ids}
 
 
 def settle_many(organization_ids: Sequence[UUID], end: datetime) -> None:
-    """Settle the usage of many organizations, which must be bound; see `settle_period`."""
+    """Settle the usage of many organizations, which must all be bound; see `settle_period`."""
     queries.settle_many(organization_ids, _to_day(end))
 
 
-def _sum_days(rows: Sequence[queries.DayRow], first: date) -> dict[str, int]:
-    """Return the sums of monthly meters, and the highest levels of other meters."""
+def _sum_days(rows: Sequence[queries.DayRow], first_day: date) -> dict[str, int]:
+    """Return the sum for each monthly meter, and the highest level of each other meter."""
     quantities = dict.fromkeys(map(str, Meter), 0)
-    changed_on_first = {row.meter for row in rows if row.day == first}
+    changed_on_first = {row.meter for row in rows if row.day == first_day}
     for row in rows:
         if Meter(row.meter).is_monthly:
             quantities[row.meter] += row.added
-        elif row.day >= first or row.meter not in changed_on_first:
+        elif row.day >= first_day or row.meter not in changed_on_first:
             # The first row has the level before the period, which is valid until the first change.
             quantities[row.meter] = max(quantities[row.meter], row.level)
     return quantities
@@ -55,15 +55,15 @@ def _sum_days(rows: Sequence[queries.DayRow], first: date) -> dict[str, int]:
 def settle_period(end: datetime) -> None:
     """Settle the usage of the current organization before `end`, which must be midnight in UTC.
 
-    Call this before `measure_period`, in the transaction that writes the invoice. Changes of
-    transactions that began before `end` and commit later count on the day that begins at `end`, so
-    only in the next period. Settling again changes nothing. Raises ValueError.
+    Call this before `measure_period`, in the transaction that writes the invoice. A change by a
+    transaction that began before `end` and commits later counts on the day that begins at `end`, so
+    it belongs to the next period. Settling again changes nothing. Raises ValueError.
     """
     queries.settle(_to_day(end))
 
 
-def _to_day(time: datetime) -> date:
-    utc_time = time.astimezone(UTC)
+def _to_day(at: datetime) -> date:
+    utc_time = at.astimezone(UTC)
     if utc_time.replace(hour=0, minute=0, second=0, microsecond=0) != utc_time:
-        raise ValueError(f"{time.isoformat()} is not midnight in UTC")
+        raise ValueError(f"{at.isoformat()} is not midnight in UTC")
     return utc_time.date()

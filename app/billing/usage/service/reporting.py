@@ -1,4 +1,4 @@
-"""Describe the usage of the current month, and the usage history by day."""
+"""Report the usage of the current month, and the usage history by day."""
 
 from datetime import date, timedelta
 from typing import Any
@@ -6,18 +6,18 @@ from typing import Any
 from app.billing.usage.queries import reading
 from app.billing.usage.queries.reading import DayRow
 from app.billing.usage.service.limits import get_limits
-from app.billing.usage.service.warnings import find_percent
+from app.billing.usage.service.warnings import find_reached_percent
 from app.kit import db
 from app.kit.days import Period, get_period
 from app.kit.plan_limits import Meter
 
 _DAY = timedelta(days=1)
 WARNINGS = {None: None, 80: "near_limit", 100: "limit_reached"}
-"""The warnings that the API shows, by the percentage of the limit that is reached."""
+"""The warning in the API for each percentage of the limit that has been reached."""
 
 
 def describe_usage() -> dict[str, Any]:
-    """Return the usage of each meter in the current month, with its limit and a warning."""
+    """Return the usage of each meter in the current month, with its limit and warning."""
     limits = get_limits()
     month = reading.read_month(tuple(Meter))
     return {
@@ -28,7 +28,9 @@ def describe_usage() -> dict[str, Any]:
                 "meter": str(meter),
                 "used": month.get_used(meter),
                 "limit": limits.by_meter[meter],
-                "warning": WARNINGS[find_percent(month.get_used(meter), limits.by_meter[meter])],
+                "warning": WARNINGS[
+                    find_reached_percent(month.get_used(meter), limits.by_meter[meter])
+                ],
             }
             for meter in Meter
         ],
@@ -40,7 +42,7 @@ def describe_history(
 ) -> dict[str, Any]:
     """Return the usage of each meter, or of one meter, on each day of a period in UTC.
 
-    The period has 30 days by default, and ends today at the latest. Raises 400 `validation_error`.
+    By default, the period is the last 30 days. Raises 400 `validation_error` for an invalid period.
     """
     period = get_period("UTC", first, last)
     meters = tuple(Meter) if meter is None else (Meter(meter),)
@@ -61,7 +63,10 @@ def describe_history(
 
 
 def _list_days(meter: Meter, rows: list[DayRow], period: Period) -> list[dict[str, Any]]:
-    """Return the days of a period up to today; `rows` begins with the day before the first day."""
+    """Return the days of a period up to today.
+
+    `rows` begins with the level on the day before the first day.
+    """
     changes = {row.day: row for row in rows}
     level, added_in_month = rows[0].level, 0
     day, today = rows[0].day + _DAY, db.utc_now().date()

@@ -1,4 +1,4 @@
-"""Fold the changes of meters into days, and compare meters with the rows that they measure."""
+"""Fold meter changes into daily totals, and compare the meters with a recount."""
 
 from collections.abc import Iterator
 from typing import NamedTuple
@@ -15,7 +15,7 @@ from app.kit.purging import Checkpoint
 log = get_logger(__name__)
 
 BATCH_SIZE = 5_000
-"""The number of changes folded in one transaction."""
+"""The maximum number of changes folded in one transaction."""
 _REASON = "maintains the meters of every organization"
 
 DIFFERENCES = Counter(
@@ -36,26 +36,33 @@ class Difference(NamedTuple):
 
 
 def list_organizations(slug: str | None = None) -> list[tuple[UUID, str]]:
-    """Return the id and slug of each organization with meters; `slug` selects one organization."""
+    """Return the id and slug of each organization that has meters.
+
+    `slug` selects a single organization.
+    """
     with tenancy.across_organizations(reason=_REASON):
         return queries.list_organizations(slug)
 
 
 def fold(checkpoint: Checkpoint) -> None:
-    """Fold all changes in batches, and enqueue the limit checks; `checkpoint` commits."""
+    """Fold the changes of all meters into daily totals, in batches, and enqueue the limit checks.
+
+    `checkpoint` is called after each batch and commits.
+    """
     while True:
         with tenancy.across_organizations(reason=_REASON):
             batch = queries.fold(BATCH_SIZE)
-            warnings.enqueue_checks(batch.changed)
+            warnings.enqueue_checks(batch.organization_ids)
         checkpoint()
-        if batch.folded < BATCH_SIZE:
+        if batch.folded_count < BATCH_SIZE:
             return
 
 
 def find_differences(organization_id: UUID, slug: str) -> Iterator[Difference]:
-    """Yield the meters of an organization that differ from the rows that they measure.
+    """Yield the meters of an organization that differ from a recount of the measured rows.
 
-    Each meter is compared in one statement, so concurrent writes and folds do not matter.
+    Each meter is compared in one statement, so writes and folds that run at the same time do not
+    cause differences.
     """
     with tenancy.organization(organization_id):
         for row in queries.find_differences():
@@ -63,9 +70,9 @@ def find_differences(organization_id: UUID, slug: str) -> Iterator[Difference]:
 
 
 def report_differences(organization_id: UUID, slug: str) -> int:
-    """Log and count the wrong meters of an organization, and return their number.
+    """Log and count the wrong meters of an organization, and return the number of wrong meters.
 
-    Nothing is corrected: a wrong meter may already be on an invoice, so a person must decide.
+    Nothing is corrected. A wrong meter may already be on an invoice, so a person must decide.
     """
     differences = list(find_differences(organization_id, slug))
     for difference in differences:
@@ -75,10 +82,11 @@ def report_differences(organization_id: UUID, slug: str) -> int:
 
 
 def repair(organization_id: UUID, slug: str) -> list[Difference]:
-    """Correct the wrong meters of an organization, and return their previous differences.
+    """Correct the wrong meters of an organization, and return the differences before the repair.
 
-    A missing quantity is added on the days on which the rows were created, or today if those days
-    are unknown. Settled days do not change: their missing quantities count on the first day after.
+    A missing quantity is added on the days on which the rows were created, or today if these days
+    are unknown. Settled days do not change; their missing quantities count on the first day that is
+    not settled.
     """
     repaired = []
     with tenancy.organization(organization_id):

@@ -1,4 +1,4 @@
-"""Warn when a meter reaches 80 % and 100 % of its limit."""
+"""Emit warnings when a meter reaches 80 % and 100 % of its limit."""
 
 from collections.abc import Sequence
 from uuid import UUID
@@ -14,15 +14,15 @@ PERCENTS = (80, 100)
 WARN_JOB = "usage.warn"
 
 
-def find_percent(used: int, limit: int | None) -> int | None:
-    """Return the highest percentage in `PERCENTS` that has been reached, or None."""
+def find_reached_percent(used: int, limit: int | None) -> int | None:
+    """Return the highest percentage in `PERCENTS` that the usage has reached, or None."""
     if limit is None:
         return None
     return max((p for p in PERCENTS if used * 100 >= limit * p), default=None)
 
 
 def enqueue_checks(organization_ids: Sequence[UUID]) -> None:
-    """Enqueue a check for each organization whose plan has limits."""
+    """Enqueue a limit check for each organization that has limits."""
     limited_ids = [
         row.id
         for row in queries.list_plans(organization_ids)
@@ -34,8 +34,8 @@ def enqueue_checks(organization_ids: Sequence[UUID]) -> None:
 def warn() -> None:
     """Emit an event for each meter of the current organization that has reached a percentage.
 
-    Each percentage in `PERCENTS` is reported once per meter and month. If several are new, only the
-    highest is reported.
+    Each percentage in `PERCENTS` is reported at most once per meter and month. If a meter has
+    reached several new percentages, only the highest is reported.
     """
     limits = get_limits()
     if not limits.finite_limits:
@@ -45,7 +45,7 @@ def warn() -> None:
         meter: percent
         for meter, limit in limits.finite_limits.items()
         if month.get_used(meter) > 0
-        and (percent := find_percent(month.get_used(meter), limit)) is not None
+        and (percent := find_reached_percent(month.get_used(meter), limit)) is not None
     }
     pairs = [
         (meter, p) for meter, percent in reached_percents.items() for p in PERCENTS if p <= percent

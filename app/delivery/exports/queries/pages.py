@@ -1,4 +1,4 @@
-"""SQL queries for document pages, which use the database snapshot of an export."""
+"""SQL queries that read document pages from the database snapshot of an export."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
@@ -11,9 +11,9 @@ from app.kit import tenancy
 _PAGE_FETCH_SIZE = 8
 """The maximum number of pages in memory at a time; a page can have 100,000 words."""
 
-# Documents are looked up one by one, in the order of their positions, and nothing is sorted: the
-# words would not fit in PostgreSQL's memory. Only the first page has the text of the document, and
-# only if the words must be laid out from the text.
+# Documents are looked up one by one, in the order of their positions. Nothing is sorted, because
+# the words would not fit in PostgreSQL's sort memory. The text of a document is selected only if
+# the words must be laid out from it, and only with the first page.
 _PAGES = """
 SELECT o.position - 1, p.*
 FROM unnest(CAST(%(artifact_ids)s AS uuid[])) WITH ORDINALITY AS o (artifact_id, position),
@@ -36,8 +36,8 @@ _WORDS = """CAST(a.words AS text) AS words,
 class PageRow(NamedTuple):
     """A page of the document at `position`; `start` and `end` are offsets in the document's text.
 
-    `words` is JSON, or None if the words must be laid out from the text of the document. Then the
-    first page has this `text`.
+    `words` is JSON, or None if the words must be laid out from the document's text. In that case,
+    the first page has the document's text in `text`.
     """
 
     position: int
@@ -51,7 +51,7 @@ class PageRow(NamedTuple):
 
 
 class PageReader:
-    """Reads pages on a separate connection, a few at a time."""
+    """Reads document pages on a separate connection, `_PAGE_FETCH_SIZE` pages at a time."""
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection

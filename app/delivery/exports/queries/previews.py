@@ -19,10 +19,10 @@ SELECT CAST(line AS text), CAST(version_id AS text), CAST(tags AS text) FROM ({}
 _COUNTER_FACETS = frozenset({"schema_id", "statuses"})
 
 
-class Count(NamedTuple):
-    """A number of tag sets; if `is_exact` is false, there are more."""
+class TagSetCount(NamedTuple):
+    """The number of tag sets in an export; if `is_exact` is false, there are more than `value`."""
 
-    number: int
+    value: int
     is_exact: bool
 
 
@@ -38,13 +38,13 @@ def read_first_rows(
     connection = db.session().connection()
     versions = rows.list_versions(connection, statements)
     json_rows: list[bytes] = []
-    pieces: list[bytes] = []
+    chunks: list[bytes] = []
 
-    def receive(piece: bytes, *, is_last: bool) -> None:
-        pieces.append(piece)
+    def receive(chunk: bytes, *, is_last: bool) -> None:
+        chunks.append(chunk)
         if is_last:
-            json_rows.append(b"".join(pieces))
-            pieces.clear()
+            json_rows.append(b"".join(chunks))
+            chunks.clear()
 
     lines = LineWriter(versions, receive, statements)
     for row in connection.exec_driver_sql(
@@ -55,15 +55,18 @@ def read_first_rows(
     return versions, json_rows[:limit]
 
 
-def count(where: Mapping[str, Any], include: Mapping[str, Any]) -> Count:
-    """Return the number of tag sets in an export, without removed tag sets."""
+def count_tag_sets(where: Mapping[str, Any], include: Mapping[str, Any]) -> TagSetCount:
+    """Count the tag sets in an export, excluding removed tag sets.
+
+    Uses the stored counters if they cover the filter, and otherwise counts up to `MAX_COUNTED`.
+    """
     conditions = {name: value for name, value in where.items() if value is not None}
     if conditions.keys() <= _COUNTER_FACETS and include["tags"] in ("accepted", "all"):
-        return Count(_sum_counters(conditions), is_exact=True)
+        return TagSetCount(_sum_counters(conditions), is_exact=True)
     statements = Statements.build(tenancy.current_organization_id(), where, include)
     values = {**statements.values, "max_count": MAX_COUNTED + 1}
-    number = db.session().connection().exec_driver_sql(statements.total, values).scalar_one()
-    return Count(min(number, MAX_COUNTED), is_exact=number <= MAX_COUNTED)
+    count = db.session().connection().exec_driver_sql(statements.total, values).scalar_one()
+    return TagSetCount(min(count, MAX_COUNTED), is_exact=count <= MAX_COUNTED)
 
 
 def _sum_counters(conditions: Mapping[str, Any]) -> int:

@@ -29,7 +29,7 @@ def list_exports(
     created_after: datetime | None = None,
     created_before: datetime | None = None,
 ) -> Page:
-    """Return a page of exports."""
+    """Return a page of the current organization's exports that match the filters."""
     conditions = [
         column == value
         for column, value in ((Export.status, status), (Export.format, format_id))
@@ -41,7 +41,7 @@ def list_exports(
 
 
 def lock(export_id: UUID) -> Export | None:
-    """Return an export, locked until the transaction ends."""
+    """Lock an export until the transaction ends, and return it; None if it does not exist."""
     statement = select(Export).where(Export.id == export_id).with_for_update()
     return db.session().execute(statement, execution_options={"populate_existing": True}).scalar()
 
@@ -83,13 +83,13 @@ def update_progress(export_id: UUID, *, done: int, total: int) -> bool:
 
 
 def is_running(export_id: UUID) -> bool:
-    """Return whether an export is running."""
+    """Return whether an export exists and has the status `running`."""
     statement = select(Export.status).where(Export.id == export_id)
     return bool(db.session().execute(statement).scalar() == ExportStatus.RUNNING)
 
 
-def allow_slow_storage() -> None:
-    """Disable the idle timeout of the running transaction, because an object store may be slow."""
+def disable_idle_timeout() -> None:
+    """Disable the idle timeout for the current transaction, because an object store may be slow."""
     db.session().execute(text("SET LOCAL idle_in_transaction_session_timeout = 0"))
 
 
@@ -112,10 +112,11 @@ def count_artifacts(artifact_ids: Collection[UUID]) -> int:
     return int(db.session().execute(statement).scalar_one())
 
 
-def lock_expired(grace: timedelta, limit: int) -> list[Export]:
-    """Lock and return exports in any organization whose file expired more than `grace` ago.
+def lock_expired_exports(grace: timedelta, limit: int) -> list[Export]:
+    """Lock and return at most `limit` exports whose file expired more than `grace` ago.
 
-    The lock is held until the transaction ends. Exports locked by other transactions are skipped.
+    Exports in all organizations are selected. The lock is held until the transaction ends. Exports
+    that other transactions have locked are skipped.
     """
     statement = (
         select(Export)

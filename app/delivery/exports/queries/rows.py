@@ -1,13 +1,13 @@
 """SQL queries that stream tag sets from one database snapshot with COPY.
 
-Each line of COPY has three values: the row's JSON without its labels, the id of its schema version,
+Each COPY line has three values: the row's JSON without its labels, the id of its schema version,
 and its tags. JSON contains no raw control characters. One control character is the delimiter and
 another is the quote character, so nothing is ever quoted, and the bytes are written to the file
 unchanged. Only the tags are parsed, to build the labels, while PostgreSQL works on the next rows.
 
 If the history is included, a row is followed by one line for each of its revisions. The revisions
-are passed on piece by piece, because all revisions of a row may exceed the maximum size of a
-PostgreSQL value (1 GB) or the memory.
+are passed on one by one, because all revisions of a row together may exceed the maximum size of a
+PostgreSQL value (1 GB) or the available memory.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -26,11 +26,12 @@ from app.engines.formats import LabelBuilder
 from app.kit import db, tenancy
 
 _DELIMITER = b"\x02"
-_ID_POSITION = slice(len('{"tag_set_id":'), len('{"tag_set_id":""') + 36)
-"""The position of the tag set's id in a row, as a JSON string."""
+_ID_SLICE = slice(len('{"tag_set_id":'), len('{"tag_set_id":""') + 36)
+"""The slice of a row's JSON that contains the tag set's id as a JSON string."""
 _COPY = "COPY ({}) TO STDOUT WITH (FORMAT csv, DELIMITER e'\\x02', QUOTE e'\\x01')"
 
-# No timeouts, and no parallel workers: the other cores serve requests and this end of the COPY.
+# There are no timeouts, because an export may run for hours. There are no parallel workers, because
+# the other cores serve requests and run the Python code that receives the COPY lines.
 _SETTINGS = (
     "SET LOCAL statement_timeout = 0; SET LOCAL max_parallel_workers_per_gather = 0;"
     " SET LOCAL idle_in_transaction_session_timeout = 0"
@@ -38,11 +39,11 @@ _SETTINGS = (
 _SELECT_NOW = "SELECT now()"
 
 
-class ReceivePiece(Protocol):
-    """A callback that receives each row in one or more pieces."""
+class ReceiveChunk(Protocol):
+    """A callback that receives each row in one or more chunks."""
 
-    def __call__(self, piece: bytes, /, *, is_last: bool) -> None:
-        """Receive the next piece of a row; `is_last` is true for the last piece of the row."""
+    def __call__(self, chunk: bytes, /, *, is_last: bool) -> None:
+        """Receive the next chunk of a row; `is_last` is true for the last chunk of the row."""
 
 
 @dataclass(frozen=True)
@@ -57,7 +58,7 @@ class Version:
     count: int
 
     def to_json(self) -> bytes:
-        """Return the property `schema` of a row as JSON."""
+        """Return the schema and this version as JSON, for the `schema` property of rows."""
         schema = {"id": self.schema_id, "name": self.schema_name}
         return orjson.dumps({**schema, "version_id": self.id, "version": self.number})
 
@@ -73,8 +74,8 @@ class Snapshot:
         self.total = sum(version.count for version in self.versions)
         self.taken_at: datetime = connection.exec_driver_sql(_SELECT_NOW).scalar_one()
 
-    def copy(self, receive: ReceivePiece) -> int:
-        """Pass every tag set as JSON to `receive`, in one or more pieces (see `engines.formats`).
+    def copy(self, receive: ReceiveChunk) -> int:
+        """Pass every tag set as JSON to `receive`, in one or more chunks (see `engines.formats`).
 
         Tag sets are passed in the order of their creation, then removed tag sets. Returns the
         number of removed tag sets. Exceptions that `receive` raises are propagated.
@@ -99,7 +100,7 @@ def copy(
     connection: Connection,
     statements: Statements,
     versions: Sequence[Version],
-    receive: ReceivePiece,
+    receive: ReceiveChunk,
 ) -> int:
     """Pass every tag set to `receive`, and return the number of removed tag sets."""
     lines = LineWriter(versions, receive, statements)
@@ -114,11 +115,11 @@ def copy(
 
 @contextmanager
 def open_snapshot(where: Mapping[str, Any], include: Mapping[str, Any]) -> Iterator[Snapshot]:
-    """Open a snapshot of the current organization on a separate connection.
+    """Open a snapshot of the current organization's tag sets on a separate connection.
 
-    `where` has keys of `FILTER_CONDITIONS`, with ids and times as text; None means no condition.
-    `include` has `tags` (accepted, final, latest or all), `evidence`, `text`, `history` and
-    optionally `removed`.
+    `where` maps keys of `FILTER_CONDITIONS` to values, with ids and times as text; None means no
+    condition. `include` has `tags` (accepted, final, latest or all), `evidence`, `text`, `history`
+    and optionally `removed`.
     """
     statements = Statements.build(tenancy.current_organization_id(), where, include)
     with _connect("SET LOCAL statement_timeout = 0") as connection:
@@ -152,7 +153,7 @@ class LineWriter:
     """The number of removed tag sets passed to `receive`."""
 
     def __init__(
-        self, versions: Sequence[Version], receive: ReceivePiece, statements: Statements
+        self, versions: Sequence[Version], receive: ReceiveChunk, statements: Statements
     ) -> None:
         self._receive = receive
         self._statements = statements
@@ -166,28 +167,28 @@ class LineWriter:
         }
 
     def write(self, data: bytes) -> None:
-        """Convert a line of COPY and pass it to `receive`."""
+        """Split a COPY line into its values, convert them and pass the JSON to `receive`."""
         self.write_values(*data[:-1].split(_DELIMITER))
 
-    def write_values(self, head: bytes, version: bytes | None, tags: bytes | None) -> None:
-        """Convert the values of a line, and pass them to `receive`."""
-        if not version and tags:
-            self._write_revision(head, tags)
+    def write_values(self, row_json: bytes, version_id: bytes | None, tags: bytes | None) -> None:
+        """Convert the three values of a COPY line to JSON, and pass the JSON to `receive`."""
+        if not version_id and tags:
+            self._write_revision(row_json, tags)
             return
         self.close()
-        if not version:
+        if not version_id:
             self.removed_count += 1
-            self._receive(head, is_last=True)
+            self._receive(row_json, is_last=True)
             return
         assert tags is not None
-        schema, builder = self._versions[version]
+        schema, builder = self._versions[version_id]
         labels = orjson.dumps(builder.build(orjson.loads(tags)))
-        row = b'%b,"schema":%b,"labels":%b' % (head[:-1], schema, labels)
+        row = b'%b,"schema":%b,"labels":%b' % (row_json[:-1], schema, labels)
         if self._statements.with_tags:
             row += b',"tags":%b' % tags
         if self._statements.with_history:
             self._receive(row + b',"history":[', is_last=False)
-            self._open_tag_set_id, self._separator = head[_ID_POSITION], b""
+            self._open_tag_set_id, self._separator = row_json[_ID_SLICE], b""
         else:
             self._receive(row + b"}", is_last=True)
 

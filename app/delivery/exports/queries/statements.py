@@ -44,11 +44,11 @@ _HISTORY = """
         WHERE r.organization_id = s.organization_id AND r.tag_set_id = s.tag_set_id
         ORDER BY r.number) h)"""
 
-# Documents are looked up one by one, never joined, and the organization is compared as a column, so
-# that the planner plans for any value. For an organization created an hour ago there are no
-# statistics; the planner would guess a handful of rows, and that plan is quadratic for thousands.
-# An index returns the tag sets in the order of creation without a sort, so the first row comes
-# immediately, regardless of the number of tag sets.
+# Documents are looked up one by one, never joined. The organization is compared with a column, not
+# with a constant, so that the planner makes a plan for any organization. For a new organization
+# there are no statistics yet: the planner would expect very few rows, and its plan would take
+# quadratic time for thousands of rows. An index returns the tag sets in the order of creation
+# without a sort, so the first row is returned immediately, regardless of the number of tag sets.
 _ROWS = """
 SELECT part.line, part.version_id, part.tags
 FROM (
@@ -71,8 +71,9 @@ FROM (
     ) head{history}
 ) part
 """
-# Accepted tag sets that were later reopened or deleted. Their line is complete: it has neither a
-# version nor tags. A tag set that was accepted again is a normal row in this file or a later one.
+# Accepted tag sets that were later reopened or deleted. Their lines have no version and no tags,
+# and are written unchanged. A tag set that was accepted again is a normal row of this or a later
+# file.
 _REMOVED = """
 UNION ALL (
 SELECT row_to_json(removed), NULL, NULL FROM (
@@ -109,10 +110,10 @@ ORDER BY v.published_at DESC, v.id DESC
 
 
 class Statements(NamedTuple):
-    """The SQL queries of an export.
+    """The SQL queries for one export, with their parameters.
 
     Attributes:
-        rows: selects the lines of COPY.
+        rows: selects the COPY lines.
         versions: selects the schema versions, each with the number of tag sets that use it.
         total: selects the number of tag sets, counted up to the parameter `max_count`.
         values: the parameters.
@@ -139,9 +140,9 @@ class Statements(NamedTuple):
         """Build the statements for an export, or for its first `limit` tag sets."""
         values = {name: value for name, value in where.items() if value is not None}
         if len(values.get("statuses", ())) == 1:
-            # With one status compared by equality, the index also provides the order.
+            # If one status is compared by equality, the index also provides the order.
             values["status"] = values.pop("statuses")[0]
-        tag_sets = _select_tag_sets(values, include["tags"])
+        tag_sets = _build_tag_sets_clause(values, include["tags"])
         if limit is not None:
             tag_sets = _FIRST_TAG_SETS.format(tag_sets=tag_sets, limit=limit)
         history = _HISTORY.format(created_at=_FORMAT_TIME.format("r.created_at"))
@@ -153,7 +154,7 @@ class Statements(NamedTuple):
             history=history if include["history"] else "",
         )
         if include.get("removed"):
-            rows += _select_removed(values)
+            rows += _build_removed_query(values)
         versions = _VERSIONS.format(tag_sets=tag_sets)
         parameters = {**values, "organization_id": str(organization_id)}
         total = _COUNT.format(tag_sets=tag_sets)
@@ -161,7 +162,7 @@ class Statements(NamedTuple):
         return cls(rows, versions, total, parameters, *flags)
 
 
-def _select_removed(values: Mapping[str, Any]) -> str:
+def _build_removed_query(values: Mapping[str, Any]) -> str:
     conditions = ["r.organization_id = %(organization_id)s"]
     conditions += [_REMOVED_CONDITIONS[name] for name in values if name in _REMOVED_CONDITIONS]
     return _REMOVED.format(
@@ -169,7 +170,7 @@ def _select_removed(values: Mapping[str, Any]) -> str:
     )
 
 
-def _select_tag_sets(values: Mapping[str, Any], selection: str) -> str:
+def _build_tag_sets_clause(values: Mapping[str, Any], selection: str) -> str:
     is_latest = selection == "latest"
     alias = "n" if is_latest else "t"
     conditions = [f"{alias}.organization_id = %(organization_id)s"]

@@ -12,12 +12,13 @@ def cancel(export_id: UUID) -> Export:
     """Cancel a queued or running export; its worker stops within about a second.
 
     Emits `export.cancelled`. Raises 404, and 409 `conflict` with `details.state` if the export has
-    ended.
+    already ended.
     """
     export = running.change_status(export_id, ExportStatus.CANCELLED)
     if export is None:
         export = _get_locked(export_id)
-        raise errors.conflict(f"The export is {export.status}.", state=export.status)
+        message = f"The export is {export.status}; only queued or running exports can be cancelled."
+        raise errors.conflict(message, state=export.status)
     export.finished_at = db.utc_now()
     events.emit(
         "export.cancelled",

@@ -48,7 +48,7 @@ def create(
     """
     if scheduled_export_id is None:
         check_references(where)
-    request = check_request(
+    request = validate_request(
         format_id=format_id,
         where=where,
         options=options,
@@ -76,7 +76,7 @@ def emit_requested(export: Export) -> None:
     )
 
 
-def check_request(
+def validate_request(
     *,
     format_id: str,
     where: Mapping[str, Any],
@@ -84,7 +84,7 @@ def check_request(
     include: Mapping[str, Any],
     compute_end: ComputeEnd,
 ) -> Request:
-    """Return a request with its defaults. Raises 400 `validation_error` if it is invalid.
+    """Validate a request and return it with its defaults. Raises 400 `validation_error`.
 
     `compute_end` receives the requested end of a period, and returns the end to apply.
     """
@@ -128,7 +128,7 @@ def _complete_include(
             )
         if requested.get(name) is False and name in format_.required_parts:
             raise errors.invalid(
-                f"The format {format_.id} needs `{name}`. Omit it or set it to true.",
+                f"The format {format_.id} requires `{name}`. Set `{name}` to true or omit it.",
                 f"include.{name}",
             )
     if requested.get("removed") and not format_.keeps_removed:
@@ -136,7 +136,7 @@ def _complete_include(
             f"The format {format_.id} cannot include removed tag sets.", "include.removed"
         )
     return {
-        # With `statuses` alone, export those statuses: `accepted` would silently drop all others.
+        # If only `statuses` is set, export all of them: `accepted` would silently drop the others.
         "tags": requested.get("tags") or ("all" if "statuses" in where else "accepted"),
         **{name: requested.get(name, name in format_.default_parts) for name in _PARTS},
         "removed": requested.get("removed", False),
@@ -181,12 +181,15 @@ def _compute_end(where: Mapping[str, Any], name: str, compute_end: ComputeEnd) -
 
 
 def check_references(where: Mapping[str, Any]) -> None:
-    """Check that the records in a filter exist. Raises 400 `validation_error`."""
+    """Check that the schema, labeler and artifacts in a filter exist.
+
+    Raises 400 `validation_error`.
+    """
     schema_id, labeler_id = where.get("schema_id"), where.get("labeler_id")
     if schema_id is not None and not records.schema_exists(schema_id):
-        raise errors.invalid("There is no such schema.", "filter.schema_id")
+        raise errors.invalid("This schema does not exist.", "filter.schema_id")
     if labeler_id is not None and not records.labeler_exists(labeler_id):
-        raise errors.invalid("There is no such labeler.", "filter.labeler_id")
+        raise errors.invalid("This labeler does not exist.", "filter.labeler_id")
     artifact_ids = set(where.get("artifact_ids") or ())
     missing_count = len(artifact_ids) - records.count_artifacts(artifact_ids) if artifact_ids else 0
     if missing_count:

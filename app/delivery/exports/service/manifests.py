@@ -1,4 +1,4 @@
-"""Manifests, which describe export files so that they can be understood years later."""
+"""Manifests that describe export files, so that the files can be understood years later."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ from app.kit.release import NAME, VERSION
 
 @dataclass(frozen=True, slots=True)
 class RunResult:
-    """The numbers of rows that a run wrote to the file, and the snapshot that it read.
+    """The result of a run: the row counts of the file, and the snapshot that the run read.
 
     `row_count` includes the `removed_count` rows for removed tag sets.
     """
@@ -67,16 +67,16 @@ def _describe_schemas(versions: Sequence[Version]) -> list[dict[str, Any]]:
 def get_manifest(export_id: UUID) -> dict[str, Any]:
     """Return the manifest of a completed export, even after its file has expired.
 
-    Raises 404, and 409 `conflict` with `details.state` if the export is not completed, or if a
-    release without manifests created it (`unknown`).
+    Raises 404, and 409 `conflict` with `details.state` if the export is not completed. The state is
+    `unknown` if the export was created by an earlier release, which did not write manifests.
     """
     export = records.get(export_id)
     if export is None:
         raise errors.not_found()
     if export.status != ExportStatus.COMPLETED:
-        message = f"The export is {export.status}; it has no manifest."
+        message = f"The export is {export.status}; only completed exports have a manifest."
         raise errors.conflict(message, state=export.status)
     if export.manifest is None:
-        message = "This export was created by a release without manifests. Create a new export."
+        message = "An earlier release created this export without a manifest. Create a new export."
         raise errors.conflict(message, state="unknown")
     return export.manifest

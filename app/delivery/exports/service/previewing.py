@@ -1,4 +1,4 @@
-"""Previews, which show the first rows of an export without creating the export."""
+"""Previews that show the first rows of an export without creating the export."""
 
 import io
 from collections.abc import Mapping
@@ -28,29 +28,29 @@ def preview(
 ) -> dict[str, Any]:
     """Return the first `limit` rows of an export, and the total number of its tag sets.
 
-    Returns {count, count_is_exact, rows, content}; `content` is the content of a file with these
-    rows, or None if the format is binary or needs the documents. Raises 400 `validation_error` if
-    the request is invalid.
+    The total is returned as `count` and `count_is_exact`. `rows` has the rows as JSON. `content`
+    is the content of a file with these rows, or None if the format is binary or needs the
+    documents. Raises 400 `validation_error` if the request is invalid.
     """
     creating.check_references(where)
-    request = creating.check_request(
+    request = creating.validate_request(
         format_id=format_id, where=where, options=options, include=include, compute_end=_compute_end
     )
-    total = previews.count(request.filter, request.include)
+    count = previews.count_tag_sets(request.filter, request.include)
     versions, lines = previews.read_first_rows(request.filter, request.include, limit)
     shown_lines = _limit_bytes(lines)
     return {
-        "count": total.number,
-        "count_is_exact": total.is_exact,
+        "count": count.value,
+        "count_is_exact": count.is_exact,
         "rows": [orjson.Fragment(line) for line in shown_lines],
-        "content": _render(request, versions, shown_lines),
+        "content": _render_content(request, versions, shown_lines),
     }
 
 
 def _compute_end(requested: datetime | None) -> datetime:
-    """Return the end of a period.
+    """Return the requested end of a period, or the current time if that is earlier.
 
-    Does not raise the watermark, because no later export begins at the end of a preview.
+    Does not raise the watermark, because no later export begins at the end of a preview's period.
     """
     now = db.utc_now()
     return now if requested is None else min(requested, now)
@@ -58,14 +58,14 @@ def _compute_end(requested: datetime | None) -> datetime:
 
 def _limit_bytes(lines: list[bytes]) -> list[bytes]:
     size = 0
-    for number, line in enumerate(lines):
-        if number and size + len(line) > MAX_BYTES:
-            return lines[:number]
+    for index, line in enumerate(lines):
+        if index and size + len(line) > MAX_BYTES:
+            return lines[:index]
         size += len(line)
     return lines
 
 
-def _render(request: Request, versions: list[Version], lines: list[bytes]) -> str | None:
+def _render_content(request: Request, versions: list[Version], lines: list[bytes]) -> str | None:
     format_ = FORMATS[request.format]
     if not format_.is_text or format_.writer is None:
         return None

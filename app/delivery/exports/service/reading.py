@@ -22,22 +22,22 @@ from app.kit.storage import NotStored, StorageUnavailable
 
 LINK_SECONDS = 300
 """The lifetime in seconds of a signed link to a file in the object store."""
-RANGES_PERIOD = timedelta(hours=1)
+RANGE_REQUESTS_PERIOD = timedelta(hours=1)
 """The period in which range requests by one caller for the same file count as one download."""
 
 list_exports = records.list_exports
 
 
 def get(export_id: UUID) -> Export:
-    """Return an export. Raises 404."""
+    """Return the export with this id. Raises 404 if the current organization has no such export."""
     export = records.get(export_id)
     if export is None:
         raise errors.not_found()
     return export
 
 
-def list_audit(*, page: PageRequest, job_id: UUID | None = None, **filters: Any) -> Page:
-    """Return a page of the audit trail of exports."""
+def list_audit_entries(*, page: PageRequest, job_id: UUID | None = None, **filters: Any) -> Page:
+    """Return a page of audit entries for all exports, or for one export if `job_id` is given."""
     if job_id is not None:
         filters["target_id"] = job_id
     entries = audit.list_entries("exports", page, filters)
@@ -53,12 +53,12 @@ def _describe_entry(entry: Row[Any]) -> dict[str, Any]:
 def download(export_id: UUID, *, user_id: UUID, actor_id: UUID) -> Download:
     """Return the file of an export as a response that records the download when it is sent.
 
-    Raises 404, and 409 with `details.state` if the export has no file; the state is the export's
+    Raises 404, and 409 with `details.state` if the export has no file. The state is the export's
     status, or `expired`.
     """
     export = get(export_id)
     if export.status != ExportStatus.COMPLETED:
-        message = f"The export is {export.status}; it has no file."
+        message = f"The export is {export.status}; only completed exports have a file."
         raise errors.conflict(message, state=export.status)
     if not export.storage_key or not export.expires_at or export.expires_at <= db.utc_now():
         raise _build_expired_error()
@@ -83,13 +83,13 @@ def _record_download(export_id: UUID, user_id: UUID, actor_id: UUID, *, is_range
     """Record a download of an export's file and write an audit entry.
 
     A request for a range is not recorded if the same actor has downloaded the file within
-    `RANGES_PERIOD`. Emits `export.downloaded`.
+    `RANGE_REQUESTS_PERIOD`. Emits `export.downloaded`.
     """
     export = records.lock(export_id)
     assert export is not None, "the request handler has already read the export"
     if is_range:
         entries = audit.select_entries("exports", export_id)
-        if records.was_downloaded(entries, actor_id, period=RANGES_PERIOD):
+        if records.was_downloaded(entries, actor_id, period=RANGE_REQUESTS_PERIOD):
             return
     records.increment_download_count(export_id)
     events.emit(

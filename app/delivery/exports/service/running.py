@@ -1,4 +1,4 @@
-"""Status changes of exports. Only the run that holds the job's lease completes an export."""
+"""Status changes for exports. Only the run that holds the job's lease can complete an export."""
 
 from contextlib import suppress
 from datetime import timedelta
@@ -14,23 +14,23 @@ from app.kit.jobs import Job, LostLease
 from app.kit.storage import Staged, StorageUnavailable
 
 RETENTION = timedelta(days=7)
-"""The period in which a file can be downloaded."""
+"""The period after completion in which the file of an export can be downloaded."""
 
 GRACE_PERIOD = timedelta(hours=1)
-"""The additional time that an expired file is kept, for downloads that have already begun."""
+"""The time for which an expired file is kept, for downloads that have already begun."""
 
 RUN_COMPLETED = "export.run_completed"
-"""Emitted when the file of a scheduled export was written. Payload: {job_id}."""
-_BATCH = 100
+"""The event emitted after the file of a scheduled export is stored. The payload has `job_id`."""
+_BATCH_SIZE = 100
 _STORAGE_FAILURE = ("service_unavailable", "The file could not be stored.")
 _FAILURES = dict.fromkeys(("StorageUnavailable", "StorageFull"), _STORAGE_FAILURE)
 _UNKNOWN_FAILURE = ("internal_error", "The export failed after several attempts.")
 
 
 def start(export_id: UUID) -> Export | None:
-    """Start an export from the beginning, even if an earlier run was interrupted.
+    """Set an export to `running` with no progress, even if an earlier run was interrupted.
 
-    Returns None if the export has already ended.
+    Returns the export, or None if it does not exist or has already ended.
     """
     export = change_status(export_id, ExportStatus.RUNNING)
     if export is not None:
@@ -41,15 +41,15 @@ def start(export_id: UUID) -> Export | None:
 
 
 def complete(job: Job, export_id: UUID, staged: Staged, result: RunResult) -> None:
-    """Promote the file to its storage key, and complete the export.
+    """Move the staged file to its storage key, and complete the export.
 
     Emits `export.completed` when the export completes for the first time, and RUN_COMPLETED for
     each file of a scheduled export.
 
     The lease is locked until the transaction ends, so that no other run can store its file
-    meanwhile. Raises LostLease.
+    meanwhile. Raises LostLease if this run no longer holds the lease.
     """
-    records.allow_slow_storage()
+    records.disable_idle_timeout()
     if not job.lock_lease():
         raise LostLease
     export = change_status(export_id, ExportStatus.COMPLETED)
@@ -114,7 +114,7 @@ def fail(export_id: UUID, cause: str) -> None:
 
 
 def reopen(export_id: UUID) -> None:
-    """Queue an export again when its failed job is retried; do nothing if it has not failed."""
+    """Queue a failed export again because its job is retried; ignore exports in other statuses."""
     export = records.lock(export_id)
     if export is not None and export.status == ExportStatus.FAILED:
         queue_again(export)
@@ -134,8 +134,8 @@ def queue_again(export: Export) -> None:
 
 
 def delete_expired_files() -> int:
-    """Delete a batch of expired files in any organization, and return the number of files."""
-    batch = records.lock_expired(GRACE_PERIOD, _BATCH)
+    """Delete a batch of expired files in all organizations, and return how many were deleted."""
+    batch = records.lock_expired_exports(GRACE_PERIOD, _BATCH_SIZE)
     for export in batch:
         assert export.storage_key is not None
         container.current().storage.delete(export.storage_key)

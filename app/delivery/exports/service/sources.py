@@ -11,10 +11,10 @@ from app.engines.formats import ImageFormat, Page, Word
 
 
 class DocumentSource:
-    """The documents of an export: pages from its snapshot, files by their checksum.
+    """Provides an export's documents: pages from its snapshot, files by their checksum.
 
     `on_step` is called before each page and file, because a batch of documents takes a long time.
-    It reports the progress, and raises an exception if the export has ended.
+    The callback reports the progress, and raises an exception if the export has ended.
     """
 
     def __init__(self, reader: PageReader, on_step: Callable[[], None]) -> None:

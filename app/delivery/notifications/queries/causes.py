@@ -11,7 +11,10 @@ from app.kit import db
 
 
 class ExportResult(NamedTuple):
-    """The result of an export; `user_id` is the user who requested it, None if an API key did."""
+    """The result of an export.
+
+    `user_id` is the user who requested the export, or None if an API key requested it.
+    """
 
     user_id: UUID | None
     format: str

@@ -44,14 +44,14 @@ _READ_BATCH = text(
 
 
 class Edge(NamedTuple):
-    """The position after which the next batch begins, in a list with the newest first."""
+    """The position of a notification in the newest-first order; the next batch begins after it."""
 
     created_at: datetime
     id: UUID
 
 
 def set_read(notification_id: UUID, scope: Scope, *, read: bool) -> Row[*tuple[Any, ...]] | None:
-    """Mark a notification as read or unread, and return it, or None if it is not in the scope."""
+    """Mark a notification as read or unread, and return it; None if it is not in the scope."""
     statement = (
         update(Notification)
         .where(Notification.id == notification_id, *scope.list_conditions())
@@ -76,11 +76,13 @@ def delete_notification(notification_id: UUID, scope: Scope) -> bool:
     return db.session().execute(statement).first() is not None
 
 
-def read_batch(scope: Scope, organization_id: UUID, edge: Edge | None) -> tuple[Edge | None, int]:
+def mark_batch_as_read(
+    scope: Scope, organization_id: UUID, edge: Edge | None
+) -> tuple[Edge | None, int]:
     """Mark a batch of unread notifications in one organization as read, newest first.
 
-    The batch begins after `edge`. Returns the edge of the next batch, or None if no notification
-    was left, and the number of notifications that were marked.
+    The batch begins after `edge`. Returns two values: the edge of the next batch, or None if no
+    unread notifications were left; and how many notifications were marked.
     """
     values = {
         "organization_id": organization_id,

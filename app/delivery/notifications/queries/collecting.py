@@ -1,4 +1,4 @@
-"""SQL queries for open notifications, each of which counts several events for one user."""
+"""SQL queries for open notifications; an open notification counts several events for one user."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -21,8 +21,8 @@ _RECORD_CAUSES = text(
     ON CONFLICT DO NOTHING RETURNING cause
     """
 )
-# One row per user, with the numbers of all audiences that include the user. So a hundred notices
-# for a team of a thousand members return a thousand rows.
+# The query returns one row per user, with the indexes of all audiences that include the user. So a
+# hundred notices for a team of a thousand members return only a thousand rows.
 _LIST_MEMBERS = text(
     """
     WITH audiences AS (
@@ -87,16 +87,17 @@ _WRITE = text(
 
 
 def lock_notifications() -> None:
-    """Lock the organization's open notifications until the transaction ends.
+    """Lock the open notifications of the current organization until the transaction ends.
 
-    Without the lock, two transactions could open two notifications for the same user.
+    The lock is an advisory lock. Without it, two transactions could open two notifications for the
+    same user.
     """
     key = f"{tenancy.current_organization_id()}/notifications"
     db.session().execute(_LOCK, {"key": key})
 
 
 def record_causes(causes: Iterable[UUID]) -> set[UUID]:
-    """Record events as handled and return the ids of those that were not handled before."""
+    """Record events as handled, and return the ids of the events that were not handled before."""
     values = {
         "org": tenancy.current_organization_id(),
         "causes": sorted(str(cause) for cause in causes),
@@ -106,9 +107,9 @@ def record_causes(causes: Iterable[UUID]) -> set[UUID]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Audience:
-    """The members to notify: by id, by team, or `everybody`.
+    """The members to notify, selected by user id or team id, or all members if `everybody` is true.
 
-    Only members with at least `min_role` are included, and never `except_user_id`.
+    Members with a role below `min_role` are excluded, and so is `except_user_id`.
     """
 
     user_ids: Sequence[UUID] = ()
@@ -128,30 +129,32 @@ class AudienceMember(NamedTuple):
     locale: str
     time_zone: str
     preferences: dict[str, Any]
-    numbers: list[int]
+    audience_indexes: list[int]
 
 
 def list_members(audiences: Sequence[Audience]) -> list[AudienceMember]:
-    """Return the users in any of the audiences, each with the indexes of these audiences."""
-    users = [(number, id_) for number, a in enumerate(audiences) for id_ in set(a.user_ids)]
-    teams = [(number, id_) for number, a in enumerate(audiences) for id_ in set(a.team_ids)]
+    """Return each user in any of the audiences, with the indexes of the user's audiences."""
+    users = [(i, id_) for i, audience in enumerate(audiences) for id_ in set(audience.user_ids)]
+    teams = [(i, id_) for i, audience in enumerate(audiences) for id_ in set(audience.team_ids)]
     values = {
         "org": tenancy.current_organization_id(),
         "roles": _ROLES,
         "numbers": list(range(len(audiences))),
-        "min_roles": [a.min_role.value for a in audiences],
-        "except_user_ids": [a.except_user_id and str(a.except_user_id) for a in audiences],
-        "everybody": [a.everybody for a in audiences],
-        "user_numbers": [number for number, _ in users],
+        "min_roles": [audience.min_role.value for audience in audiences],
+        "except_user_ids": [
+            audience.except_user_id and str(audience.except_user_id) for audience in audiences
+        ],
+        "everybody": [audience.everybody for audience in audiences],
+        "user_numbers": [index for index, _ in users],
         "user_ids": [str(user_id) for _, user_id in users],
-        "team_numbers": [number for number, _ in teams],
+        "team_numbers": [index for index, _ in teams],
         "team_ids": [str(team_id) for _, team_id in teams],
     }
     return [AudienceMember(*row) for row in db.session().execute(_LIST_MEMBERS, values)]
 
 
 class Entry(NamedTuple):
-    """An open notification to insert or update."""
+    """The values of an open notification to insert or update."""
 
     id: UUID
     user_id: UUID
@@ -177,7 +180,10 @@ class OpenNotification(NamedTuple):
 def lock_open_notifications(
     user_ids: Iterable[UUID], messages: Iterable[str]
 ) -> dict[tuple[UUID, str], OpenNotification]:
-    """Lock and return the open notifications of users, by user and message."""
+    """Lock the users' open notifications with these messages, and return them by user and message.
+
+    Notifications that have been read are closed first.
+    """
     values = {
         "org": tenancy.current_organization_id(),
         "user_ids": [str(user_id) for user_id in user_ids],

@@ -48,7 +48,8 @@ _POSTPONE = text(
     WHERE note.organization_id = pending.organization_id AND note.id = pending.id
     """
 )
-# Open notifications that are not due yet are included, so that a user gets one email about all.
+# Open notifications that are not due yet are included, so that a user gets one email about all of
+# them.
 _CLOSE = text(
     """
     WITH closing AS (
@@ -88,8 +89,9 @@ _CLOSE = text(
 
 
 class EmailData(NamedTuple):
-    """The data of one notification's email; `link` is the path and query of an API operation.
+    """The data for one notification's email; `link` is the path and query of an API operation.
 
+    `since` is the time when the notification was created, and `now` is the database's current time.
     `email_frequency` and the quiet hours are None if the user has not set them.
     """
 
@@ -112,7 +114,10 @@ class EmailData(NamedTuple):
 
 
 def get_email_data(notification_id: UUID) -> EmailData | None:
-    """Return a notification's email data, or None if it was deleted or its user is disabled."""
+    """Return the data for a notification's email.
+
+    Returns None if the notification was deleted or its user is disabled.
+    """
     delivery = DeliveryPreferences
     statement = (
         select(
@@ -143,16 +148,16 @@ def get_email_data(notification_id: UUID) -> EmailData | None:
 
 
 def postpone_email(notification_id: UUID, until: datetime) -> None:
-    """Postpone the email of a notification until `until`."""
+    """Set the time when the email for a notification becomes due."""
     statement = update(Notification).where(Notification.id == notification_id)
     db.session().execute(statement.values(by_mail=True, open_until=until))
 
 
 class DueGroup(NamedTuple):
-    """Due notifications of one kind to one user in one organization.
+    """Due notifications with the same organization, user, `kind` and `by_mail`.
 
-    `since` is the time when the oldest one was created. The email preferences are None if the user
-    has not set them.
+    `since` is the time when the oldest of the notifications was created. The email preferences are
+    None if the user has not set them.
     """
 
     organization_id: UUID
@@ -176,7 +181,7 @@ def list_due_groups() -> list[DueGroup]:
 
 
 class Postponement(NamedTuple):
-    """The time until which to postpone a user's emails from one organization."""
+    """The time to which a user's emails from one organization are postponed."""
 
     organization_id: UUID
     user_id: UUID
@@ -195,8 +200,8 @@ def postpone_emails(postponements: Sequence[Postponement]) -> None:
     db.session().execute(_POSTPONE, values)
 
 
-class Closing(NamedTuple):
-    """Open notifications of a user to close; all kinds if `kind` is None."""
+class CloseRequest(NamedTuple):
+    """Selects a user's open notifications to close, by `kind` unless it is None."""
 
     organization_id: UUID
     user_id: UUID
@@ -226,13 +231,13 @@ class ClosedNotification(NamedTuple):
     slug: str
 
 
-def close_notifications(closings: Iterable[Closing]) -> list[ClosedNotification]:
+def close_notifications(close_requests: Iterable[CloseRequest]) -> list[ClosedNotification]:
     """Close notifications, and return those to send by email.
 
-    Returns at most MAX_QUOTED for each organization, user and kind, in the order of these columns.
+    Returns at most MAX_QUOTED for each organization, user and kind, sorted by these columns.
     The caller must have bound all organizations.
     """
-    items = list(closings)
+    items = list(close_requests)
     if not items:
         return []
     values = {

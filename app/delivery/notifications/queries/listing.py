@@ -61,7 +61,7 @@ Period = tuple[datetime | None, datetime | None]
 
 
 class VisibleOrganization(NamedTuple):
-    """An organization whose notifications a person sees."""
+    """An organization whose notifications a person can see."""
 
     id: UUID
     slug: str
@@ -69,14 +69,14 @@ class VisibleOrganization(NamedTuple):
 
 
 class Scope(NamedTuple):
-    """The notifications of a person in the given organizations; all kinds if `kind` is None."""
+    """Selects a person's notifications in the given organizations, by `kind` unless it is None."""
 
     user_id: UUID
     organization_ids: Sequence[UUID]
     kind: str | None
 
     def list_conditions(self) -> list[ColumnElement[bool]]:
-        """Return the conditions that select the notifications."""
+        """Return the SQL conditions that select the notifications shown in the application."""
         conditions: list[ColumnElement[bool]] = [
             Notification.organization_id.in_(self.organization_ids),
             Notification.user_id == self.user_id,
@@ -86,9 +86,9 @@ class Scope(NamedTuple):
 
 
 def list_organizations(user_id: UUID, *, organization_id: UUID | None) -> list[VisibleOrganization]:
-    """Return the open organizations of which a person is a member.
+    """Return the organizations that a person is a member of, except closed organizations.
 
-    If `organization_id` is not None, only this organization is returned.
+    If `organization_id` is not None, other organizations are excluded as well.
     """
     values = {"user_id": user_id, "organization_id": organization_id}
     rows = db.session().execute(_LIST_ORGANIZATIONS, {**values, "closed": list(CLOSED_STATUSES)})
@@ -118,8 +118,8 @@ def list_notifications(
 def _build_total(scope: Scope, period: Period, *, unread: bool | None) -> ColumnElement[int]:
     where: dict[str, Any] = {"user_id": scope.user_id}
     states = [True, False] if unread is None else [unread]
-    # With both states in the condition, the index can also find the period: in the index, the time
-    # follows the state.
+    # The condition names the read states even if both are allowed. In the index, the time follows
+    # the read state, so the index can find the period only if the read state is given.
     rows = select(Notification.id).where(
         *scope.list_conditions(),
         Notification.read_at.is_(None) == any_(cast(states, ARRAY(Boolean))),

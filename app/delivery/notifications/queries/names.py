@@ -27,8 +27,8 @@ def get_comment(comment_id: UUID) -> Comment | None:
     statement = (
         select(TagSetComment.body, User.name, Artifact.name)
         .join(User, User.id == TagSetComment.author_id)
-        .join(TagSet, _is_same_record(TagSet, TagSetComment.tag_set_id, TagSetComment))
-        .join(Artifact, _is_same_record(Artifact, TagSet.artifact_id, TagSet))
+        .join(TagSet, _build_join_condition(TagSet, TagSetComment.tag_set_id, TagSetComment))
+        .join(Artifact, _build_join_condition(Artifact, TagSet.artifact_id, TagSet))
         .where(TagSetComment.id == comment_id)
     )
     row = db.session().execute(statement).first()
@@ -36,14 +36,14 @@ def get_comment(comment_id: UUID) -> Comment | None:
 
 
 def list_document_names(artifact_ids: Iterable[UUID]) -> dict[UUID, str]:
-    """Return the names of documents by id, without deleted documents."""
+    """Return document names by artifact id; deleted documents are omitted."""
     return _fetch_names(select(Artifact.id, Artifact.name), Artifact.id, artifact_ids)
 
 
-def list_documents_of_tag_sets(tag_set_ids: Iterable[UUID]) -> dict[UUID, str]:
-    """Return the document names of tag sets by tag set id, without deleted tag sets."""
+def list_tag_set_document_names(tag_set_ids: Iterable[UUID]) -> dict[UUID, str]:
+    """Return the name of each tag set's document by tag set id; deleted tag sets are omitted."""
     statement = select(TagSet.id, Artifact.name).join(
-        Artifact, _is_same_record(Artifact, TagSet.artifact_id, TagSet)
+        Artifact, _build_join_condition(Artifact, TagSet.artifact_id, TagSet)
     )
     return _fetch_names(statement, TagSet.id, tag_set_ids)
 
@@ -62,7 +62,7 @@ def _fetch_names(
     return {row[0]: row[1] for row in db.session().execute(statement.where(key.in_(sorted_ids)))}
 
 
-def _is_same_record(
+def _build_join_condition(
     target: type[Artifact | TagSet],
     key: InstrumentedAttribute[UUID],
     source: type[TagSet | TagSetComment],

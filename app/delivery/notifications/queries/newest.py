@@ -40,7 +40,7 @@ _TOTAL_PARAMETERS = {"organization_ids": "uuid[]", "user_texts": "text[]", "unre
 
 def _build_total() -> ColumnElement[int]:
     where = {"user_id": Parameter("user_texts"), "unread": Parameter("unread")}
-    return counters.build_prepared_total(NOTIFICATIONS, where, several=True)
+    return counters.build_prepared_total(NOTIFICATIONS, where, many_organizations=True)
 
 
 def _select_branches() -> TableValuedAlias:
@@ -66,8 +66,8 @@ def _select_branch(branches: TableValuedAlias) -> FromClause:
 def _select_keys() -> Subquery:
     branches = _select_branches()
     branch = _select_branch(branches)
-    merged = select(*branch.c).select_from(branches.join(branch, true()))
-    return _limit_to_newest(merged, branch.c.created_at, branch.c.id).subquery("page_keys")
+    merged_keys = select(*branch.c).select_from(branches.join(branch, true()))
+    return _limit_to_newest(merged_keys, branch.c.created_at, branch.c.id).subquery("page_keys")
 
 
 def _limit_to_newest(
@@ -78,12 +78,12 @@ def _limit_to_newest(
 
 def _build_list() -> Select[Any]:
     keys = _select_keys()
-    is_same = and_(
+    is_same_notification = and_(
         keys.c.organization_id == Notification.organization_id, keys.c.id == Notification.id
     )
     return (
         select(*COLUMNS, _build_total().label("page_total"))
-        .join_from(keys, Notification, is_same)
+        .join_from(keys, Notification, is_same_notification)
         .order_by(keys.c.created_at.desc(), keys.c.id.desc())
     )
 
@@ -103,7 +103,10 @@ _COUNT = Prepared.from_select(
 
 
 def list_newest(page: PageRequest, scope: Scope, *, unread: bool | None = None) -> Page:
-    """Return the first page of the notifications in a scope without a kind, as rows of COLUMNS."""
+    """Return the first page of the notifications in a scope, as rows of COLUMNS.
+
+    `scope.kind` must be None.
+    """
     states = [True, False] if unread is None else [unread]
     branches = [(id_, state) for id_ in scope.organization_ids for state in states]
 
@@ -115,14 +118,14 @@ def list_newest(page: PageRequest, scope: Scope, *, unread: bool | None = None) 
             _to_array([str(state).lower() for _, state in branches]),
             edge.limit,
         )
-        # The total is from the same snapshot: if the page is empty, the list is empty.
+        # The page and the total are from the same snapshot, so an empty page means a total of 0.
         return rows, int(rows[0].page_total) if rows else 0
 
     return paginate_rows(page, {"created_at": datetime, "id": UUID}, fetch)
 
 
 def count_unread(scope: Scope) -> int:
-    """Return the number of unread notifications in a scope without a kind."""
+    """Return the number of unread notifications in a scope; `scope.kind` must be None."""
     return int(_COUNT.first(*_build_values(scope, [True])).total)
 
 

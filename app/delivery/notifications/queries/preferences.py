@@ -68,7 +68,7 @@ def write(
 ) -> bool:
     """Write a user's preferences if their revision is `revision`; return whether they were written.
 
-    None matches any revision; 0 matches preferences that were never written.
+    If `revision` is None, any stored revision matches. 0 matches preferences never written before.
     """
     values = {
         "user_id": user_id,
@@ -81,5 +81,5 @@ def write(
 
 
 def make_emails_due(user_id: UUID) -> None:
-    """Make the pending emails of a user due. The caller must have bound all organizations."""
+    """Make a user's postponed emails due now. The caller must have bound all organizations."""
     db.session().execute(_MAKE_DUE, {"user_id": user_id})

@@ -12,7 +12,7 @@ from app.kit.ids import uuid7
 
 
 class NewNotification(NamedTuple):
-    """The text of a notification for one user."""
+    """The text of a notification to insert for one user."""
 
     user_id: UUID
     title: str
@@ -23,7 +23,7 @@ class NewNotification(NamedTuple):
 def insert_notifications(
     notifications: Sequence[NewNotification], *, kind: str, link: str | None, unique_key: str | None
 ) -> dict[UUID, UUID]:
-    """Insert notifications in one statement, and return the ids of the inserted rows by user.
+    """Insert notifications in one statement, and return the new notifications' ids by user id.
 
     Users who already have a notification with this `unique_key` are skipped.
     """

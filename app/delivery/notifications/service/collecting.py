@@ -1,7 +1,7 @@
-"""Collection of events: one open notification per user counts many events of one topic.
+"""Collection of events: for each user and topic, one open notification counts many events.
 
 A notification is open for `NOTIFICATION_WINDOW_SECONDS`, or until it is read. When it is closed,
-its email is sent unless it was read (`mailing`). The next event opens another notification.
+`mailing` sends its email unless it was read. The next event creates another open notification.
 """
 
 from collections.abc import Mapping, Sequence
@@ -31,10 +31,10 @@ MAX_NAMED = 3
 
 @dataclass(frozen=True, slots=True)
 class Topic:
-    """A topic of notices that are counted together.
+    """The type, link and message of notifications that count notices on the same topic.
 
-    `single_message` is the message for a single document or tag set whose document's name is known.
-    `link` leads to the list of the documents or tag sets if there are several.
+    `link` leads to the list of documents or tag sets, for a notification about more than one.
+    `single_message` names the message about a single item, used if its document's name is known.
     """
 
     kind: str
@@ -60,14 +60,14 @@ TOPICS: Mapping[str, Topic] = {
         "review_rejected", "tag-sets?status=rejected&labeler_id={user_id}", "rejected"
     ),
 }
-"""The topics by the name of their message for several documents or tag sets."""
+"""The topics; each key is the name of the message about more than one document or tag set."""
 
 
 @dataclass(frozen=True, slots=True)
 class Notice(Audience):
-    """A notice about `count` documents or tag sets, with the members who get it.
+    """A notice about `count` documents or tag sets, with the audience to notify.
 
-    `topic` is a key of TOPICS; `link` leads to the item if there is only one item. `documents`
+    `topic` is a key of TOPICS. If there is only one item, `link` leads to that item. `documents`
     holds the known names of the first documents. `by` (a user's name), `due_at` (ISO 8601) and
     `reason` are shown only if they are the same for all notices that are counted together.
     """
@@ -83,7 +83,7 @@ class Notice(Audience):
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """Notices of one topic, counted together; values that differ between them are None."""
+    """The combined values of notices on one topic; a value that differs between notices is None."""
 
     count: int
     documents: tuple[str, ...]
@@ -99,7 +99,7 @@ class Summary:
         return cls(notice.count, names, notice.link, notice.by, notice.due_at, notice.reason)
 
     @classmethod
-    def from_open(cls, notification: OpenNotification) -> "Summary":
+    def from_open_notification(cls, notification: OpenNotification) -> "Summary":
         """Return the summary that an open notification stores."""
         documents = tuple(notification.gathered["documents"])
         return cls(notification.total, **{**notification.gathered, "documents": documents})
@@ -121,36 +121,43 @@ class Summary:
 
 
 def collect_notices(notices: Sequence[Notice]) -> None:
-    """Create notifications in the running transaction, or add to open notifications.
+    """Add notices to their recipients' open notifications, and create missing notifications.
 
-    Notices for one user are counted together by topic. The number of statements does not depend on
-    the number of notices or users. The caller must have called `queries.lock_notifications`.
+    Notices to the same user on the same topic are counted together. The number of statements does
+    not depend on the number of notices or users. The caller must have called
+    `queries.lock_notifications` in the same transaction.
     """
     members = queries.list_members(notices) if notices else []
     if not members:
         return
 
     @cache
-    def summarize(numbers: tuple[int, ...]) -> dict[str, Summary]:
+    def summarize(notice_indexes: tuple[int, ...]) -> dict[str, Summary]:
         # Cached, because the members of a team get the same notices.
         by_topic: dict[str, Summary] = {}
-        for notice in (notices[number] for number in numbers):
+        for notice in (notices[index] for index in notice_indexes):
             topic, summary = notice.topic, Summary.from_notice(notice)
             by_topic[topic] = by_topic[topic] + summary if topic in by_topic else summary
         return by_topic
 
-    render = cache(_render)
+    render = cache(_render_message)
     user_ids, topics = {member.id for member in members}, {notice.topic for notice in notices}
     open_notifications = queries.lock_open_notifications(user_ids, topics)
     entries = []
     for member in members:
-        for topic, added in summarize(tuple(member.numbers)).items():
+        for topic, new_summary in summarize(tuple(member.audience_indexes)).items():
             existing = open_notifications.get((member.id, topic))
-            summary = added if existing is None else Summary.from_open(existing) + added
+            summary = (
+                new_summary
+                if existing is None
+                else Summary.from_open_notification(existing) + new_summary
+            )
             text = render(topic, summary, member.locale, member.time_zone)
             entries.append(_build_entry(member, topic, summary, text, existing))
-    enabled = [entry for entry in entries if entry.in_app or entry.by_mail]
-    queries.write_notifications(enabled, window=container.settings().notification_window_seconds)
+    enabled_entries = [entry for entry in entries if entry.in_app or entry.by_mail]
+    queries.write_notifications(
+        enabled_entries, window=container.settings().notification_window_seconds
+    )
 
 
 def _build_entry(
@@ -177,7 +184,7 @@ def _build_entry(
     )
 
 
-def _render(topic: str, summary: Summary, locale: str, time_zone: str) -> Message:
+def _render_message(topic: str, summary: Summary, locale: str, time_zone: str) -> Message:
     is_single = summary.count == 1 and summary.documents
     single_message = TOPICS[topic].single_message if is_single else None
     ellipsis = ["…"] if summary.count > len(summary.documents) else []

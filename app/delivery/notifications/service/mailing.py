@@ -1,7 +1,7 @@
-"""Emails of notifications, sent immediately, in a digest, or after the quiet hours.
+"""Emails for notifications, sent immediately, in a digest, or after the quiet hours.
 
 An email is queued in the transaction that closes its notifications. So no notification is in two
-emails, and none is lost, even if a process is killed.
+emails and no notification is lost, even if a process is killed.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -14,12 +14,12 @@ from app.delivery.notifications.queries import emails as queries
 from app.delivery.notifications.queries.emails import (
     MAX_QUOTED,
     ClosedNotification,
-    Closing,
+    CloseRequest,
     DueGroup,
     EmailData,
     Postponement,
 )
-from app.delivery.notifications.service.scheduling import Delivery, compute_send_time
+from app.delivery.notifications.service.scheduling import EmailSchedule, compute_send_time
 from app.delivery.notifications.service.sending import messages
 from app.identity.users import preferences, unsubscribing
 from app.kit import tenancy
@@ -30,7 +30,7 @@ emails = Emails(Path(__file__).parents[1] / "letters", queue="bulk_mail")
 
 
 def enqueue_email(notification_id: UUID) -> None:
-    """Queue the email of a notification; postpone it for a digest or until the quiet hours end.
+    """Queue the email for a notification, or postpone it for a digest or because of quiet hours.
 
     Does nothing if the notification was deleted, its user is disabled, or the user no longer wants
     the email.
@@ -38,7 +38,7 @@ def enqueue_email(notification_id: UUID) -> None:
     data = queries.get_email_data(notification_id)
     if data is None or not preferences.get_channels(data.preferences, data.kind)[1]:
         return
-    send_at = compute_send_time(_get_delivery(data), since=data.since, now=data.now)
+    send_at = compute_send_time(_get_schedule(data), since=data.since, now=data.now)
     if send_at > data.now:
         queries.postpone_email(notification_id, send_at)
         return
@@ -61,24 +61,25 @@ def enqueue_email(notification_id: UUID) -> None:
 def enqueue_due_emails(checkpoint: Callable[[], None]) -> None:
     """Close due notifications in every organization, and queue their emails.
 
-    Emails to users who want a digest, or who have quiet hours now, are postponed. `checkpoint`
-    commits after each batch.
+    Emails are postponed if the user's next digest is not due yet, or during the user's quiet hours.
+    `checkpoint` commits after each batch.
     """
     previous: list[DueGroup] = []
     while due := queries.list_due_groups():
         # Rows that another transaction has locked are still due: the next run handles them.
         if [group[:4] for group in due] == [group[:4] for group in previous]:
             return
-        postponements, closings = _plan_emails(due)
+        postponements, close_requests = _plan_emails(due)
         queries.postpone_emails(postponements)
-        emails.enqueue_many(list(_build_emails(queries.close_notifications(closings), closings)))
+        closed = queries.close_notifications(close_requests)
+        emails.enqueue_many(list(_build_emails(closed, close_requests)))
         checkpoint()
         previous = due
 
 
-def _plan_emails(due: Sequence[DueGroup]) -> tuple[list[Postponement], list[Closing]]:
-    """Return the emails to postpone, and the notifications to close now."""
-    postponements, closings = [], []
+def _plan_emails(due: Sequence[DueGroup]) -> tuple[list[Postponement], list[CloseRequest]]:
+    """Decide for each due group whether to postpone its email or to close its notifications now."""
+    postponements, close_requests = [], []
     for (organization_id, user_id), groups in groupby(due, key=lambda group: group[:2]):
         for by_mail, groups_by_mail in groupby(
             sorted(groups, key=lambda group: group.by_mail), key=lambda group: group.by_mail
@@ -86,20 +87,22 @@ def _plan_emails(due: Sequence[DueGroup]) -> tuple[list[Postponement], list[Clos
             user_groups = list(groups_by_mail)
             first = user_groups[0]
             since = min(group.since for group in user_groups)
-            send_at = compute_send_time(_get_delivery(first), since=since, now=first.now)
+            send_at = compute_send_time(_get_schedule(first), since=since, now=first.now)
             if by_mail and send_at > first.now:
                 postponements.append(Postponement(organization_id, user_id, send_at))
             elif by_mail and _wants_digest(first):
-                closings.append(Closing(organization_id, user_id, None, by_mail))
+                close_requests.append(CloseRequest(organization_id, user_id, None, by_mail))
             else:
                 kinds = dict.fromkeys(group.kind for group in user_groups)
-                closings += [Closing(organization_id, user_id, kind, by_mail) for kind in kinds]
-    return postponements, closings
+                close_requests += [
+                    CloseRequest(organization_id, user_id, kind, by_mail) for kind in kinds
+                ]
+    return postponements, close_requests
 
 
-def _get_delivery(data: DueGroup | EmailData) -> Delivery:
+def _get_schedule(data: DueGroup | EmailData) -> EmailSchedule:
     frequency = data.email_frequency or EmailFrequency.IMMEDIATE
-    return Delivery(frequency, data.quiet_from, data.quiet_to, data.time_zone)
+    return EmailSchedule(frequency, data.quiet_from, data.quiet_to, data.time_zone)
 
 
 def _wants_digest(group: DueGroup) -> bool:
@@ -107,26 +110,28 @@ def _wants_digest(group: DueGroup) -> bool:
 
 
 def _build_emails(
-    closed: Sequence[ClosedNotification], closings: Sequence[Closing]
+    closed: Sequence[ClosedNotification], close_requests: Sequence[CloseRequest]
 ) -> Iterable[Email]:
-    """Yield one email for each user and kind, or for each user who wants a digest."""
-    digests = {closing[:2] for closing in closings if closing.kind is None}
-    for _, notes in groupby(
-        closed, key=lambda note: (note[:2], None if note[:2] in digests else note.kind)
+    """Yield one email for each user and notification type, or one for each user with a digest."""
+    digests = {request[:2] for request in close_requests if request.kind is None}
+    for _, group in groupby(
+        closed, key=lambda item: (item[:2], None if item[:2] in digests else item.kind)
     ):
-        due = [note for note in notes if preferences.get_channels(note.preferences, note.kind)[1]]
-        if due:
-            yield _build_joint_email(due)
+        allowed_notifications = [
+            item for item in group if preferences.get_channels(item.preferences, item.kind)[1]
+        ]
+        if allowed_notifications:
+            yield _build_combined_email(allowed_notifications)
 
 
-def _build_joint_email(notes: Sequence[ClosedNotification]) -> Email:
-    first = notes[0]
-    totals = {note.kind: note.total for note in notes}
+def _build_combined_email(notifications: Sequence[ClosedNotification]) -> Email:
+    first = notifications[0]
+    totals = {notification.kind: notification.total for notification in notifications}
     count = sum(totals.values())
     title, body, link = first.title, first.body, first.link
     if count > 1:
-        title = _render_title(first, count - 1)
-        body, link = "\n\n".join(map(_build_quote, notes[:MAX_QUOTED])), None
+        title = _render_combined_title(first, count - 1)
+        body, link = "\n\n".join(map(_build_quote, notifications[:MAX_QUOTED])), None
     return _build_email(
         first.id,
         first.organization_id,
@@ -142,7 +147,7 @@ def _build_joint_email(notes: Sequence[ClosedNotification]) -> Email:
     )
 
 
-def _render_title(first: ClosedNotification, further_count: int) -> str:
+def _render_combined_title(first: ClosedNotification, further_count: int) -> str:
     values = {"title": first.title}
     return messages.render(
         "and_more",
@@ -153,13 +158,15 @@ def _render_title(first: ClosedNotification, further_count: int) -> str:
     ).title
 
 
-def _build_quote(note: ClosedNotification) -> str:
-    # Each notification has its own link, so the email shows them as text instead of a button.
-    page = ""
-    if note.link:
-        link = build_open_link(note.link, org_slug=note.slug, language=note.locale)
-        page = make_absolute(link)
-    lines = (note.title, note.body, page)
+def _build_quote(notification: ClosedNotification) -> str:
+    # Each notification has its own link, so the email shows the links as text instead of a button.
+    page_url = ""
+    if notification.link:
+        link = build_open_link(
+            notification.link, org_slug=notification.slug, language=notification.locale
+        )
+        page_url = make_absolute(link)
+    lines = (notification.title, notification.body, page_url)
     return "\n".join(line for line in lines if line)
 
 
@@ -177,8 +184,8 @@ def _build_email(
     body: str,
     link: str | None,
 ) -> Email:
-    """Return an email with links to the page for `link` and to unsubscribe from `kinds`."""
-    page = build_open_link(link, org_slug=slug, language=locale) if link else None
+    """Build an email with a button for `link`, and a link to unsubscribe from the types `kinds`."""
+    page_url = build_open_link(link, org_slug=slug, language=locale) if link else None
     token = unsubscribing.build_token(user_id, kinds)
     return Email(
         name="notification",
@@ -188,7 +195,7 @@ def _build_email(
             "organization": organization,
             "title": title,
             "body": body or title,
-            "link": page,
+            "link": page_url,
             "unsubscribe": build_unsubscribe_url(token=token, language=locale),
         },
         organization_id=organization_id,

@@ -10,13 +10,19 @@ from app.kit import errors, tenancy
 
 
 def get(user_id: UUID) -> dict[str, Any]:
-    """Return the delivery preferences of a user, with defaults for missing values. Raises 404."""
+    """Return a user's delivery preferences, with defaults for values that were never set.
+
+    Raises 404 if the user does not exist.
+    """
     stored = queries.get(user_id)
     if stored is None:
         raise errors.not_found()
     quiet_hours = None
     if stored.quiet_from is not None and stored.quiet_to is not None:
-        quiet_hours = {"from": _format(stored.quiet_from), "to": _format(stored.quiet_to)}
+        quiet_hours = {
+            "from": _format_clock_time(stored.quiet_from),
+            "to": _format_clock_time(stored.quiet_to),
+        }
     return {
         "email_frequency": stored.email_frequency or EmailFrequency.IMMEDIATE.value,
         "quiet_hours": quiet_hours,
@@ -35,14 +41,14 @@ def replace(
     """Replace the delivery preferences of a user, and return them.
 
     The new preferences also apply to pending emails. Raises 400 `validation_error` if the quiet
-    hours end when they start, and 409 `stale_precondition`.
+    hours end when they start, and 409 `stale_precondition` if `revision` is outdated.
     """
     quiet_from = quiet_to = None
     if quiet_hours is not None:
         quiet_from = time.fromisoformat(quiet_hours["from"])
         quiet_to = time.fromisoformat(quiet_hours["to"])
         if quiet_from == quiet_to:
-            raise errors.invalid("Must differ from the start.", "quiet_hours.to")
+            raise errors.invalid("The end must differ from the start.", "quiet_hours.to")
     is_written = queries.write(
         user_id,
         email_frequency=email_frequency,
@@ -57,5 +63,5 @@ def replace(
     return get(user_id)
 
 
-def _format(at: time) -> str:
-    return at.strftime("%H:%M")
+def _format_clock_time(clock_time: time) -> str:
+    return clock_time.strftime("%H:%M")

@@ -41,11 +41,11 @@ def list_notifications(
             result = newest.list_newest(page, inbox.scope, **filters)
         else:
             result = listing.list_notifications(page, inbox.scope, **filters)
-    return replace(result, items=[_render(row, inbox) for row in result.items])
+    return replace(result, items=[_build_response(row, inbox) for row in result.items])
 
 
 def count_unread(caller: Caller) -> dict[str, int]:
-    """Return the number of unread notifications of the caller: {unread}."""
+    """Return the number of the caller's unread notifications, as `unread`."""
     with tenancy.across_organizations(reason=_REASON):
         return {"unread": newest.count_unread(_open_inbox(caller).scope)}
 
@@ -57,11 +57,11 @@ def set_read(caller: Caller, notification_id: UUID, *, read: bool) -> dict[str, 
         row = changing.set_read(notification_id, inbox.scope, read=read)
     if row is None:
         raise errors.not_found()
-    return _render(row, inbox)
+    return _build_response(row, inbox)
 
 
-def read_all(caller: Caller) -> dict[str, int]:
-    """Mark all notifications of the caller as read, and return how many were marked: {read}.
+def mark_all_as_read(caller: Caller) -> dict[str, int]:
+    """Mark all of the caller's notifications as read, and return how many were marked, as `read`.
 
     Each batch is a transaction, so no lock lasts long. Batches go from new to old: notifications
     that arrive meanwhile are newer than the first batch and stay unread.
@@ -70,11 +70,11 @@ def read_all(caller: Caller) -> dict[str, int]:
     with tenancy.across_organizations(reason=_REASON):
         scope = _open_inbox(caller).scope
         for organization_id in scope.organization_ids:
-            edge, changed_count = changing.read_batch(scope, organization_id, None)
+            edge, changed_count = changing.mark_batch_as_read(scope, organization_id, None)
             while edge is not None:
                 db.checkpoint()
                 marked_count += changed_count
-                edge, changed_count = changing.read_batch(scope, organization_id, edge)
+                edge, changed_count = changing.mark_batch_as_read(scope, organization_id, edge)
     return {"read": marked_count}
 
 
@@ -93,7 +93,7 @@ def _open_inbox(caller: Caller, kind: str | None = None) -> _Inbox:
     return _Inbox(by_id, Scope(caller.user_id, list(by_id), kind))
 
 
-def _render(row: Row[Any], inbox: _Inbox) -> dict[str, Any]:
+def _build_response(row: Row[Any], inbox: _Inbox) -> dict[str, Any]:
     organization = inbox.organizations[row.organization_id]
     return {
         "id": row.id,

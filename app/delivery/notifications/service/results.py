@@ -12,7 +12,7 @@ _FULL_PERCENT = 100
 _UNITS = ("bytes", "KiB", "MiB", "GiB", "TiB", "PiB")
 
 
-def notify_of_finished_export(event: Event) -> None:
+def notify_of_completed_export(event: Event) -> None:
     """Notify the user who requested an export that it can be downloaded."""
     export = causes.get_export(UUID(event.data["job_id"]))
     if export is None or export.user_id is None or export.expires_at is None:
@@ -59,7 +59,7 @@ def notify_of_failed_delivery(event: Event) -> None:
 
 
 def notify_of_drift(event: Event) -> None:
-    """Notify administrators of all reports of a drift detection, in one notification."""
+    """Notify administrators of all drift reports from one detection run, in one notification."""
     data = event.data
     ellipsis = ["…"] if data["count"] > len(data["shifts"]) else []
     notify(
@@ -73,7 +73,7 @@ def notify_of_drift(event: Event) -> None:
     )
 
 
-def notify_of_used_limit(event: Event) -> None:
+def notify_of_usage_threshold(event: Event) -> None:
     """Notify administrators that a meter has reached a percentage of the plan's limit."""
     data = event.data
     used, limit = data["used"], data["limit"]
@@ -93,7 +93,7 @@ def notify_of_used_limit(event: Event) -> None:
     )
 
 
-def format_size(size: int, largest: int) -> str:
-    """Format a size in bytes, in the largest unit in which `largest` has at least two digits."""
-    power = max((n for n in range(len(_UNITS)) if largest >= 10 * 1024**n), default=0)
+def format_size(size: int, max_size: int) -> str:
+    """Format a number of bytes in the largest unit in which `max_size` is at least 10."""
+    power = max((n for n in range(len(_UNITS)) if max_size >= 10 * 1024**n), default=0)
     return f"{size // 1024**power} {_UNITS[power]}"

@@ -1,4 +1,4 @@
-"""Send times of emails: immediately or in a digest, and never in the quiet hours."""
+"""Computation of send times for emails: immediately or in a digest, never in the quiet hours."""
 
 from datetime import UTC, date, datetime, time, timedelta
 from typing import NamedTuple
@@ -12,8 +12,11 @@ _HOUR = timedelta(hours=1)
 _DAY = timedelta(days=1)
 
 
-class Delivery(NamedTuple):
-    """A user's email preferences. Quiet hours are local times; without them, both are None."""
+class EmailSchedule(NamedTuple):
+    """A user's preferences for notification emails.
+
+    The quiet hours are local times in `time_zone`; both are None if the user has no quiet hours.
+    """
 
     email_frequency: str
     quiet_from: time | None
@@ -21,17 +24,21 @@ class Delivery(NamedTuple):
     time_zone: str
 
 
-def compute_send_time(delivery: Delivery, *, since: datetime, now: datetime) -> datetime:
-    """Return when to send the email of a notification created at `since`; not before `now`."""
-    zone = _get_zone(delivery.time_zone)
-    frequency = delivery.email_frequency
+def compute_send_time(schedule: EmailSchedule, *, since: datetime, now: datetime) -> datetime:
+    """Return when to send the email for a notification created at `since`; at the earliest, `now`.
+
+    An email in a digest is sent with the next digest after `since`. A send time in the quiet hours
+    is moved to their end.
+    """
+    zone = _get_zone(schedule.time_zone)
+    frequency = schedule.email_frequency
     if frequency == EmailFrequency.HOURLY:
         send_at = _get_next_hour(since, zone)
     elif frequency == EmailFrequency.DAILY:
-        send_at = _get_next_daily(since, zone)
+        send_at = _get_next_daily_digest(since, zone)
     else:
         send_at = now
-    return _skip_quiet_hours(delivery, max(send_at, now), zone)
+    return _skip_quiet_hours(schedule, max(send_at, now), zone)
 
 
 def _get_zone(name: str) -> ZoneInfo:
@@ -49,7 +56,7 @@ def _get_next_hour(since: datetime, zone: ZoneInfo) -> datetime:
     return since - elapsed + _HOUR
 
 
-def _get_next_daily(since: datetime, zone: ZoneInfo) -> datetime:
+def _get_next_daily_digest(since: datetime, zone: ZoneInfo) -> datetime:
     today = since.astimezone(zone).date()
     send_at = _get_last_occurrence(today, DAILY_DIGEST_TIME, zone)
     if send_at > since:
@@ -57,9 +64,9 @@ def _get_next_daily(since: datetime, zone: ZoneInfo) -> datetime:
     return _get_last_occurrence(today + _DAY, DAILY_DIGEST_TIME, zone)
 
 
-def _skip_quiet_hours(delivery: Delivery, at: datetime, zone: ZoneInfo) -> datetime:
+def _skip_quiet_hours(schedule: EmailSchedule, at: datetime, zone: ZoneInfo) -> datetime:
     """Return the end of the quiet hours if `at` is within quiet hours, otherwise `at`."""
-    begin, end = delivery.quiet_from, delivery.quiet_to
+    begin, end = schedule.quiet_from, schedule.quiet_to
     if begin is None or end is None:
         return at
     today = at.astimezone(zone).date()
@@ -79,7 +86,7 @@ def _get_first_occurrence(day: date, at: time, zone: ZoneInfo) -> datetime:
 def _get_last_occurrence(day: date, at: time, zone: ZoneInfo) -> datetime:
     """Return the last occurrence of a local time, which occurs twice if clocks are set back.
 
-    If clocks are set forward and skip the local time, return the time that it would have been.
+    If clocks are set forward and skip the local time, use the UTC offset before the change.
     """
     return max(_list_occurrences(day, at, zone))
 

@@ -1,4 +1,4 @@
-"""Notifications about single events, which are created immediately."""
+"""Notifications that are created immediately, each about a single event."""
 
 from collections.abc import Mapping, Sequence
 from functools import cache, partial
@@ -17,9 +17,9 @@ from app.kit.permissions import Role
 messages = Messages(Path(__file__).parents[1] / "messages")
 
 NOTIFICATION_CREATED = "notification.created"
-"""Emitted for each notification that `notify` creates and that has an email.
+"""The event emitted for each notification that `notify` creates and that is also sent by email.
 
-Payload: {notification_id}.
+The payload has `notification_id`.
 """
 
 
@@ -35,13 +35,13 @@ def notify(
     role: Role | None = None,
     except_user_id: UUID | None = None,
 ) -> int:
-    """Notify members of the current organization and return how many were notified.
+    """Notify members of the current organization, and return how many were notified.
 
     Runs in the caller's transaction. Recipients are the members among `user_ids` or, if `role` is
     set, all members with this role or a higher role; `except_user_id` is never notified. A user is
     notified once per `unique_key`, and not at all if their preferences exclude `kind` both in the
-    application and by email. `message` is a key of messages/en.toml, which shows `values` and
-    `count`; `link` is the path and query of an API operation.
+    application and by email. `message` is the name of a text in messages/en.toml; the text shows
+    `values` and `count`. `link` is the path and query of an API operation.
     """
     render = cache(partial(messages.render, message, values=values, count=count))
     notifications, email_user_ids = [], set()

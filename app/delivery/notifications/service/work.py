@@ -1,7 +1,7 @@
 """Notifications about assignments, mentions, review decisions, connectors and risky API keys.
 
-A function that takes a batch of events with the same name skips events that were handled before.
-Documents and tag sets that no longer exist are left out.
+Functions that take a batch of events skip the events that were handled before. Documents and tag
+sets that no longer exist are omitted.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -50,7 +50,7 @@ def notify_of_assigned_documents(events: Sequence[Event]) -> None:
 def _build_assignment_notices(
     data: dict[str, Any], documents: NamesById, user_names: NamesById
 ) -> Iterator[Notice]:
-    """Yield the notices about one assignment, one for each group of users who get the same text."""
+    """Yield the notices about one assignment, one for each team or group of users to notify."""
     ids = _parse_uuids(data["artifact_ids"])
     known_names = _list_known_names(ids, documents)
     count, counts = data["count"], data.get("counts") or {}
@@ -64,11 +64,12 @@ def _build_assignment_notices(
     # If documents were distributed among several users, the event does not say who got which.
     is_single_recipient = len(counts) + len(team_counts) <= 1
     values["documents"] = known_names if is_single_recipient or count == 1 else []
-    for number, user_ids in _group_by_count(counts).items():
-        yield Notice("documents_assigned", count=number, user_ids=user_ids, **values)
-    for team_id, number in team_counts.items():
-        # One notice per team, because the numbers for a user who is in two teams are added up.
-        yield Notice("documents_assigned", count=number, team_ids=_parse_uuids([team_id]), **values)
+    for user_count, user_ids in _group_by_count(counts).items():
+        yield Notice("documents_assigned", count=user_count, user_ids=user_ids, **values)
+    for team_id, team_count in team_counts.items():
+        # One notice per team, because the counts for a user who is in two teams are added up.
+        team_ids = _parse_uuids([team_id])
+        yield Notice("documents_assigned", count=team_count, team_ids=team_ids, **values)
     if not counts and not team_counts:
         values |= {name: _parse_uuids(data.get(name)) for name in ("user_ids", "team_ids")}
         yield Notice("documents_assigned", count=count, **values)
@@ -201,7 +202,7 @@ def _list_review_values(
     `property_name` is the payload property with the ids of tag sets. A payload whose only tag set
     was deleted is skipped.
     """
-    documents = names.list_documents_of_tag_sets(_list_first_ids(payloads, property_name))
+    documents = names.list_tag_set_document_names(_list_first_ids(payloads, property_name))
     for data in payloads:
         ids = _parse_uuids(data[property_name])
         known_names = _list_known_names(ids, documents)
@@ -211,13 +212,13 @@ def _list_review_values(
 
 
 def notify_of_departed_creator(event: Event) -> None:
-    """Notify owners of API keys that stay valid although their creator left or was disabled."""
+    """Notify owners if API keys stay valid although the keys' creator left or was disabled."""
     user_id = UUID(event.data["user_id"])
     _notify_owners("api_key_creator_left", event, user_id, api_keys.list_live_by_creator(user_id))
 
 
 def notify_of_demoted_creator(event: Event) -> None:
-    """Notify owners of API keys that have a higher role than their creator has now."""
+    """Notify owners if API keys now have a higher role than the user who created them."""
     user_id, role = UUID(event.data["user_id"]), Role[event.data["to"]]
     if role >= Role[event.data["from"]]:
         return
@@ -262,7 +263,7 @@ def _list_actor_names(payloads: Iterable[dict[str, Any]]) -> NamesById:
 
 
 def _get_actor(data: dict[str, Any], user_names: NamesById) -> dict[str, Any]:
-    """Return the user who caused the event, as the fields of a notice.
+    """Return the user who caused the event as the values `by` and `except_user_id` of a notice.
 
     The text names this user, and the user is not notified.
     """

@@ -12,7 +12,7 @@ from app.identity.organizations.models import Organization
 from app.kit import db
 from app.kit.pagination import Page, PageRequest, paginate, within
 
-_ACTIVE_ORGANIZATION = "active"
+_ACTIVE_STATUS = "active"
 _UNFINISHED_STATUSES = (
     ExportStatus.QUEUED.value,
     ExportStatus.RUNNING.value,
@@ -20,7 +20,7 @@ _UNFINISHED_STATUSES = (
 )
 
 
-def list_scheduled(
+def list_scheduled_exports(
     page: PageRequest,
     *,
     paused: bool | None = None,
@@ -28,7 +28,7 @@ def list_scheduled(
     created_after: datetime | None = None,
     created_before: datetime | None = None,
 ) -> Page:
-    """Return a page of scheduled exports."""
+    """Return a page of the current organization's scheduled exports that match the filters."""
     conditions: list[ColumnElement[bool]] = [
         *within(ScheduledExport.created_at, created_after, created_before)
     ]
@@ -42,7 +42,10 @@ def list_scheduled(
 
 
 def get(export_id: UUID, *, lock: bool = False) -> ScheduledExport | None:
-    """Return a scheduled export, locked until the transaction ends if `lock` is set."""
+    """Return a scheduled export, or None if it does not exist.
+
+    If `lock` is true, the row is locked until the transaction ends.
+    """
     statement = select(ScheduledExport).where(ScheduledExport.id == export_id)
     if lock:
         statement = statement.with_for_update(key_share=True)
@@ -75,14 +78,14 @@ def read_clock() -> datetime:
     return now
 
 
-def lock_due(limit: int) -> list[ScheduledExport]:
-    """Lock and return due scheduled exports in any active organization.
+def lock_due_exports(limit: int) -> list[ScheduledExport]:
+    """Lock and return at most `limit` due scheduled exports in active organizations.
 
     A scheduled export whose last run has not ended is not returned. It stays due until the run has
     ended.
     """
-    running = exists(
-        _select_unfinished().where(
+    has_unfinished_run = exists(
+        _select_unfinished_job_ids().where(
             ScheduledRun.organization_id == ScheduledExport.organization_id,
             ScheduledRun.scheduled_export_id == ScheduledExport.id,
         )
@@ -92,8 +95,8 @@ def lock_due(limit: int) -> list[ScheduledExport]:
         .join(Organization, Organization.id == ScheduledExport.organization_id)
         .where(
             ScheduledExport.next_run_at <= func.now(),
-            Organization.status == _ACTIVE_ORGANIZATION,
-            ~running,
+            Organization.status == _ACTIVE_STATUS,
+            ~has_unfinished_run,
         )
         .order_by(ScheduledExport.next_run_at)
         .limit(limit)
@@ -103,12 +106,12 @@ def lock_due(limit: int) -> list[ScheduledExport]:
 
 
 def find_active_job_id(export_id: UUID) -> UUID | None:
-    """Return the job id of the run that has not ended, or None."""
-    statement = _select_unfinished().where(ScheduledRun.scheduled_export_id == export_id)
+    """Return the job id of the run that has not ended, or None if every run has ended."""
+    statement = _select_unfinished_job_ids().where(ScheduledRun.scheduled_export_id == export_id)
     return db.session().execute(statement.limit(1)).scalar_one_or_none()
 
 
-def _select_unfinished() -> Select[UUID]:
+def _select_unfinished_job_ids() -> Select[UUID]:
     """Select the job ids of runs that have not ended."""
     return (
         select(ScheduledRun.job_id)

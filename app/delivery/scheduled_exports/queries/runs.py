@@ -38,13 +38,16 @@ def list_runs(
 
 
 def get_jobs(job_ids: Collection[UUID]) -> dict[UUID, Export]:
-    """Return the export jobs of runs, by id."""
+    """Return the export jobs with these ids, by id; a run and its export job have the same id."""
     statement = select(Export).where(Export.id.in_(job_ids))
     return {job.id: job for job in db.session().scalars(statement)}
 
 
-def list_latest(export_ids: Collection[UUID]) -> dict[UUID, Row[ScheduledRun, Export]]:
-    """Return the latest run of each scheduled export, with its export job."""
+def list_latest_runs(export_ids: Collection[UUID]) -> dict[UUID, Row[ScheduledRun, Export]]:
+    """Return the latest run of each scheduled export with its export job, by scheduled export id.
+
+    Scheduled exports that have never run are omitted.
+    """
     latest = (
         select(ScheduledRun.job_id)
         .ext(distinct_on(ScheduledRun.scheduled_export_id))
@@ -60,19 +63,19 @@ def list_latest(export_ids: Collection[UUID]) -> dict[UUID, Row[ScheduledRun, Ex
 
 
 def read(job_id: UUID) -> Row[ScheduledRun, Export] | None:
-    """Return a run with its export job, or None if it does not exist."""
+    """Return a run with its export job, or None if the run does not exist."""
     return db.session().execute(_select_runs().where(ScheduledRun.job_id == job_id)).first()
 
 
 def lock(job_id: UUID) -> ScheduledRun | None:
-    """Return a run, locked until the transaction ends."""
+    """Lock a run until the transaction ends, and return it; None if it does not exist."""
     statement = select(ScheduledRun).where(ScheduledRun.job_id == job_id).with_for_update()
     options = {"populate_existing": True}
     return db.session().execute(statement, execution_options=options).scalar_one_or_none()
 
 
 def set_sent_bytes(job_id: UUID, sent_bytes: int) -> None:
-    """Record the number of bytes of the file that were sent."""
+    """Record how many bytes of a run's file have been sent."""
     statement = update(ScheduledRun).where(ScheduledRun.job_id == job_id)
     statement = statement.values(sent_bytes=sent_bytes)
     db.session().execute(statement.execution_options(synchronize_session=False))

@@ -1,4 +1,4 @@
-"""Delivery of the files of scheduled exports."""
+"""Delivery of the files of scheduled exports to their destinations."""
 
 import hashlib
 import re
@@ -25,7 +25,7 @@ from app.kit.jobs import Job, LostLease, Retry
 from app.kit.storage import NotStored
 
 DELIVER = "scheduled_exports.deliver"
-"""The job that delivers the file of a run."""
+"""The name of the job that delivers the file of a run."""
 _DELIVERY_ERROR = {
     "code": "internal_error",
     "message": "The file could not be delivered after several attempts.",
@@ -36,16 +36,16 @@ _SLUG_LENGTH = 80
 
 
 def finish_or_enqueue(job_id: UUID) -> None:
-    """Finish a run whose export has completed, or queue the delivery of its file.
+    """Mark a run's file as delivered if it is only for download, or queue the file's delivery.
 
-    Deliveries connect to other hosts, so their jobs wait while `OUTBOUND` is switched off.
+    Delivery jobs connect to other hosts, so they wait while `OUTBOUND` is switched off.
     """
     run = _lock_pending(job_id)
     if run is None:
         return
-    scheduled, export = _read(run)
+    scheduled, export = _read_scheduled_and_export(run)
     if scheduled.destination == destinations.DOWNLOAD:
-        _finish(run, export.download_path)
+        _mark_as_delivered(run, export.download_path)
         return
     jobs.enqueue(
         DELIVER,
@@ -58,24 +58,26 @@ def finish_or_enqueue(job_id: UUID) -> None:
 def deliver(job: Job, job_id: UUID) -> None:
     """Deliver the file of a run whose export has completed, and mark the run as delivered.
 
-    A repeated delivery replaces the file, because its name is the same. Raises Retry if the
-    destination is not usable at present.
+    A repeated delivery replaces the file, because the file's name stays the same. Raises Retry if
+    the file could not be sent to the destination.
     """
     run = _lock_pending(job_id)
     if run is None:
         return
-    scheduled, export = _read(run)
+    scheduled, export = _read_scheduled_and_export(run)
     if scheduled.destination == destinations.DOWNLOAD:
         # The destination was changed after the run had begun.
-        _finish(run, export.download_path)
+        _mark_as_delivered(run, export.download_path)
         return
     secrets = destinations.read_secrets(scheduled)
     kind, settings = scheduled.destination, {**scheduled.settings, **secrets}
-    files = _list_files(scheduled, run, export)
+    files = _build_outgoing_files(scheduled, run, export)
     # The host may be slow, so no transaction stays open during the delivery.
     job.checkpoint()
     try:
-        location = _send(kind, settings, files, lambda size: _report_progress(job, job_id, size))
+        location = _send_files(
+            kind, settings, files, lambda size: _report_progress(job, job_id, size)
+        )
     except DestinationError as problem:
         _record_problem(job, job_id, problem)
     except NotStored:
@@ -86,11 +88,11 @@ def deliver(job: Job, job_id: UUID) -> None:
     run = _lock_pending(job_id)
     if run is not None:
         run.sent_bytes = files[0].size
-        _finish(run, location)
+        _mark_as_delivered(run, location)
 
 
 def fail(job_id: UUID, error: dict[str, Any] | None = None) -> None:
-    """Mark the delivery of a run as failed, with the last problem as the reason.
+    """Mark the delivery of a run as failed, with `error` or the last recorded error as the reason.
 
     Emits `scheduled_export.delivery_failed`.
     """
@@ -99,7 +101,7 @@ def fail(job_id: UUID, error: dict[str, Any] | None = None) -> None:
         return
     run.delivery_status = DeliveryStatus.FAILED.value
     run.delivery_error = error or run.delivery_error or _DELIVERY_ERROR
-    scheduled, export = _read(run)
+    scheduled, export = _read_scheduled_and_export(run)
     events.emit(
         emitted_events.DELIVERY_FAILED,
         {
@@ -127,31 +129,31 @@ def _lock_pending(job_id: UUID) -> ScheduledRun | None:
 
 
 def _lock(job_id: UUID) -> ScheduledRun | None:
-    """Lock a run after its scheduled export, in the order in which a deletion locks them."""
+    """Lock a run's scheduled export and then the run, in the same order as a deletion."""
     row = runs.read(job_id)
     if row is None or records.get(row[0].scheduled_export_id, lock=True) is None:
         return None
     return runs.lock(job_id)
 
 
-def _finish(run: ScheduledRun, location: str | None) -> None:
+def _mark_as_delivered(run: ScheduledRun, location: str | None) -> None:
     run.delivery_status = DeliveryStatus.DELIVERED.value
     run.delivery_error = None
     run.delivered_at = db.utc_now()
     run.delivered_to = location
-    scheduled, export = _read(run)
-    if run.covers_until is not None and periods.is_current(scheduled, export):
+    scheduled, export = _read_scheduled_and_export(run)
+    if run.covers_until is not None and periods.has_current_settings(scheduled, export):
         records.move_exported_until(run.scheduled_export_id, run.covers_until)
 
 
-def _read(run: ScheduledRun) -> tuple[ScheduledExport, Export]:
+def _read_scheduled_and_export(run: ScheduledRun) -> tuple[ScheduledExport, Export]:
     scheduled, row = records.get(run.scheduled_export_id), runs.read(run.job_id)
     assert scheduled is not None, "a run is deleted with its scheduled export"
     assert row is not None
     return scheduled, row[1]
 
 
-def _send(
+def _send_files(
     kind: str,
     settings: dict[str, Any],
     files: list[OutgoingFile],
@@ -188,12 +190,12 @@ def _record_problem(job: Job, job_id: UUID, problem: DestinationError) -> NoRetu
     raise Retry(f"{problem.kind.value}: {problem.message}")
 
 
-def _list_files(
+def _build_outgoing_files(
     scheduled: ScheduledExport, run: ScheduledRun, export: Export
 ) -> list[OutgoingFile]:
-    """Return the file of an export and its manifest.
+    """Return the files to send: the file of an export, and its manifest.
 
-    The manifest is omitted for HTTP, where it could replace the file at the same URL.
+    The manifest is omitted for HTTP, where it could replace the export's file at the same URL.
     """
     format_ = FORMATS[export.format]
     at = (run.due_at or run.created_at).astimezone(UTC).strftime("%Y%m%dT%H%M%SZ")

@@ -18,34 +18,38 @@ from app.kit.secrets import DecryptionFailed
 from app.kit.typed_settings import Settings
 
 DOWNLOAD = "download"
-"""The destination of files that are not delivered, but can be downloaded from this service."""
+"""The destination for files that are not sent, but can be downloaded from this service."""
 KINDS = (DOWNLOAD, *TYPES)
 _FIELD = "destination.settings"
 _SFTP_PORT = 22
 
 
 def check_destination(kind: str, settings: Mapping[str, Any]) -> Settings:
-    """Split and validate the settings of a destination. Raises 400 on `destination.settings`.
+    """Validate a destination's settings, and return them split into public settings and secrets.
 
-    The host must not be in a network that the operator does not allow.
+    The operator must allow connections to the host. Raises 400 on `destination.settings`.
     """
     if kind == DOWNLOAD:
         if settings:
-            raise errors.invalid("A download has no settings.", f"{_FIELD}.{min(settings)}")
+            message = "The destination `download` has no settings. Omit them."
+            raise errors.invalid(message, f"{_FIELD}.{min(settings)}")
         return Settings({}, {})
     return _check_host(typed_settings.check_settings(TYPES[kind], settings, field=_FIELD))
 
 
 def merge_destination(kind: str, stored: Settings, settings: Mapping[str, Any]) -> Settings:
-    """Replace the settings of a destination of the same kind. Raises 400."""
+    """Return the settings that replace `stored` for a destination of the same kind.
+
+    The stored secrets are kept if `settings` has no secrets. Raises 400 on `destination.settings`.
+    """
     if kind == DOWNLOAD:
         return check_destination(kind, settings)
-    merged = typed_settings.merge_settings(TYPES[kind], stored, settings, field=_FIELD)
-    return _check_host(merged)
+    merged_settings = typed_settings.merge_settings(TYPES[kind], stored, settings, field=_FIELD)
+    return _check_host(merged_settings)
 
 
 def read_secrets(export: ScheduledExport) -> dict[str, Any]:
-    """Return the secrets of a destination, or no secrets if they cannot be decrypted."""
+    """Return the decrypted secrets of a destination, or {} if they cannot be decrypted."""
     try:
         return typed_settings.decrypt_secrets(export.credentials)
     except DecryptionFailed:
@@ -56,28 +60,28 @@ def read_secrets(export: ScheduledExport) -> dict[str, Any]:
 def open_destination(kind: str, settings: Mapping[str, Any]) -> Destination:
     """Open a destination through the guarded network. Raises DestinationError."""
     destination_type: DestinationType = TYPES[kind]
-    network = GuardedNetwork(container.current().connector_egress, _describe_refusal)
+    network = GuardedNetwork(container.current().connector_egress, _build_refusal_error)
     return destination_type.open(settings, network)
 
 
-def _describe_refusal(reason: str) -> DestinationError:
+def _build_refusal_error(reason: str) -> DestinationError:
     message = f"The host is not allowed: {reason}."
     return DestinationError(DestinationErrorKind.NOT_ALLOWED, message)
 
 
-def _check_host(checked: Settings) -> Settings:
+def _check_host(checked_settings: Settings) -> Settings:
     egress = container.current().connector_egress
     for name in ("endpoint_url", "url", "host"):
-        target = checked.shown.get(name)
+        target = checked_settings.public.get(name)
         if not target:
             continue
         try:
             if name == "host":
-                egress.resolve_address(target, checked.shown.get("port", _SFTP_PORT))
+                egress.resolve_address(target, checked_settings.public.get("port", _SFTP_PORT))
             else:
                 parts = urlsplit(target)
                 egress.check_url(f"{parts.scheme}://{parts.netloc}/")
         except EgressRefused as refusal:
             message = f"This host is not accepted: {refusal.reason}."
             raise errors.invalid(message, f"{_FIELD}.{name}") from None
-    return checked
+    return checked_settings

@@ -21,10 +21,10 @@ from app.kit.typed_settings import Settings
 MIN_INTERVAL = timedelta(minutes=15)
 
 
-def list_scheduled(*, page: PageRequest, **filters: Any) -> Page:
-    """Return a page of scheduled exports with their last runs."""
-    exports = records.list_scheduled(page, **filters)
-    latest_runs = runs.list_latest([export.id for export in exports.items])
+def list_scheduled_exports(*, page: PageRequest, **filters: Any) -> Page:
+    """Return a page of scheduled exports that match the filters, each with its last run."""
+    exports = records.list_scheduled_exports(page, **filters)
+    latest_runs = runs.list_latest_runs([export.id for export in exports.items])
     return replace(
         exports, items=[_describe(export, latest_runs.get(export.id)) for export in exports.items]
     )
@@ -35,7 +35,7 @@ def get(export_id: UUID) -> dict[str, Any]:
     export = records.get(export_id)
     if export is None:
         raise errors.not_found()
-    return _describe(export, runs.list_latest([export_id]).get(export_id))
+    return _describe(export, runs.list_latest_runs([export_id]).get(export_id))
 
 
 def create(
@@ -62,8 +62,8 @@ def create(
     )
     _set_times(export, cron_expression, time_zone)
     export.destination = destination["kind"]
-    checked = destinations.check_destination(export.destination, destination["settings"])
-    _store_settings(export, checked)
+    checked_settings = destinations.check_destination(export.destination, destination["settings"])
+    _store_settings(export, checked_settings)
     _set_next_run(export)
     db.session().add(export)
     db.session().flush()
@@ -73,9 +73,9 @@ def create(
 def update(export_id: UUID, *, revision: int | None, **changes: Any) -> dict[str, Any]:
     """Change the given properties of a scheduled export, and return it.
 
-    `destination` replaces the destination; the stored secrets are kept if it has none, which
-    requires the same host and account. If the format, filter, options, `include` or mode changes,
-    the next incremental run exports everything. Raises 400, 404 and 409.
+    `destination` replaces the current destination. If it contains no secrets, the stored secrets
+    are kept; this requires that the host and account stay the same. If the format, filter, options,
+    `include` or mode changes, the next incremental run exports everything. Raises 400, 404 and 409.
     """
     export = _lock(export_id, revision)
     # All changes together create one new revision.
@@ -99,7 +99,10 @@ def _apply_changes(export: ScheduledExport, changes: Mapping[str, Any]) -> None:
 
 
 def delete(export_id: UUID, *, revision: int | None) -> None:
-    """Delete a scheduled export with its history; its export jobs are kept. Raises 404, 409."""
+    """Delete a scheduled export and the records of its runs; the export jobs are kept.
+
+    Raises 404, and 409 if `revision` is outdated.
+    """
     db.session().delete(_lock(export_id, revision))
     db.session().flush()
 
@@ -114,10 +117,10 @@ def _lock(export_id: UUID, revision: int | None) -> ScheduledExport:
 
 
 def _change_request(export: ScheduledExport, changes: Mapping[str, Any]) -> None:
-    names = ("format_id", "where", "options", "include", "mode")
-    if changes.keys().isdisjoint(names):
+    request_keys = ("format_id", "where", "options", "include", "mode")
+    if changes.keys().isdisjoint(request_keys):
         return
-    before = (export.format, export.filter, export.options, export.include, export.mode)
+    old_values = (export.format, export.filter, export.options, export.include, export.mode)
     export.mode = changes.get("mode", export.mode)
     stored = {
         "format_id": export.format,
@@ -129,13 +132,13 @@ def _change_request(export: ScheduledExport, changes: Mapping[str, Any]) -> None
         # Options and default parts depend on the format.
         stored |= {"options": {}, "include": {"tags": export.include["tags"]}}
     _set_request(export, {name: changes.get(name, value) for name, value in stored.items()})
-    if before != (export.format, export.filter, export.options, export.include, export.mode):
+    if old_values != (export.format, export.filter, export.options, export.include, export.mode):
         export.exported_until = None
 
 
 def _set_request(export: ScheduledExport, requested: Mapping[str, Any]) -> None:
     creating.check_references(requested["where"])
-    request = creating.check_request(**requested, compute_end=_keep_end)
+    request = creating.validate_request(**requested, compute_end=_keep_end)
     if export.mode == Mode.INCREMENTAL:
         _check_incremental(request)
     export.format, export.options, export.include = (
@@ -147,7 +150,7 @@ def _set_request(export: ScheduledExport, requested: Mapping[str, Any]) -> None:
 
 
 def _keep_end(requested: datetime | None) -> datetime:
-    """Return the requested end of a period, or OPEN_END, for which each run computes the end."""
+    """Return the requested end of a period, or OPEN_END, which means that each run sets the end."""
     return periods.OPEN_END if requested is None else requested
 
 
@@ -157,11 +160,11 @@ def _check_incremental(request: Request) -> None:
         raise errors.invalid(message, "include.tags")
     for name in ("decided_after", "decided_before", "created_after", "created_before"):
         if request.filter[name] is not None:
-            message = f"An incremental export sets its period by itself. Omit `filter.{name}`."
+            message = f"An incremental export sets its own period. Omit `filter.{name}`."
             raise errors.invalid(message, f"filter.{name}")
     if not FORMATS[request.format].keeps_removed:
         supported = ", ".join(name for name, format_ in FORMATS.items() if format_.keeps_removed)
-        message = f"This format cannot list removed tag sets. Use one of these: {supported}."
+        message = f"This format cannot include removed tag sets. Use one of these: {supported}."
         raise errors.invalid(message, "mode")
 
 
@@ -177,22 +180,25 @@ def _change_destination(export: ScheduledExport, destination: Mapping[str, Any])
     kind, settings = destination["kind"], destination["settings"]
     if kind == export.destination:
         stored = Settings(export.settings, destinations.read_secrets(export))
-        checked = destinations.merge_destination(kind, stored, settings)
+        checked_settings = destinations.merge_destination(kind, stored, settings)
     else:
-        checked = destinations.check_destination(kind, settings)
+        checked_settings = destinations.check_destination(kind, settings)
     export.destination = kind
-    _store_settings(export, checked)
+    _store_settings(export, checked_settings)
 
 
 def _store_settings(export: ScheduledExport, settings: Settings) -> None:
-    export.settings = settings.shown
+    export.settings = settings.public
     if settings.secrets != destinations.read_secrets(export):
         export.credentials = typed_settings.encrypt_secrets(settings.secrets)
     export.stored_secrets = sorted(settings.secrets)
 
 
 def _set_next_run(export: ScheduledExport) -> None:
-    """Set the time of the next run after now; runs missed during a pause are not started."""
+    """Set the next run to the first scheduled time after now, or to None if the export is paused.
+
+    Runs that were missed during a pause are not started.
+    """
     next_run_at = cron.find_next(export.cron, export.time_zone, records.read_clock())
     export.next_run_at = None if export.paused else next_run_at
 

@@ -1,4 +1,4 @@
-"""The filter of a scheduled export, and the period of each run."""
+"""Filters for scheduled exports, and the period of each run."""
 
 from collections.abc import Mapping
 from datetime import UTC, datetime
@@ -40,10 +40,10 @@ def remove_open_ends(where: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def build_run_filter(export: ScheduledExport, now: datetime) -> dict[str, Any]:
-    """Return the filter of a run that starts now.
+    """Return the filter for a run that starts at `now`.
 
-    An incremental run covers the time from the end of the last delivered period; the first run
-    covers all time.
+    The period of an incremental run begins at the end of the last delivered period. The first
+    incremental run exports everything.
     """
     where = parse_filter(export.filter)
     if export.mode == Mode.INCREMENTAL:
@@ -54,11 +54,11 @@ def build_run_filter(export: ScheduledExport, now: datetime) -> dict[str, Any]:
     return where
 
 
-def is_current(scheduled: ScheduledExport, export: Export) -> bool:
+def has_current_settings(scheduled: ScheduledExport, export: Export) -> bool:
     """Return whether an incremental run used the current settings of its scheduled export.
 
-    If not, the scheduled export was changed during the run. It then starts from the beginning,
-    regardless of what the run has delivered.
+    Otherwise, the scheduled export was changed during the run. The next run then exports everything
+    again, regardless of what this run has delivered.
     """
     has_same_format = (scheduled.format, scheduled.options) == (export.format, export.options)
     where = {**export.filter, "decided_after": None, "decided_before": None}

@@ -18,7 +18,7 @@ from app.kit.pagination import Page, PageRequest
 
 log = get_logger(__name__)
 
-_BATCH = 20
+_BATCH_SIZE = 20
 
 
 def list_runs(export_id: UUID, *, page: PageRequest, **filters: Any) -> Page:
@@ -40,7 +40,7 @@ def run_now(export_id: UUID, *, created_by: UUID | None, api_key_id: UUID | None
         raise errors.not_found()
     active_job_id = records.find_active_job_id(export_id)
     if active_job_id is not None:
-        message = "A run of this export has not ended yet. Wait until it ends."
+        message = "Another run of this scheduled export has not ended yet. Wait until it ends."
         raise errors.conflict(message, job_id=str(active_job_id))
     job = _start_run(
         scheduled, Trigger.MANUAL, due_at=None, created_by=created_by, api_key_id=api_key_id
@@ -51,14 +51,14 @@ def run_now(export_id: UUID, *, created_by: UUID | None, api_key_id: UUID | None
 
 
 def start_due_runs() -> int:
-    """Start a batch of due runs in any organization, and return the size of the batch.
+    """Start a batch of due runs in all organizations, and return how many runs were due.
 
-    After an outage, only the latest missed run of a scheduled export is started. Runs in the
-    caller's transaction.
+    Returns 0 while the disk is full. After an outage, only the latest missed run of a scheduled
+    export is started. Runs in the caller's transaction.
     """
-    due = records.lock_due(_BATCH)
+    due_exports = records.lock_due_exports(_BATCH_SIZE)
     now = records.read_clock()
-    for scheduled in due:
+    for scheduled in due_exports:
         with tenancy.organization(scheduled.organization_id):
             try:
                 _start_due_run(scheduled, now)
@@ -70,11 +70,11 @@ def start_due_runs() -> int:
                 log.exception("scheduled_export.not_started", scheduled_export=str(scheduled.id))
             next_run_at = cron.find_next(scheduled.cron, scheduled.time_zone, now)
             records.set_state(scheduled.id, next_run_at=next_run_at)
-    return len(due)
+    return len(due_exports)
 
 
 def _start_due_run(scheduled: ScheduledExport, now: datetime) -> None:
-    assert scheduled.next_run_at is not None, "it is due"
+    assert scheduled.next_run_at is not None, "a due export has a next run"
     due_at = cron.find_latest(scheduled.cron, scheduled.time_zone, scheduled.next_run_at, now)
     with db.session().begin_nested():
         _start_run(scheduled, Trigger.SCHEDULE, due_at=due_at, created_by=scheduled.created_by)

@@ -27,7 +27,7 @@ class OutdatedWebhook(NamedTuple):
     generation: int
 
 
-# Loops over the webhooks of the organization, not over their deliveries.
+# This query loops over the webhooks of the organization, not over their deliveries.
 _LIST_OUTDATED = text(
     """
     SELECT w.organization_id, w.id, w.generation FROM webhooks w
@@ -61,7 +61,7 @@ _COUNT_OUTDATED = text(
 _BEGIN_GENERATION = text(
     "UPDATE webhooks SET generation = generation + 1 WHERE organization_id = :organization_id"
 )
-_IS_OF_WEBHOOK = "organization_id = :organization_id AND webhook_id = :webhook_id"
+_BELONGS_TO_WEBHOOK = "organization_id = :organization_id AND webhook_id = :webhook_id"
 _DELETE_WEBHOOK = text(
     "DELETE FROM webhooks WHERE organization_id = :organization_id AND id = :webhook_id"
     " AND deleted_at IS NOT NULL"
@@ -75,16 +75,16 @@ _LIST_DELETED = text(
 def list_outdated_webhooks(
     organization_id: UUID, webhook_id: UUID | None = None
 ) -> list[OutdatedWebhook]:
-    """Return up to `BATCH` webhooks of an organization with outdated deliveries.
+    """Return up to `BATCH` webhooks of an organization that have outdated deliveries.
 
-    With `webhook_id`, only this webhook is considered.
+    If `webhook_id` is given, other webhooks are ignored.
     """
     values = {"organization_id": organization_id, "webhook_id": webhook_id, "batch": BATCH}
     return [OutdatedWebhook(*row) for row in db.session().execute(_LIST_OUTDATED, values)]
 
 
 def abandon_batch(webhook: OutdatedWebhook, limit: int = BATCH) -> int:
-    """Abandon up to `limit` outdated deliveries of a webhook, and return their number."""
+    """Abandon up to `limit` outdated deliveries of a webhook; return how many were abandoned."""
     return _execute(_ABANDON, {**_build_values(webhook), "batch": limit})
 
 
@@ -95,14 +95,14 @@ def count_outdated(webhook: OutdatedWebhook) -> int:
 
 
 def begin_generation(organization_id: UUID) -> int:
-    """Make all pending deliveries of an organization outdated; return the number of webhooks."""
+    """Make an organization's pending deliveries outdated; return the number of its webhooks."""
     return _execute(_BEGIN_GENERATION, {"organization_id": organization_id})
 
 
 def delete_batch(organization_id: UUID, webhook_id: UUID, limit: int = BATCH) -> int:
-    """Delete up to `limit` deliveries of a webhook with their attempts; return their number."""
+    """Delete up to `limit` deliveries with their attempts; return how many were deleted."""
     values = {"organization_id": organization_id, "webhook_id": webhook_id}
-    return purging.delete_batch("webhook_deliveries", _IS_OF_WEBHOOK, values, limit)
+    return purging.delete_batch("webhook_deliveries", _BELONGS_TO_WEBHOOK, values, limit)
 
 
 def delete_webhook(organization_id: UUID, webhook_id: UUID) -> None:
@@ -112,7 +112,7 @@ def delete_webhook(organization_id: UUID, webhook_id: UUID) -> None:
 
 
 def list_deleted_webhooks() -> Sequence[tuple[UUID, UUID]]:
-    """Return the keys of up to `BATCH` webhooks that users in any organization have deleted."""
+    """Return up to `BATCH` webhooks that users have deleted, as (organization id, webhook id)."""
     rows = db.session().execute(_LIST_DELETED, {"batch": BATCH})
     return [(row.organization_id, row.id) for row in rows]
 

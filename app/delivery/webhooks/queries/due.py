@@ -28,12 +28,12 @@ MAX_VISITS = 2_000
 """The maximum number of webhooks that one statement visits."""
 MAX_VISITS_PER_ORGANIZATION = 64
 MAX_SEARCHES = 32
-"""The maximum number of consecutive searches, if they find no due deliveries."""
+"""The maximum number of consecutive searches that find no due deliveries."""
 MAX_COUNTED = 100_000
 """The maximum number of due deliveries to count."""
 RECENT_SECONDS = 30
-"""The time after an attempt during which an organization counts as served; it is longer than an
-attempt and the longest pause together."""
+"""The time in seconds after an attempt during which an organization counts as being served. It is
+longer than an attempt and the longest pause together."""
 _NIL_ID = UUID(int=0)
 
 _HAS_DUE = f"""
@@ -74,14 +74,14 @@ _VISITED = """
         LIMIT :visits
     )
 """
-# A cheap check before each search: planning a search takes ten times as long, and several searches
-# begin each second.
+# This cheap check runs before each search, because planning a search takes ten times as long and
+# several searches begin each second.
 _FIND_PENDING = text(
     "SELECT organization_id FROM webhook_deliveries WHERE next_attempt_at IS NOT NULL"
     " ORDER BY organization_id LIMIT 1"
 )
-# Rows of kind `mark` and `last` contain the position at which the next search continues, within an
-# organization and among organizations.
+# Rows with the kind `mark` contain the position at which the next search continues within an
+# organization. The row with the kind `last` contains the position among organizations.
 _FIND = text(
     f"""
     {_VISITED}, checked AS (
@@ -142,8 +142,8 @@ class DueWebhook(NamedTuple):
     Attributes:
         failures: the number of consecutive failed attempts.
         due: whether the webhook has deliveries to attempt now.
-        outdated: whether deliveries of an earlier generation are still pending. They may be about
-            to be abandoned by another transaction.
+        outdated: whether deliveries of an earlier generation are still pending. Another transaction
+            may be about to abandon these deliveries.
     """
 
     organization_id: UUID
@@ -157,43 +157,46 @@ class DueWebhook(NamedTuple):
 class DueWebhookFinder:
     """Finds webhooks with due deliveries; each search continues where the last one ended.
 
-    `first` is the organization at which the next search starts. `marks` maps each organization with
-    unvisited webhooks to its last visited webhook. Not thread-safe.
+    The next search starts at `first_organization_id`. `marks` maps each organization with unvisited
+    webhooks to its last visited webhook. Not thread-safe.
     """
 
-    first: UUID = _NIL_ID
+    first_organization_id: UUID = _NIL_ID
     marks: dict[UUID, UUID] = field(default_factory=dict)
 
     @property
     def has_more(self) -> bool:
-        """Return whether the last search left webhooks for the next one."""
-        return bool(self.marks) or self.first != _NIL_ID
+        """Return whether the last search left webhooks for the next search."""
+        return bool(self.marks) or self.first_organization_id != _NIL_ID
 
     def find_due(self) -> list[DueWebhook]:
-        """Search until a webhook with due deliveries is found or all webhooks were visited."""
+        """Search until due deliveries are found or no webhooks are left to visit.
+
+        Runs at most MAX_SEARCHES searches, and returns the webhooks that the last search found.
+        """
         for _ in range(MAX_SEARCHES):
-            webhooks = self.find()
+            webhooks = self.search_once()
             if any(webhook.due for webhook in webhooks) or not self.has_more:
                 break
         return webhooks
 
-    def find(self) -> list[DueWebhook]:
-        """Run one search and return the webhooks with due or outdated deliveries."""
+    def search_once(self) -> list[DueWebhook]:
+        """Run one search, and return the visited webhooks with due or outdated deliveries."""
         if db.session().execute(_FIND_PENDING).first() is None:
             self._remember_position({}, None)
             return []
         values = self.build_values(MAX_VISITS_PER_ORGANIZATION)
         webhooks: list[DueWebhook] = []
         new_marks: dict[UUID, UUID] = {}
-        last = None
+        last_organization_id = None
         for kind, *row in db.session().execute(_FIND, values):
             if kind == "found":
                 webhooks.append(DueWebhook(*row))
             elif kind == "mark":
                 new_marks[row[0]] = row[1]
             else:
-                last = row[0]
-        self._remember_position(new_marks, last)
+                last_organization_id = row[0]
+        self._remember_position(new_marks, last_organization_id)
         return webhooks
 
     def build_values(self, per_organization: int) -> dict[str, Any]:
@@ -202,35 +205,39 @@ class DueWebhookFinder:
         `per_organization` is the maximum number of webhooks to visit in each organization.
         """
         return {
-            "first": self.first,
-            "marked": [str(organization) for organization in self.marks],
-            "marks": [str(webhook) for webhook in self.marks.values()],
+            "first": self.first_organization_id,
+            "marked": [str(organization_id) for organization_id in self.marks],
+            "marks": [str(webhook_id) for webhook_id in self.marks.values()],
             "no_mark": _NIL_ID,
             "visits": MAX_VISITS,
             "per_organization": per_organization,
         }
 
-    def _remember_position(self, new_marks: dict[UUID, UUID], last: UUID | None) -> None:
+    def _remember_position(
+        self, new_marks: dict[UUID, UUID], last_organization_id: UUID | None
+    ) -> None:
         """Remember where the next search continues.
 
-        `last` is the organization at which this search stopped. Some of its webhooks may not have
-        been visited, so the next search begins with this organization.
+        This search stopped at the organization `last_organization_id`, and may not have visited all
+        of its webhooks, so the next search begins with this organization. None means that the
+        search visited every organization.
         """
         kept_marks = {
-            organization: mark
-            for organization, mark in self.marks.items()
-            if organization < self.first or (last is not None and organization >= last)
+            id_: webhook_id
+            for id_, webhook_id in self.marks.items()
+            if id_ < self.first_organization_id
+            or (last_organization_id is not None and id_ >= last_organization_id)
         }
         self.marks = kept_marks | new_marks
-        self.first = last or _NIL_ID
+        self.first_organization_id = last_organization_id or _NIL_ID
 
 
 def measure_depth() -> tuple[int, float]:
-    """Return the number of due deliveries, and the waiting time of the oldest in seconds.
+    """Return the number of due deliveries, and the age of the oldest due delivery in seconds.
 
-    Deliveries of inactive webhooks do not count. The waiting time ignores first attempts at paused
-    webhooks, replayed deliveries, and organizations that are being served: those with an attempt
-    under way or within the last `RECENT_SECONDS`.
+    Deliveries for inactive webhooks are not counted. The age excludes first attempts at paused
+    webhooks, replayed deliveries, and organizations that are being served. An organization is being
+    served while an attempt is under way, and for `RECENT_SECONDS` after an attempt.
     """
     values = DueWebhookFinder().build_values(MAX_VISITS)
     values |= {"max_count": MAX_COUNTED, "recent": RECENT_SECONDS}

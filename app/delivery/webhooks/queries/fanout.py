@@ -1,4 +1,4 @@
-"""SQL queries that create the deliveries of events."""
+"""SQL queries that create the deliveries for events."""
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
@@ -19,11 +19,11 @@ _GETS_EVENTS = or_(
     func.coalesce(Webhook.deactivated_at, Webhook.updated_at)
     > func.now() - timedelta(days=RETENTION_DAYS),
 )
-"""The condition that a webhook is active, or was deactivated recently enough to record events."""
+"""The condition that a webhook is active, or was deactivated less than RETENTION_DAYS ago."""
 
 
 class Subscriber(NamedTuple):
-    """A webhook with the events that it subscribes to and its time of registration."""
+    """A webhook, the events that it subscribes to, and the time when it was created."""
 
     id: UUID
     events: list[str]

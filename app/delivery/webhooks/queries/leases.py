@@ -32,15 +32,15 @@ LEASE_SECONDS = 25
 
 
 class BeginLimit(NamedTuple):
-    """The maximum number of attempts to begin at a webhook.
+    """The limit for one webhook: begin at most `max_attempts` attempts at it.
 
-    At most `replays` of all attempts under way at the webhook may be at replayed deliveries.
+    At most `max_replays` of all attempts under way at the webhook may be for replayed deliveries.
     """
 
     organization_id: UUID
     webhook_id: UUID
-    number: int
-    replays: int = 1
+    max_attempts: int
+    max_replays: int = 1
 
 
 class Lease(NamedTuple):
@@ -63,7 +63,7 @@ class Attempt:
         at: when the attempt began, by the database's clock.
         expired: whether an earlier lease of the delivery has expired.
         secret: the encrypted signing secret.
-        previous_secret: the encrypted previous secret; None if it no longer signs.
+        previous_secret: the encrypted previous secret; None if it has expired.
     """
 
     organization_id: UUID
@@ -189,8 +189,8 @@ _LEASED = """
 """
 
 
-def _build_update(assignments: str, returning: str = "") -> TextClause:
-    """Return a statement that updates the deliveries whose leases are still valid."""
+def _build_lease_update(assignments: str, returning: str = "") -> TextClause:
+    """Build a statement that updates the given deliveries if their leases are still valid."""
     return text(
         f"""
         WITH leased AS ({_LEASED})
@@ -201,40 +201,40 @@ def _build_update(assignments: str, returning: str = "") -> TextClause:
     )
 
 
-_RENEW = _build_update(
+_RENEW = _build_lease_update(
     "leased_until = now() + make_interval(secs => :seconds)", "RETURNING d.lease_token"
 )
-_RELEASE = _build_update("lease_token = NULL, leased_until = NULL")
-_REQUEUE = _build_update(
+_RELEASE = _build_lease_update("lease_token = NULL, leased_until = NULL")
+_REQUEUE = _build_lease_update(
     "lease_token = NULL, leased_until = NULL,"
     " attempt_count = attempt_count - 1, attempts_in_round = attempts_in_round - 1"
 )
 
 
 def begin_attempts(
-    limits: Sequence[BeginLimit], *, attempts: int, failing: bool = True
+    limits: Sequence[BeginLimit], *, max_attempts: int, include_failing: bool = True
 ) -> list[Attempt]:
     """Begin attempts at webhooks: tests, then retries, then first attempts, then replays.
 
-    If fewer attempts begin at a webhook than its limit, it has nothing more to attempt now, except
-    perhaps replayed deliveries.
+    If fewer attempts begin at a webhook than its limit allows, the webhook has no other deliveries
+    to attempt now, except perhaps replayed deliveries.
 
     Args:
         limits: the maximum number of attempts to begin, one limit per webhook.
-        attempts: the maximum number of attempts in a round.
-        failing: whether some of the webhooks may be failing. If False, no attempts at failing
-            webhooks begin.
+        max_attempts: the maximum number of attempts in a round.
+        include_failing: whether attempts at failing webhooks may begin; if False, failing webhooks
+            get no attempts.
     """
     values: dict[str, Any] = {
         "organizations": [str(limit.organization_id) for limit in limits],
         "webhooks": [str(limit.webhook_id) for limit in limits],
     }
-    locked = db.session().scalars(_LOCK_FAILING, values).all() if failing else []
+    locked_ids = db.session().scalars(_LOCK_FAILING, values).all() if include_failing else []
     values |= {
-        "limits": [limit.number for limit in limits],
-        "replays": [limit.replays for limit in limits],
-        "locked": [str(webhook_id) for webhook_id in locked],
-        "attempts": attempts,
+        "limits": [limit.max_attempts for limit in limits],
+        "replays": [limit.max_replays for limit in limits],
+        "locked": [str(webhook_id) for webhook_id in locked_ids],
+        "attempts": max_attempts,
         "interrupted": _INTERRUPTED,
         "seconds": LEASE_SECONDS,
     }
@@ -243,13 +243,13 @@ def begin_attempts(
 
 
 def renew(leases: Sequence[Lease]) -> set[UUID]:
-    """Renew leases for `LEASE_SECONDS` from now, and return the tokens of the valid leases."""
+    """Extend the leases that are still valid to `LEASE_SECONDS` from now; return their tokens."""
     rows = db.session().scalars(_RENEW, {"seconds": LEASE_SECONDS, **_build_values(leases)})
     return set(rows)
 
 
 def requeue(leases: Sequence[Lease]) -> None:
-    """Return deliveries to the queue without counting their attempts, which were not sent."""
+    """Requeue deliveries whose attempts were not sent, without counting these attempts."""
     db.session().execute(_REQUEUE, _build_values(leases))
 
 

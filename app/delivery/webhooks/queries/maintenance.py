@@ -1,4 +1,4 @@
-"""SQL queries for maintenance in all organizations: old deliveries, and secrets to replace."""
+"""SQL queries for maintenance in all organizations: old deliveries, and secrets to re-encrypt."""
 
 from typing import NamedTuple
 from uuid import UUID
@@ -11,8 +11,8 @@ RETENTION_DAYS = 30
 OLD_DELIVERIES = (
     f"next_attempt_at IS NULL AND updated_at < now() - interval '{RETENTION_DAYS} days'"
 )
-"""The SQL condition for deliveries to delete."""
-_BATCH = 500
+"""The SQL condition for the deliveries to delete: they ended more than RETENTION_DAYS ago."""
+_BATCH_SIZE = 500
 
 
 class EncryptedSecrets(NamedTuple):
@@ -52,17 +52,20 @@ def delete_expired_secrets() -> None:
 
 
 def list_secrets(after: EncryptedSecrets | None) -> list[EncryptedSecrets]:
-    """Return the secrets of the next batch of webhooks after `after`."""
+    """Return the encrypted secrets of the next batch of webhooks.
+
+    `after` is the last webhook of the previous batch, or None for the first batch.
+    """
     nil = UUID(int=0)
     values = {
         "organization_id": after.organization_id if after else nil,
         "id": after.id if after else nil,
-        "batch": _BATCH,
+        "batch": _BATCH_SIZE,
     }
     return [EncryptedSecrets(*row) for row in db.session().execute(_LIST_SECRETS, values)]
 
 
-def replace_secret(webhook: EncryptedSecrets, old: str, new: str) -> None:
+def replace_secret(webhook: EncryptedSecrets, old_secret: str, new_secret: str) -> None:
     """Replace an encrypted secret with the same secret encrypted with another key."""
-    values = {"organization_id": webhook.organization_id, "id": webhook.id, "old": old, "new": new}
-    db.session().execute(_REPLACE_SECRET, values)
+    key = {"organization_id": webhook.organization_id, "id": webhook.id}
+    db.session().execute(_REPLACE_SECRET, {**key, "old": old_secret, "new": new_secret})

@@ -1,4 +1,4 @@
-"""SQL queries that record the outcomes of many attempts in one transaction, in any organization.
+"""SQL queries that record the outcomes of many attempts in one transaction, for all organizations.
 
 Webhooks are locked before their deliveries, so that neither two dispatchers nor a dispatcher and
 the API can deadlock. Webhooks that another transaction has locked are skipped.
@@ -16,7 +16,7 @@ from app.delivery.webhooks.queries.leases import Attempt
 from app.kit import db
 
 WebhookKey = tuple[UUID, UUID]
-"""(organization id, webhook id)"""
+"""The organization id and the id of a webhook."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,19 +36,19 @@ class Result:
     fatal: bool = False
 
     @property
-    def webhook(self) -> WebhookKey:
-        """Return the key of the webhook."""
+    def webhook_key(self) -> WebhookKey:
+        """Return the organization id and the id of the attempt's webhook."""
         return self.attempt.organization_id, self.attempt.webhook_id
 
     @property
     def lease_token(self) -> UUID:
-        """Return the token under which the attempt was made."""
+        """Return the token of the lease under which the attempt was made."""
         return self.attempt.lease.token
 
 
 @dataclass(slots=True)
-class Counters:
-    """A webhook's counters, read from the database and changed before they are written.
+class WebhookCounters:
+    """A webhook's failure count and related columns; `recorder` changes and then writes them.
 
     No first attempt is made for `pause` seconds from now; None leaves the pause unchanged.
     """
@@ -177,23 +177,26 @@ _UPDATE_COUNTERS = text(
 
 def lock_webhooks(
     webhooks: Sequence[WebhookKey],
-) -> tuple[dict[WebhookKey, Counters], set[WebhookKey]]:
+) -> tuple[dict[WebhookKey, WebhookCounters], set[WebhookKey]]:
     """Lock webhooks against other writers of their counters.
 
     Returns:
         The counters of the webhooks that are locked now, and the keys of webhooks that another
-        transaction has locked. Deleted webhooks are in neither.
+        transaction has locked. Deleted webhooks are omitted from both.
     """
     rows = db.session().execute(
         _LOCK,
-        {"organizations": [str(o) for o, _ in webhooks], "webhooks": [str(i) for _, i in webhooks]},
+        {
+            "organizations": [str(organization_id) for organization_id, _ in webhooks],
+            "webhooks": [str(webhook_id) for _, webhook_id in webhooks],
+        },
     )
-    counters: dict[WebhookKey, Counters] = {}
+    counters: dict[WebhookKey, WebhookCounters] = {}
     busy_keys: set[WebhookKey] = set()
     for row in rows:
         if row.locked:
             key = row.organization_id, row.id
-            counters[key] = Counters(row.active, row.consecutive_failures)
+            counters[key] = WebhookCounters(row.active, row.consecutive_failures)
         else:
             busy_keys.add((row.organization_id, row.id))
     return counters, busy_keys
@@ -206,15 +209,15 @@ def update_deliveries(results: Sequence[Result], delays: Sequence[int]) -> dict[
     is no such delay, or if the delivery is outdated, the delivery is abandoned.
 
     Returns:
-        Whether the lease was still valid, by token. Deliveries that are deleted or that another
-        transaction has locked are left out.
+        Whether the lease was still valid, by token. Deliveries that were deleted, or that another
+        transaction has locked, are omitted.
     """
     values = {**_build_columns(results, "ok", "fatal"), "delays": list(delays)}
     return {row.token: row.was_valid for row in db.session().execute(_UPDATE_DELIVERIES, values)}
 
 
 def list_existing_tokens(results: Sequence[Result]) -> set[UUID]:
-    """Return the lease tokens of the results whose deliveries exist."""
+    """Return the lease tokens of the results whose deliveries still exist."""
     if not results:
         return set()
     return set(db.session().scalars(_LIST_EXISTING, _build_columns(results)))
@@ -233,13 +236,13 @@ def record_attempts(results: Sequence[Result]) -> None:
     db.session().execute(_RECORD, values)
 
 
-def update_counters(counters: dict[WebhookKey, Counters]) -> None:
+def update_counters(counters: dict[WebhookKey, WebhookCounters]) -> None:
     """Write the counters of locked webhooks; a deactivation begins a new generation."""
-    names = [field.name for field in fields(Counters)]
+    names = [field.name for field in fields(WebhookCounters)]
     values = {
-        "organizations": [str(organization) for organization, _ in counters],
-        "webhooks": [str(webhook) for _, webhook in counters],
-        **{name: [getattr(c, name) for c in counters.values()] for name in names},
+        "organizations": [str(organization_id) for organization_id, _ in counters],
+        "webhooks": [str(webhook_id) for _, webhook_id in counters],
+        **{name: [getattr(values, name) for values in counters.values()] for name in names},
     }
     db.session().execute(_UPDATE_COUNTERS, values)
 

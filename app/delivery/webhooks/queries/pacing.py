@@ -1,16 +1,17 @@
 """SQL fragments that select the deliveries of a webhook that may be attempted now.
 
 `due` finds webhooks with these deliveries, and `leases` begins the attempts. Both use the same
-conditions, so that no dispatcher is woken for a delivery that cannot begin. `w` is a row of
-`WEBHOOK_STATE`, `d` a delivery.
+conditions, so that no dispatcher is woken for a delivery that must not be attempted yet. `w` is a
+row of `WEBHOOK_STATE`, and `d` is a delivery.
 
-If the latest attempt at a webhook succeeded, every due delivery may begin. A failing webhook gets
-one first attempt at a time, and none until the end of its pause. Its retries begin when they are
-due. But retries and attempts under way together must not outnumber the failures left until the
-webhook is deactivated. A retry that is a second late begins regardless of this limit.
+If the latest attempt at a webhook succeeded, attempts at all due deliveries may begin. A failing
+webhook gets one first attempt at a time, and no first attempt until its pause has ended. Its
+retries begin when they are due. But retries and attempts under way together must not outnumber the
+failures left until the webhook is deactivated. A retry that is a second late begins regardless of
+this limit.
 
-Replayed deliveries wait until no other first attempt is due. They may use only a part of the
-attempts under way, so that a new delivery can begin immediately.
+Replayed deliveries wait until no other first attempt is due. Only some of the attempts under way
+may be for replayed deliveries, so that an attempt at a new delivery can begin immediately.
 """
 
 DEACTIVATE_AT = 10
@@ -20,7 +21,7 @@ MAX_FAILING = 8
 OVERDUE_SECONDS = 1
 
 NOT_LEASED = "(d.leased_until IS NULL OR d.leased_until <= now())"
-"""The delivery is not leased, or its lease has expired."""
+"""The condition that a delivery is not leased, or that its lease has expired."""
 
 WEBHOOK_STATE = f"""
     SELECT w.organization_id, w.id, w.active, w.generation, w.consecutive_failures AS failures,
@@ -33,14 +34,14 @@ WEBHOOK_STATE = f"""
     WHERE (w.organization_id, w.id) = (asked.organization_id, asked.webhook_id)
       AND w.deleted_at IS NULL
 """  # noqa: S608 - made of constants
-"""The state of the webhook that the row `asked` identifies."""
+"""The query for the state of the webhook that the row `asked` identifies."""
 
 TEST_DELIVERIES = f"""
     FROM webhook_deliveries d
     WHERE d.webhook_id = w.id AND d.test AND d.next_attempt_at <= now() AND {NOT_LEASED}
 """
-# No condition on the organization: the best index does not have this column, so the planner might
-# choose another index.
+# There is no condition on the organization, because the best index does not have this column and
+# the planner might choose another index.
 RETRIES = f"""
     FROM webhook_deliveries d
     WHERE d.webhook_id = w.id AND d.generation = w.generation AND d.attempts_in_round > 0

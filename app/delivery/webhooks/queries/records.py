@@ -1,4 +1,4 @@
-"""SQL queries of the API for webhooks and deliveries in the current organization."""
+"""SQL queries for the API operations on webhooks and deliveries in the current organization."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
@@ -31,7 +31,7 @@ WEBHOOK_COLUMNS: tuple[Any, ...] = (
     Webhook.revision,
 )
 # A webhook that a job is still deleting no longer exists for users.
-_EXISTS = Webhook.deleted_at.is_(None)
+_IS_NOT_DELETED = Webhook.deleted_at.is_(None)
 
 
 class DeliveryRecord(NamedTuple):
@@ -71,8 +71,8 @@ def list_webhooks(
     created_after: datetime | None = None,
     created_before: datetime | None = None,
 ) -> Page:
-    """Return a page of webhooks."""
-    conditions: list[ColumnElement[bool]] = [_EXISTS]
+    """Return a page of the current organization's webhooks that match the filters."""
+    conditions: list[ColumnElement[bool]] = [_IS_NOT_DELETED]
     if active is not None:
         conditions.append(Webhook.active == active)
     if event is not None:
@@ -84,15 +84,18 @@ def list_webhooks(
 
 
 def get_webhook(webhook_id: UUID, *, lock: bool = False) -> Webhook | None:
-    """Return a webhook, or None if it does not exist; `lock` locks it against other writers."""
-    statement = select(Webhook).where(Webhook.id == webhook_id, _EXISTS)
+    """Return a webhook, or None if it does not exist.
+
+    If `lock` is true, the webhook is locked against other writers until the transaction ends.
+    """
+    statement = select(Webhook).where(Webhook.id == webhook_id, _IS_NOT_DELETED)
     if lock:
         statement = statement.with_for_update(key_share=True)
     return db.session().execute(statement).scalar_one_or_none()
 
 
 def list_deliveries(webhook_id: UUID, request: PageRequest, filters: DeliveryFilters) -> Page:
-    """Return a page of a webhook's deliveries, as records."""
+    """Return a page of a webhook's deliveries that match the filters, without attempts."""
     facets = {"status": filters.get("status"), "event": filters.get("event")}
     facets = {name: value for name, value in facets.items() if value is not None}
     created_after, created_before = filters.get("created_after"), filters.get("created_before")
@@ -123,7 +126,10 @@ def list_deliveries(webhook_id: UUID, request: PageRequest, filters: DeliveryFil
 
 
 def _build_keys(where: dict[str, Any], conditions: list[ColumnElement[bool]]) -> Keys:
-    """Build the query for a page's keys by status and event, as few of many rows may match."""
+    """Build the query for a page's keys, which searches each status and event separately.
+
+    Otherwise, the database might read many deliveries and find only a few that match.
+    """
     cells = counters.select_cells(DELIVERIES, ("status", "event"), where)
     branches = (
         select(cells.c.status, cells.c.event)
@@ -146,7 +152,10 @@ def get_delivery(webhook_id: UUID, delivery_id: UUID) -> DeliveryRecord | None:
 
 
 def lock_delivery(webhook_id: UUID, delivery_id: UUID) -> tuple[Delivery, bool] | None:
-    """Lock a delivery against other writers; return it and whether it is leased now."""
+    """Lock a delivery against other writers, and return it and whether it is leased now.
+
+    Returns None if the delivery does not exist.
+    """
     statement = (
         select(Delivery, func.coalesce(Delivery.leased_until > func.now(), False))
         .where(Delivery.id == delivery_id, Delivery.webhook_id == webhook_id)
@@ -157,7 +166,7 @@ def lock_delivery(webhook_id: UUID, delivery_id: UUID) -> tuple[Delivery, bool] 
 
 
 def list_attempts(delivery_ids: Iterable[UUID]) -> dict[UUID, list[DeliveryAttempt]]:
-    """Return the attempts of deliveries by delivery id, in the order of their numbers."""
+    """Return the attempts at deliveries by delivery id, in the order of the attempt numbers."""
     attempts: dict[UUID, list[DeliveryAttempt]] = defaultdict(list)
     ids = list(delivery_ids)
     if ids:

@@ -20,8 +20,8 @@ from app.delivery.webhooks.queries.leases import LEASE_SECONDS
 from app.kit import counters, db, tenancy
 
 BATCH = 1_000
-MISSED = (DeliveryStatus.ABANDONED.value, DeliveryStatus.FAILED.value)
-"""The statuses of deliveries that the receiver has missed."""
+MISSED_STATUSES = (DeliveryStatus.ABANDONED.value, DeliveryStatus.FAILED.value)
+"""The statuses of deliveries that count as missed by the receiver."""
 FIRST_ID = UUID(int=0)
 _FIRST_TIME = datetime(1970, 1, 1, tzinfo=UTC)
 _LAST_TIME = datetime(9999, 1, 1, tzinfo=UTC)
@@ -54,7 +54,8 @@ _COUNT = text(
     FROM chosen AS last ORDER BY last.created_at DESC, last.id DESC LIMIT 1
     """  # noqa: S608 - made of constants
 )
-# An attempt that began before a deactivation may still be under way; the next attempt waits for it.
+# An attempt that began before a deactivation may still be under way. The replayed delivery becomes
+# due when the lease of that attempt has expired.
 _DUE = f"""
     CASE WHEN d.attempted_at > now() - make_interval(secs => {LEASE_SECONDS}) AND NOT EXISTS (
             SELECT FROM webhook_attempts a
@@ -85,7 +86,7 @@ _REPLAY = text(
     FROM chosen AS last ORDER BY last.created_at DESC, last.id DESC LIMIT 1
     """  # noqa: S608 - made of constants
 )
-# Later than every existing delivery, even if another machine with a fast clock created it.
+# The result is later than every existing delivery, even if another machine's clock is fast.
 _NOW = text(
     """
     SELECT greatest(clock_timestamp(), max(created_at) + interval '1 microsecond')
@@ -100,7 +101,7 @@ _SAVE_STATE = text(
 
 
 class ReplayRange(NamedTuple):
-    """The deliveries to replay, created from `start` (inclusive) until `until` (exclusive)."""
+    """Selects deliveries to replay, created from `start` (inclusive) until `until` (exclusive)."""
 
     start: datetime
     until: datetime
@@ -113,11 +114,11 @@ class ReplayPosition(NamedTuple):
 
     at: datetime
     id: UUID
-    replayed: int
+    replayed_count: int
 
 
 class LockedReplay(NamedTuple):
-    """A webhook's replay request and its state, with the state of the webhook."""
+    """A webhook's latest replay request and its state, and the webhook's status and generation."""
 
     active: bool
     generation: int
@@ -126,7 +127,10 @@ class LockedReplay(NamedTuple):
 
 
 def lock_replay(webhook_id: UUID) -> LockedReplay | None:
-    """Return the latest replay of a webhook, locked against other writers of the webhook."""
+    """Lock a webhook against other writers, and return its latest replay.
+
+    Returns None if the webhook does not exist.
+    """
     statement = (
         select(Webhook.active, Webhook.generation, Webhook.replay, Webhook.replay_state)
         .where(Webhook.id == webhook_id, Webhook.deleted_at.is_(None))
@@ -136,7 +140,7 @@ def lock_replay(webhook_id: UUID) -> LockedReplay | None:
     return None if row is None else LockedReplay(*row)
 
 
-def get_end_of_log(webhook_id: UUID) -> datetime:
+def get_end_of_deliveries(webhook_id: UUID) -> datetime:
     """Return a time later than the creation of every existing delivery of a webhook."""
     latest: datetime = db.session().execute(_NOW, _build_key(webhook_id)).scalar_one()
     return latest
@@ -160,10 +164,10 @@ def count_deliveries(webhook_id: UUID, replay_range: ReplayRange) -> int:
 def replay_batch(
     webhook_id: UUID, generation: int, replay_range: ReplayRange, after: tuple[datetime, UUID]
 ) -> ReplayPosition | None:
-    """Make up to `BATCH` deliveries after a position pending.
+    """Make the next `BATCH` deliveries after the position `after` pending again.
 
-    Skips deliveries that were delivered within the last day. Returns None if there are no
-    deliveries after the position.
+    Skips deliveries that were delivered within the last day. Returns the position of the batch, or
+    None if there are no deliveries after `after`.
     """
     values = _build_values(webhook_id, replay_range, after)
     values |= {"generation": generation, "batch": BATCH}
@@ -178,15 +182,18 @@ def save_state(webhook_id: UUID, state: dict[str, Any]) -> None:
 
 
 def count_missed(webhook_id: UUID) -> int:
-    """Return the number of events that a webhook has missed, from the counters."""
-    where = {"webhook_id": webhook_id, "status": MISSED, "event": SUBSCRIBABLE}
+    """Return the number of events that a webhook has missed, according to the counters."""
+    where = {"webhook_id": webhook_id, "status": MISSED_STATUSES, "event": SUBSCRIBABLE}
     total = counters.build_total(DELIVERIES, where)
     return int(db.session().execute(select(func.coalesce(total, 0))).scalar_one())
 
 
 def find_oldest_missed(webhook_id: UUID) -> datetime | None:
-    """Return the earliest time at which a missed delivery of a webhook got its status, or None."""
-    replay_range = ReplayRange(_FIRST_TIME, _LAST_TIME, SUBSCRIBABLE, MISSED)
+    """Return the earliest time at which a delivery of a webhook was recorded as missed.
+
+    Returns None if the webhook has no missed deliveries.
+    """
+    replay_range = ReplayRange(_FIRST_TIME, _LAST_TIME, SUBSCRIBABLE, MISSED_STATUSES)
     values = {**_build_values(webhook_id, replay_range, (_FIRST_TIME, FIRST_ID)), "batch": 1}
     oldest: datetime | None = db.session().execute(_OLDEST, values).scalar_one()
     return oldest

@@ -1,4 +1,4 @@
-"""SQL queries for webhook statistics, which use the counters of deliveries."""
+"""SQL queries that read webhook statistics from the delivery counters."""
 
 from collections import defaultdict
 from collections.abc import Sequence
@@ -20,20 +20,20 @@ StatusCounts = dict[str, int]
 def count_deliveries(
     webhook_ids: Sequence[UUID], since: datetime
 ) -> defaultdict[UUID, StatusCounts]:
-    """Return the number of deliveries by status for each webhook.
+    """Return the number of deliveries by status for each webhook, excluding test deliveries.
 
-    Ended deliveries count if they were created in the hour `since` or later; pending deliveries
-    always count. Test deliveries do not count.
+    Deliveries that have ended are counted if they were created in the hour `since` or later.
+    Pending deliveries are counted regardless of their age.
     """
     counts: defaultdict[UUID, StatusCounts] = defaultdict(dict)
     if not webhook_ids:
         return counts
     dimensions, filters = ("webhook_id", "status"), {"webhook_id": list(webhook_ids)}
-    pending = {**filters, "status": DeliveryStatus.PENDING.value, "event": SUBSCRIBABLE}
+    pending_filters = {**filters, "status": DeliveryStatus.PENDING.value, "event": SUBSCRIBABLE}
     span = Span("created", since, None)
     for cells in (
         counters.select_cells(OUTCOMES, dimensions, filters, span=span),
-        counters.select_cells(DELIVERIES, dimensions, pending),
+        counters.select_cells(DELIVERIES, dimensions, pending_filters),
     ):
         _add_counts(counts, cells)
     return counts
@@ -43,5 +43,5 @@ def _add_counts(counts: defaultdict[UUID, StatusCounts], cells: Subquery) -> Non
     statement = select(cells.c.webhook_id, cells.c.status, func.sum(cells.c.n)).group_by(
         cells.c.webhook_id, cells.c.status
     )
-    for webhook_id, status, number in db.session().execute(statement):
-        counts[UUID(webhook_id)][status] = int(number)
+    for webhook_id, status, count in db.session().execute(statement):
+        counts[UUID(webhook_id)][status] = int(count)

@@ -1,4 +1,4 @@
-"""Models of artifacts, their text, their pages and their relations to users."""
+"""Database models for artifacts, their text, their pages and their relations to users."""
 
 from app.documents.artifacts.models.content import (
     ArtifactPage,
@@ -17,7 +17,7 @@ from app.documents.artifacts.models.documents import (
 )
 from app.documents.artifacts.models.people import (
     SCHEMA_OR_NONE,
-    ArtifactAct,
+    ArtifactAction,
     ArtifactAssignee,
     ArtifactSkip,
 )
@@ -29,7 +29,7 @@ __all__ = [
     "URGENCY",
     "URGENT_AT",
     "Artifact",
-    "ArtifactAct",
+    "ArtifactAction",
     "ArtifactAssignee",
     "ArtifactPage",
     "ArtifactRow",

@@ -1,4 +1,4 @@
-"""Models of the text, pages and search index of documents."""
+"""Database models for the text, pages and search index of documents."""
 
 from datetime import datetime
 from typing import Any
@@ -35,10 +35,10 @@ class ArtifactSearch(TenantModel, db.Base):
     """The search index of a document: name, metadata and text, as words of its language.
 
     Triggers maintain it. `language` is a text search configuration such as `english`, or `simple`
-    if none is known. `filler` makes PostgreSQL store vectors outside the rows (see decision 0023).
-    Queries use only the views `searchable_artifacts` and `search_hits`, which show only the bound
-    organization: a row-level security policy would prevent the use of the text index.
-    `changes` counts how often the words changed.
+    if the language is not known. `filler` makes PostgreSQL store vectors outside the rows (see
+    decision 0023). Queries use only the views `searchable_artifacts` and `search_hits`, which show
+    only the current organization: a row-level security policy would prevent the use of the text
+    index. `changes` is the number of times that the words have changed.
     """
 
     __tablename__ = "artifact_search"
@@ -63,7 +63,10 @@ class ArtifactSearch(TenantModel, db.Base):
 
 
 class ArtifactSearchBacklog(TenantModel, db.Base):
-    """An organization whose documents must be indexed again; `after` is the last indexed id."""
+    """An organization whose documents must be indexed again.
+
+    `after` is the id of the last document that was indexed.
+    """
 
     __tablename__ = "artifact_search_backlog"
 
@@ -71,13 +74,13 @@ class ArtifactSearchBacklog(TenantModel, db.Base):
 
 
 class ArtifactPage(TenantModel, db.Base):
-    """A page: its size in points, its span of the text, and its words with their boxes.
+    """A page: its size in points, its span in the text, and its words with their boxes.
 
     `words` is null in documents with flowing text: their words are laid out from the text on
-    request, because storing them would take fifteen times the space of the text. `ocr` is null, or
-    `pending`, `done` or `failed` for a page without a text layer. While any page of a document is
-    pending, each page has its own `text`, and `start` and the offsets of `words` refer to the same
-    origin: the document, or the page itself once it is recognized.
+    request, because storing them would take fifteen times the space of the text. `ocr` is
+    `pending`, `done` or `failed`, or null for a page without text recognition. While any page of a
+    document is pending, each page stores its own `text`. `start` and the offsets in `words` are
+    then relative to the document or, once the page has been recognized, to the page.
     """
 
     __tablename__ = "artifact_pages"

@@ -1,4 +1,4 @@
-"""The model of artifacts, the records of documents, and the columns that the API shows."""
+"""The database model for artifacts, and the columns that the API shows."""
 
 from datetime import datetime
 from typing import Any, NamedTuple
@@ -33,7 +33,7 @@ CASE
 END)"""
 """The first sort key of the work order, descending; `of` is a table prefix.
 
-Both keys are written in the form in which PostgreSQL shows the index expressions.
+Both sort keys are written in the form in which PostgreSQL shows the index expressions.
 """
 URGENT_AT = """(
 CASE
@@ -114,7 +114,7 @@ class Artifact(TenantModel, db.Revised, db.Base):
             "routing_since",
             postgresql_where=text("status = 'processing' AND routing_since IS NOT NULL"),
         ),
-        # Without the expiry time: every save changes it, and would also have to update the index.
+        # Excludes the expiry time; otherwise, every save would have to update the index.
         Index(
             "ix_artifacts_claimed",
             "organization_id",
@@ -221,7 +221,7 @@ HAS_TEXT_LAYER: Label[Any] = func.coalesce(
 class ArtifactRow(NamedTuple):
     """The properties of an artifact that the API shows, by their names in JSON.
 
-    `claim` is {user_id, expires_at} as JSON, or None if there is no claim or it has expired.
+    `claim` is {user_id, expires_at} as JSON, or None if there is no unexpired claim.
     """
 
     id: UUID
@@ -266,7 +266,7 @@ ARTIFACT_COLUMNS: tuple[ColumnElement[Any], ...] = tuple(
     _COMPUTED[name] if name in _COMPUTED else getattr(Artifact, name)
     for name in ArtifactRow._fields
 )
-"""The columns of an `ArtifactRow`."""
+"""The columns to select for an `ArtifactRow`, in the order of its fields."""
 
 
 def build_artifact_foreign_key() -> ForeignKeyConstraint:

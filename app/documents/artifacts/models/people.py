@@ -1,4 +1,4 @@
-"""Models of the relations between users and documents: assignees, skips and other actions."""
+"""Database models for relations between users and documents: assignees, skips and other actions."""
 
 from datetime import datetime
 from uuid import UUID
@@ -17,18 +17,18 @@ CASE
     WHEN schema_id IS NULL THEN '00000000-0000-0000-0000-000000000000'::uuid
     ELSE schema_id
 END)"""
-"""The schema id, or a zero id if there is no schema, as in the index. PostgreSQL treats `coalesce`
-as leaky, and does not use an index on it under row-level security."""
+"""The schema id, or a zero id if there is no schema, as in the index. PostgreSQL does not regard
+`coalesce` as leakproof, so it would not use an index on it under row-level security."""
 
 
 class ArtifactAssignee(TenantModel, db.Base):
-    """An assignee of a document, indexed by assignee. `is_open`: the document needs labeling.
+    """An assignee of a document, indexed by assignee.
 
-    `priority` and `urgent_at` are the sort keys of the work order (`URGENCY`, `URGENT_AT`).
-    `places_taken` is the number of tag sets that the document has or is reserved for;
-    `assignees_hash` is a hash of all assignees. Only triggers on the document write these rows. An
-    index on the document's list of assignees would not help: PostgreSQL cannot use it under
-    row-level security.
+    `is_open` is true while the document needs labeling. `priority` and `urgent_at` are the sort
+    keys of the work order (`URGENCY`, `URGENT_AT`). `places_taken` is the number of tag sets that
+    the document has or is reserved for; `assignees_hash` is a hash of all assignees. Only triggers
+    on the document write these rows. An index on the document's list of assignees would not help:
+    PostgreSQL cannot use it under row-level security.
     """
 
     __tablename__ = "artifact_assignees"
@@ -91,8 +91,8 @@ class ArtifactAssignee(TenantModel, db.Base):
 class ArtifactSkip(TenantModel, db.Base):
     """A document that a user does not get again unless it is assigned or returned to that user.
 
-    The user released it with a `reason`, or, if `rejected`, a reviewer returned their work to the
-    pool.
+    Either the user released the document with a `reason`, or, if `rejected` is true, a reviewer
+    returned the user's work to the pool.
     """
 
     __tablename__ = "artifact_skips"
@@ -110,11 +110,12 @@ class ArtifactSkip(TenantModel, db.Base):
     rejected: Mapped[bool] = mapped_column(default=False, server_default=false())
 
 
-class ArtifactAct(TenantModel, db.Base):
-    """An action on a document that no other record shows; rows are only added.
+class ArtifactAction(TenantModel, db.Base):
+    """An action on a document that no other record shows; rows are never changed.
 
-    `kind` is `release`, `skip` (released with the reason in `note`), or `discard` of a draft, which
-    is deleted. Times come from the database, as in the audit log, because both are listed together.
+    `kind` is `release`, `skip` (released with the reason in `note`), or `discard` for a draft that
+    was deleted. Times come from the database, as in the audit log, because both are listed
+    together.
     """
 
     __tablename__ = "artifact_acts"

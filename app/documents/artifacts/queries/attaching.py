@@ -1,4 +1,4 @@
-"""SQL queries for emails and the documents that are their attachments."""
+"""SQL queries for emails and their attachments."""
 
 from typing import Any, NamedTuple
 from uuid import UUID
@@ -24,8 +24,8 @@ _COUNT_ANCESTORS = text(
 )
 
 
-class Carrier(NamedTuple):
-    """The properties of an email that its attachments inherit, and those to read its file."""
+class ParentEmail(NamedTuple):
+    """The properties of an email that its attachments inherit, and those for reading its file."""
 
     schema_id: UUID | None
     meta: dict[str, Any]
@@ -38,15 +38,15 @@ class Carrier(NamedTuple):
     sha256: str
 
 
-def find_carrier(artifact_id: UUID) -> Carrier | None:
-    """Return a document as a carrier of attachments, or None if it does not exist."""
-    columns = (getattr(Artifact, name) for name in Carrier._fields)
+def find_parent_email(artifact_id: UUID) -> ParentEmail | None:
+    """Return the properties of a document that has attachments, or None if it does not exist."""
+    columns = (getattr(Artifact, name) for name in ParentEmail._fields)
     row = db.session().execute(select(*columns).where(Artifact.id == artifact_id)).one_or_none()
-    return None if row is None else Carrier._make(row)
+    return None if row is None else ParentEmail._make(row)
 
 
 def set_attachment_count(artifact_id: UUID, count: int) -> None:
-    """Store the number of files in an email."""
+    """Store the number of attachments in an email."""
     statement = update(Artifact).where(Artifact.id == artifact_id)
     statement = statement.values(attachment_count=count, updated_at=func.now())
     db.session().execute(statement.execution_options(synchronize_session=False))

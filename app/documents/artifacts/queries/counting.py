@@ -28,7 +28,7 @@ from app.kit.pagination import within
 from app.kit.periods import Column
 from app.schemas.artifact_schemas.models import ArtifactSchema
 
-OPEN = tuple(status for status in ArtifactStatus if status not in CLOSED)
+OPEN_STATUSES = tuple(status for status in ArtifactStatus if status not in CLOSED)
 AGES = (1, 7, 30)
 """The limits of the age groups of open documents, in days."""
 
@@ -38,7 +38,7 @@ _PERIOD = ("created_after", "created_before")
 
 
 class SchemaCounts(NamedTuple):
-    """The counts of a schema's documents by name, for example `total`, `open` and each status."""
+    """Numbers of a schema's documents, by names such as `total`, `open` or the name of a status."""
 
     schema_id: UUID | None
     name: str | None
@@ -49,8 +49,8 @@ def count_by_schema(filters: dict[str, Any]) -> list[SchemaCounts]:
     """Return the counts of each schema's documents, with the schema's name.
 
     Schemas are ordered by name; documents without a schema come last. Each row also has counts over
-    all schemas: `since_…` for each of AGES (open documents that are at most that old), `overdue`
-    and `claimed`.
+    all schemas: `overdue`, `claimed`, and, for each number of days in AGES, `since_1` and so on,
+    the number of open documents that are at most so many days old.
     """
     summed = _sum_cells(_select_cells(filters))
     now = db.utc_now()
@@ -70,14 +70,14 @@ def count_by_schema(filters: dict[str, Any]) -> list[SchemaCounts]:
 
 
 def _sum_cells(cells: Subquery) -> Subquery:
-    current = cells.c.archived == "false"
-    is_open = and_(current, cells.c.status.in_(OPEN))
+    is_current = cells.c.archived == "false"
+    is_open = and_(is_current, cells.c.status.in_(OPEN_STATUSES))
     counts: dict[str, ColumnElement[bool]] = {
-        **{status: and_(current, cells.c.status == status) for status in ArtifactStatus},
-        "total": current,
+        **{status: and_(is_current, cells.c.status == status) for status in ArtifactStatus},
+        "total": is_current,
         "open": is_open,
         "unassigned": and_(is_open, cells.c.assigned == "false"),
-        "gold": and_(current, cells.c.gold == "true"),
+        "gold": and_(is_current, cells.c.gold == "true"),
         "archived": cells.c.archived == "true",
     }
     summed = (
@@ -138,7 +138,7 @@ def _count_overdue_in_period(filters: dict[str, Any], now: datetime) -> ColumnEl
 
 
 def _count_claimed(filters: dict[str, Any]) -> ColumnElement[int]:
-    """Count claimed documents. There are few, and an index contains all of them."""
+    """Count claimed documents. There are few of them, and an index contains them."""
     period = within(Artifact.created_at, *(filters.get(name) for name in _PERIOD))
     is_claimed = (Artifact.claim_user_id.is_not(None), Artifact.claim_expires_at > func.now())
     rows = _select(filters, Artifact.id).where(Artifact.archived.is_(False), *is_claimed, *period)
@@ -150,7 +150,7 @@ def _build_where(filters: dict[str, Any]) -> dict[str, Any]:
 
 
 def _build_open_where(filters: dict[str, Any]) -> dict[str, Any]:
-    return {**_build_where(filters), "status": list(OPEN), "archived": False}
+    return {**_build_where(filters), "status": list(OPEN_STATUSES), "archived": False}
 
 
 def _has_period(filters: dict[str, Any]) -> bool:
@@ -171,5 +171,5 @@ def _select(filters: dict[str, Any], *columns: Column | Label[Any]) -> Select[An
 
 
 def _select_open(filters: dict[str, Any]) -> Select[Any]:
-    is_open = (Artifact.archived.is_(False), Artifact.status.in_(OPEN))
+    is_open = (Artifact.archived.is_(False), Artifact.status.in_(OPEN_STATUSES))
     return _select(filters, Artifact.id).where(*is_open)

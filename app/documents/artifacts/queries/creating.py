@@ -1,4 +1,4 @@
-"""SQL queries that create documents, and lock and find their contents."""
+"""SQL queries that create documents, and lock and find contents."""
 
 from collections.abc import Collection, Sequence
 from typing import Any
@@ -75,7 +75,7 @@ _CREATE = Prepared(
     """,  # noqa: S608 - built from the names above
 )
 _ROW_TYPE = ", ".join(f"{name} {type_}" for name, type_ in _COLUMNS.items())
-# As `_CREATE`, but for many documents.
+# Like `_CREATE`, but for many documents.
 _CREATE_MANY = text(
     f"""
     WITH given AS MATERIALIZED (
@@ -99,7 +99,7 @@ _CREATE_MANY = text(
     SELECT id FROM created
     """  # noqa: S608 - built from the names above
 )
-# Not prepared: the table may have grown a lot since a plan was made.
+# Not prepared, because a prepared plan becomes unsuitable when the table grows.
 _FIND_BY_CONTENTS = text(
     "SELECT sha256, id FROM artifacts"
     " WHERE organization_id = :organization AND sha256 = ANY (CAST(:digests AS text[]))"
@@ -119,7 +119,7 @@ _FIND_USED = text(
                   AND artifacts.sha256 = content.sha256
     """
 )
-# Locks in the given order: all callers lock contents in the order of their digests.
+# Locks in the order of the array: all callers lock contents in the order of their digests.
 _LOCK_CONTENTS = text(
     """
     SELECT pg_advisory_xact_lock(hashtextextended(:organization || '/' || content.sha256, 0))
@@ -130,7 +130,10 @@ _LOCK_CONTENTS = text(
 
 
 def lock_content(sha256: str, schema_id: UUID | None = None) -> bool:
-    """Lock a content, waiting if necessary; return False if the schema does not exist."""
+    """Lock the content with a digest until the transaction ends, and check that the schema exists.
+
+    Waits if another transaction has locked the content. Returns False if the schema does not exist.
+    """
     organization_id = str(tenancy.current_organization_id())
     schema = None if schema_id is None else str(schema_id)
     _, exists = _LOCK_CONTENT.first(f"{organization_id}/{sha256}", organization_id, schema)
@@ -144,7 +147,7 @@ def find_by_content(sha256: str) -> UUID | None:
 
 
 def find_used_contents(contents: Sequence[tuple[str, str]]) -> set[tuple[str, str]]:
-    """Return the (organization id, sha256) pairs that belong to a document."""
+    """Return the (organization id, sha256) pairs whose content belongs to a document."""
     values = {
         "organizations": [organization for organization, _ in contents],
         "digests": [digest for _, digest in contents],
@@ -154,12 +157,18 @@ def find_used_contents(contents: Sequence[tuple[str, str]]) -> set[tuple[str, st
     }
 
 
-def lock_unused(organization_id: UUID, digests: Sequence[str]) -> list[str]:
-    """Lock contents until the transaction ends, and return the digests that no artifact has."""
-    ordered = sorted(set(digests))
-    db.session().execute(_LOCK_CONTENTS, {"organization": str(organization_id), "digests": ordered})
-    used = find_used_contents([(str(organization_id), digest) for digest in ordered])
-    return [digest for digest in ordered if (str(organization_id), digest) not in used]
+def lock_unused_contents(organization_id: UUID, digests: Sequence[str]) -> list[str]:
+    """Lock contents until the transaction ends, and return the digests that no document has."""
+    ordered_digests = sorted(set(digests))
+    db.session().execute(
+        _LOCK_CONTENTS, {"organization": str(organization_id), "digests": ordered_digests}
+    )
+    used_contents = find_used_contents(
+        [(str(organization_id), digest) for digest in ordered_digests]
+    )
+    return [
+        digest for digest in ordered_digests if (str(organization_id), digest) not in used_contents
+    ]
 
 
 def lock_contents(digests: Collection[str]) -> None:
@@ -172,13 +181,13 @@ def lock_contents(digests: Collection[str]) -> None:
 
 
 def find_by_contents(digests: Collection[str]) -> dict[str, UUID]:
-    """Return the ids of the documents with these contents by their digests."""
+    """Return the ids of the documents with these contents, by digest."""
     values = {"organization": tenancy.current_organization_id(), "digests": list(digests)}
     return {row.sha256: row.id for row in db.session().execute(_FIND_BY_CONTENTS, values)}
 
 
 def find_schemas(schema_ids: Collection[UUID]) -> set[UUID]:
-    """Return the ids of the schemas that exist."""
+    """Return the ids of the existing schemas among `schema_ids`."""
     if not schema_ids:
         return set()
     values = {
@@ -197,8 +206,8 @@ def create_many(rows: Sequence[dict[str, Any]]) -> set[UUID]:
         return set()
     names = [name for name in (*_COLUMNS, "text", "pages") if name != "organization_id"]
     organization = {"organization_id": str(tenancy.current_organization_id())}
-    complete = [organization | {name: row[name] for name in names} for row in rows]
-    values = {"rows": orjson.dumps(complete).decode()}
+    complete_rows = [organization | {name: row[name] for name in names} for row in rows]
+    values = {"rows": orjson.dumps(complete_rows).decode()}
     return set(db.session().scalars(_CREATE_MANY, values))
 
 

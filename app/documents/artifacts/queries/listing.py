@@ -86,7 +86,7 @@ def _build_scanned_total(filters: dict[str, Any]) -> ColumnElement[int]:
 
 
 def _list_periods(filters: dict[str, Any]) -> list[Between]:
-    """Return the periods among `filters`."""
+    """Return the creation and due periods among `filters`."""
     periods = []
     for bucket, column in (("created", Artifact.created_at), ("due", Artifact.due_at)):
         after, before = filters.get(f"{bucket}_after"), filters.get(f"{bucket}_before")
@@ -103,7 +103,10 @@ def _select_ids(filters: dict[str, Any]) -> Select[Any]:
 
 
 def _build_keys(filters: dict[str, Any]) -> list[Keys]:
-    """Return the keys of a page by creation time if it spans several index ranges, else no keys."""
+    """Return the sort keys of a page by creation time if the filters span several index ranges.
+
+    Otherwise, return an empty list.
+    """
     if not _COUNTED_FILTERS.issuperset(filters):
         return []
     if "assignee" in filters:
@@ -127,8 +130,15 @@ def _build_keys(filters: dict[str, Any]) -> list[Keys]:
 
 def _build_assigned_keys(filters: dict[str, Any]) -> list[Keys]:
     work = ArtifactAssignee
-    indexed = ("assignee", "status", "schema_id", "archived", "created_after", "created_before")
-    if not set(filters) <= {*indexed, "due_after", "due_before"}:
+    indexed_filters = (
+        "assignee",
+        "status",
+        "schema_id",
+        "archived",
+        "created_after",
+        "created_before",
+    )
+    if not set(filters) <= {*indexed_filters, "due_after", "due_before"}:
         return []
     by_state = "status" in filters or "schema_id" in filters
     facet_names = ("archived", "schema_id", "status") if by_state else ("archived",)
@@ -162,7 +172,7 @@ def _build_where(filters: dict[str, Any], *names: str) -> dict[str, Any]:
 
 
 def _select_branches(cells: Subquery, facet_names: Sequence[str]) -> Subquery:
-    """Select the combinations of facets that documents have, in the form stored in the indexes."""
+    """Return a SELECT of the facet combinations that documents have, as stored in the indexes."""
     facets = [_cast_facet(name, cells.c[name]).label(name) for name in facet_names]
     grouped = select(*facets).group_by(*(cells.c[name] for name in facet_names))
     return grouped.having(func.sum(cells.c.n) > 0).subquery("branches")

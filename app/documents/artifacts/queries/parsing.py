@@ -31,9 +31,10 @@ _INSERT_PAGES = text(
 
 
 class PageRow(NamedTuple):
-    """A page as stored; `words` is JSON text, or None if the words are laid out from the text.
+    """A page as it is stored.
 
-    `ocr` is None if the page needs no text recognition.
+    `words` is JSON text, or None if the words are laid out from the text. `ocr` is None if the page
+    needs no text recognition.
     """
 
     number: int
@@ -56,8 +57,11 @@ class DocumentContent(NamedTuple):
     ocr: OcrStatus
 
 
-def find_processing(artifact_id: UUID, *, lock: bool = False) -> Artifact | None:
-    """Return the document if its file is being read. Return None if it waits for routing rules."""
+def find_processing_document(artifact_id: UUID, *, lock: bool = False) -> Artifact | None:
+    """Return a document that is being parsed, or None.
+
+    Documents that wait for routing rules are also `processing`, but are not returned.
+    """
     statement = select(Artifact).where(
         Artifact.id == artifact_id,
         Artifact.status == ArtifactStatus.PROCESSING,
@@ -75,7 +79,7 @@ def delete_pages(artifact_id: UUID) -> None:
 
 
 def insert_pages(artifact_id: UUID, pages: Sequence[PageRow]) -> None:
-    """Insert pages of a document."""
+    """Insert parsed pages of a document in one statement."""
     columns = {name: [getattr(page, name) for page in pages] for name in PageRow._fields}
     key = {"organization_id": tenancy.current_organization_id(), "artifact_id": artifact_id}
     db.session().execute(_INSERT_PAGES, {**key, **columns})
@@ -84,9 +88,9 @@ def insert_pages(artifact_id: UUID, pages: Sequence[PageRow]) -> None:
 def store_content(
     artifact: Artifact, content: DocumentContent, *, routing: bool
 ) -> IngestedPayload:
-    """Store the text, and make the document ready unless it waits for routing.
+    """Store the text, and make the document ready unless it must wait for routing.
 
-    Return the payload of `artifact.ingested`.
+    Returns the payload of `artifact.ingested`.
     """
     # Update the document first: inserting the text indexes its words in the document's language.
     update_artifact(
@@ -138,7 +142,7 @@ def set_failed(artifact_id: UUID, code: str, message: str) -> None:
 
 
 def update_artifact(artifact_id: UUID, **values: object) -> None:
-    """Set columns of a document."""
+    """Set columns of a document, and its update time."""
     db.session().execute(
         update(Artifact)
         .where(Artifact.id == artifact_id)

@@ -20,7 +20,10 @@ _SET = text(
 
 
 def set_predictions(predictions: Mapping[UUID, dict[str, Any]]) -> None:
-    """Set the predictions of locked artifacts, {artifact_id: prediction}, as the API shows them."""
+    """Set the predictions of locked artifacts.
+
+    `predictions` maps artifact ids to predictions in the form in which the API shows them.
+    """
     if not predictions:
         return
     values = {str(artifact_id): prediction for artifact_id, prediction in predictions.items()}

@@ -134,7 +134,7 @@ class TextRow(NamedTuple):
     pages: list[dict[str, int]]
 
 
-_TEXT.shape = TextRow._make
+_TEXT.build_row = TextRow._make
 _PAGES = select(
     *(getattr(ArtifactPage, name) for name in PAGE_COLUMNS),
     ArtifactPage.words.is_(None).label("flowing"),
@@ -142,7 +142,7 @@ _PAGES = select(
 
 
 def find_api_row(artifact_id: UUID) -> tuple[object, ...] | None:
-    """Return an artifact as a named tuple of `ARTIFACT_COLUMNS`, ids as text, or None."""
+    """Return an artifact as a named tuple of `ARTIFACT_COLUMNS` with ids as text, or None."""
     row: tuple[object, ...] | None
     row = _API_ROW.first(str(tenancy.current_organization_id()), str(artifact_id))
     return row
@@ -175,7 +175,8 @@ def restrict_to_matching(
 def is_among(artifact_ids: Sequence[UUID]) -> ColumnElement[bool]:
     """Return the condition that a document has one of `artifact_ids`.
 
-    It uses one array: SQLAlchemy and PostgreSQL are slow with a list of a thousand values.
+    The condition uses one array, because SQLAlchemy and PostgreSQL are slow with a list of a
+    thousand values.
     """
     return Artifact.id == func.any(cast(list(artifact_ids), ARRAY(Uuid)))
 
@@ -194,7 +195,7 @@ def apply_filters(
     q: str | None = None,
     **equal_filters: object,
 ) -> Select[Any]:
-    """Restrict `statement`, a SELECT of documents, to documents that match the list's filters."""
+    """Restrict `statement`, a SELECT of documents, to documents that match the list filters."""
     if status:
         statement = statement.where(
             Artifact.status == status[0] if len(status) == 1 else Artifact.status.in_(status)
@@ -226,7 +227,7 @@ def _build_assignee_conditions(
         assigned_ids = select(ArtifactAssignee.artifact_id).where(
             ArtifactAssignee.assignee_id == assignee
         )
-        to_user, to_team = ([{member: str(assignee)}] for member in ("user_id", "team_id"))
+        to_user, to_team = ([{key: str(assignee)}] for key in ("user_id", "team_id"))
         conditions += [
             Artifact.id.in_(assigned_ids),
             # After waiting for a row lock, PostgreSQL checks again only the conditions on that row.
@@ -248,7 +249,7 @@ def apply_indexed_filters(
 ) -> Select[Any]:
     """Apply the filters whose columns are also in the search index.
 
-    `columns` has `archived` and `created_at`.
+    `columns` must have `archived` and `created_at`.
     """
     if archived != "any":
         statement = statement.where(columns.archived.is_(archived == "true"))
@@ -256,14 +257,14 @@ def apply_indexed_filters(
 
 
 def find(artifact_id: UUID, *, lock: bool = False) -> ArtifactRow | None:
-    """Return a document, or None; with `lock`, it is locked until the transaction ends."""
+    """Return a document, or None. With `lock`, lock it until the transaction ends."""
     statement = _LOCKED_ARTIFACT if lock else _ARTIFACT
     row = db.session().execute(statement, {"artifact_id": artifact_id}).one_or_none()
     return None if row is None else ArtifactRow._make(row)
 
 
 def find_content(artifact_id: UUID) -> ArtifactContent | None:
-    """Return the columns that describe a document's content, or None."""
+    """Return the columns that describe a document's content, or None if it does not exist."""
     row = db.session().execute(_CONTENT, {"artifact_id": artifact_id}).one_or_none()
     return None if row is None else ArtifactContent(*row)
 
@@ -276,7 +277,10 @@ def find_text(artifact_id: UUID) -> TextRow | None:
 
 
 def list_pages(request: PageRequest, artifact_id: UUID) -> Page:
-    """List the pages of a document; `flowing` says that words are not stored, but laid out."""
+    """Return a page of the pages of a document.
+
+    `flowing` is true if the words are not stored, but laid out from the text.
+    """
     statement = _PAGES.where(ArtifactPage.artifact_id == artifact_id)
     sorts = {"number": ArtifactPage.number}
     return paginate(statement, request, sorts=sorts, unique=ArtifactPage.number)

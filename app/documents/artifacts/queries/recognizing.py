@@ -49,7 +49,7 @@ class PendingPage(NamedTuple):
 
 
 class PageText(NamedTuple):
-    """A page of a document in recognition, and its text."""
+    """A page of a document that is being recognized, with its text."""
 
     number: int
     ocr: OcrStatus | None
@@ -57,11 +57,11 @@ class PageText(NamedTuple):
 
 
 def store_page_texts(artifact_id: UUID, document_text: str) -> None:
-    """Store the text of each page with the page."""
+    """Store with each page its part of the document's text."""
     db.session().execute(_STORE_TEXTS, {**_build_key(artifact_id), "text": document_text})
 
 
-def list_pending(artifact_id: UUID) -> list[PendingPage]:
+def list_pending_pages(artifact_id: UUID) -> list[PendingPage]:
     """Return the pages of a document that must be recognized."""
     columns = (ArtifactPage.number, ArtifactPage.width, ArtifactPage.height)
     statement = select(*columns).where(
@@ -71,13 +71,13 @@ def list_pending(artifact_id: UUID) -> list[PendingPage]:
     return [PendingPage._make(row) for row in rows]
 
 
-def store_recognized(artifact_id: UUID, number: int, page_text: str, words: str) -> None:
+def store_recognized_page(artifact_id: UUID, number: int, page_text: str, words: str) -> None:
     """Store the text of a page and its words as JSON; offsets refer to the text of the page."""
     _store_page(artifact_id, number, OcrStatus.DONE, page_text, words)
 
 
-def store_unrecognized(artifact_id: UUID, number: int) -> None:
-    """Mark a page as failed. It has no words."""
+def mark_page_failed(artifact_id: UUID, number: int) -> None:
+    """Mark a page as failed, and store that it has no words."""
     _store_page(artifact_id, number, OcrStatus.FAILED, "", "[]")
 
 
@@ -86,23 +86,23 @@ def _store_page(artifact_id: UUID, number: int, ocr: OcrStatus, page_text: str, 
     db.session().execute(_STORE_PAGE, {**_build_key(artifact_id), **values})
 
 
-def abandon_pending(artifact_id: UUID, ocr: OcrStatus | None) -> None:
-    """Set the status of the pages that are still pending."""
+def close_pending_pages(artifact_id: UUID, ocr: OcrStatus | None) -> None:
+    """Set the status of all pages that are still pending."""
     statement = update(ArtifactPage).where(
         ArtifactPage.artifact_id == artifact_id, ArtifactPage.ocr == OcrStatus.PENDING
     )
     db.session().execute(statement.values(ocr=ocr).execution_options(synchronize_session=False))
 
 
-def list_texts(artifact_id: UUID) -> list[PageText]:
-    """Return the texts of all pages of a document in recognition."""
+def list_page_texts(artifact_id: UUID) -> list[PageText]:
+    """Return the texts of all pages of a document that is being recognized, in page order."""
     columns = (ArtifactPage.number, ArtifactPage.ocr, ArtifactPage.text)
     statement = select(*columns).where(ArtifactPage.artifact_id == artifact_id)
     rows = db.session().execute(statement.order_by(ArtifactPage.number))
     return [PageText(row.number, row.ocr and OcrStatus(row.ocr), row.text or "") for row in rows]
 
 
-def place_pages(artifact_id: UUID, starts: Sequence[int]) -> None:
+def set_page_starts(artifact_id: UUID, starts: Sequence[int]) -> None:
     """Set the start of each page in the document's text, in order, and shift the word offsets."""
     values = {"numbers": list(range(1, len(starts) + 1)), "starts": list(starts)}
     db.session().execute(_PLACE_PAGES, {**_build_key(artifact_id), **values})

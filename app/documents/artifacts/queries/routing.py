@@ -1,4 +1,7 @@
-"""SQL queries that release documents from routing: parsed documents with `routing_since` set."""
+"""SQL queries that release documents from routing.
+
+Documents that wait for routing are parsed, `processing`, and have `routing_since` set.
+"""
 
 from collections.abc import Sequence
 from datetime import timedelta
@@ -17,7 +20,7 @@ from app.kit import db, tenancy
 BATCH = 1000
 _FINISH = f"""
     UPDATE artifacts document SET status = 'ready', updated_at = now(),
-        ingested_at = coalesce(waiting.ingested_at, now()){{also}}
+        ingested_at = coalesce(waiting.ingested_at, now()){{more_changes}}
     FROM waiting
     WHERE document.organization_id = waiting.organization_id AND document.id = waiting.id
     RETURNING document.organization_id, waiting.ingested_at IS NULL AS is_first,
@@ -33,7 +36,7 @@ _FINISH_CHOSEN = text(
           AND status = 'processing' AND routing_since IS NOT NULL
         ORDER BY id FOR NO KEY UPDATE
     )
-    {_FINISH.format(also="")}
+    {_FINISH.format(more_changes="")}
     """  # noqa: S608 - built from constants
 )
 # Rows locked by other transactions are left for the next run. If routing runs later, it still
@@ -45,15 +48,15 @@ _FINISH_DELAYED = text(
         WHERE status = 'processing' AND routing_since < now() - :max_wait
         ORDER BY routing_since LIMIT :batch FOR NO KEY UPDATE SKIP LOCKED
     )
-    {_FINISH.format(also=", routing_since = NULL")}
+    {_FINISH.format(more_changes=", routing_since = NULL")}
     """  # noqa: S608 - built from constants
 )
 
 
 class FinishedArtifact(NamedTuple):
-    """A document that routing made ready, with the payload of `artifact.ingested`.
+    """A document that became ready after routing, with the payload of `artifact.ingested`.
 
-    `is_first` is True if the document was never ready before.
+    `is_first` is true if the document was never ready before.
     """
 
     organization_id: UUID
@@ -62,7 +65,7 @@ class FinishedArtifact(NamedTuple):
 
 
 def finish_routing(artifact_ids: Sequence[UUID]) -> list[FinishedArtifact]:
-    """Make documents ready that wait for the rules, and return these documents."""
+    """Make documents ready if they wait for routing, and return the documents that became ready."""
     values = {
         "organization_id": tenancy.current_organization_id(),
         "ids": [str(artifact_id) for artifact_id in artifact_ids],
@@ -71,7 +74,10 @@ def finish_routing(artifact_ids: Sequence[UUID]) -> list[FinishedArtifact]:
 
 
 def finish_delayed_routing(max_wait: timedelta) -> list[FinishedArtifact]:
-    """Make documents of all organizations ready that waited longer than `max_wait`; return them."""
+    """Make ready, in all organizations, documents that have waited longer than `max_wait`.
+
+    Returns the documents, at most `BATCH`.
+    """
     return _finish(_FINISH_DELAYED, {"max_wait": max_wait, "batch": BATCH})
 
 

@@ -90,14 +90,17 @@ def list_hits(request: PageRequest, filters: dict[str, Any]) -> Page:
 
 
 def _list_by_ids(artifact_ids: list[str]) -> list[Any]:
-    """Return the documents in the order of `artifact_ids`; omit any that were deleted meanwhile."""
+    """Return the documents in the order of `artifact_ids`.
+
+    Documents that were deleted in the meantime are left out.
+    """
     rows = _LIST_BY_IDS.all(str(tenancy.current_organization_id()), f"{{{','.join(artifact_ids)}}}")
     by_id = {row.id: row for row in rows}
     return [by_id[artifact_id] for artifact_id in artifact_ids if artifact_id in by_id]
 
 
 def _find_quickly(query: SearchQuery, bounds: dict[str, Any], edge: Edge) -> list[UUID]:
-    """Return the page's ids without visiting every hit, or an empty list if that fails."""
+    """Return the page's ids without visiting every hit, or an empty list if this is impossible."""
     version, hits, searched = search_totals.get_last_total(query, bounds)
     if hits >= MIN_HITS_TO_TEST_NEWEST:
         return _find_among_newest(query, bounds, edge)
@@ -130,10 +133,10 @@ def _build_page_key(
 
 
 def _find_last_time(edge: Edge, count: int, version: str) -> datetime | None:
-    """Return the creation time of the document `count` places after the edge; None if too few.
+    """Return the creation time of the document that comes `count` documents after the edge.
 
-    For first pages the time is cached until the searched data changes: reading thousands of index
-    entries takes a tenth of the page's time.
+    Returns None if there are fewer documents. For first pages the time is cached until the searched
+    data changes: reading thousands of index entries takes a tenth of the page's time.
     """
     key = (tenancy.current_organization_id(), version, count, edge.descending)
     with _lock:
@@ -145,8 +148,8 @@ def _find_last_time(edge: Edge, count: int, version: str) -> datetime | None:
     if not edge.is_first:
         edge_time = func.timezone("UTC", edge.values["created_at"])
         times = times.where(at <= edge_time if edge.descending else at >= edge_time)
-    ordered = times.order_by(at.desc() if edge.descending else at)
-    last_time = db.session().scalar(ordered.offset(count).limit(1))
+    ordered_times = times.order_by(at.desc() if edge.descending else at)
+    last_time = db.session().scalar(ordered_times.offset(count).limit(1))
     if last_time is not None and edge.is_first:
         with _lock:
             _last_times[key] = last_time
@@ -156,13 +159,13 @@ def _find_last_time(edge: Edge, count: int, version: str) -> datetime | None:
 def _find_hits_until(
     last_time: datetime, query: SearchQuery, bounds: dict[str, Any], edge: Edge
 ) -> list[UUID]:
-    """Return the page's ids if it ends before `last_time`, else an empty list."""
+    """Return the page's ids if the page ends before `last_time`, otherwise an empty list."""
     hits = select_hits(query, by_time=True).c
     hit_time = build_search_time(hits.created_at)
     statement = apply_indexed_filters(select(hits.id, hits.created_at), hits, **bounds)
     statement = statement.where(hit_time >= last_time if edge.descending else hit_time <= last_time)
-    # Materialized, so that the planner does not merge it with the outer sort and use only the index
-    # on time.
+    # The hits are materialized, so that the planner does not merge them with the outer sort and
+    # use only the index on time.
     hit = statement.cte("hits").prefix_with("MATERIALIZED")
     columns = (hit.c.created_at, hit.c.id)
     keys = list(
@@ -179,22 +182,25 @@ def _find_by_index(query: SearchQuery, bounds: dict[str, Any], edge: Edge) -> li
 
 
 def _find_among_newest(query: SearchQuery, bounds: dict[str, Any], edge: Edge) -> list[UUID]:
-    """Return the page's ids if the next documents by time contain them, else an empty list."""
+    """Return the page's ids if the next documents by time contain them, otherwise an empty list."""
     order: tuple[Column, ...] = (Artifact.created_at, Artifact.id)
     newest = apply_indexed_filters(select(*order), Artifact, **bounds)
-    tested = _apply_edge(newest, order, edge).limit(_TESTED_PER_RESULT * edge.limit).subquery()
+    tested_documents = (
+        _apply_edge(newest, order, edge).limit(_TESTED_PER_RESULT * edge.limit).subquery()
+    )
     tsquery = select(cast(query.tsquery, TSQUERY)).scalar_subquery()
-    # A function call, because PostgreSQL would use an index for the operator. A scalar subquery,
-    # because it might join all documents of the organization and unpack the words of each.
+    # This calls a function, because PostgreSQL would use an index for the operator. It is a scalar
+    # subquery, because PostgreSQL might otherwise join all documents of the organization and unpack
+    # the words of each document.
     is_match = (
         select(func.ts_match_vq(searchable.c.vector, tsquery))
-        .where(searchable.c.artifact_id == tested.c.id)
+        .where(searchable.c.artifact_id == tested_documents.c.id)
         .scalar_subquery()
     )
-    statement = select(tested.c.id).where(is_match)
-    columns = (tested.c.created_at, tested.c.id)
-    ordered = statement.order_by(*_build_order(columns, edge)).limit(edge.limit)
-    keys = list(db.session().scalars(ordered))
+    statement = select(tested_documents.c.id).where(is_match)
+    columns = (tested_documents.c.created_at, tested_documents.c.id)
+    ordered_hits = statement.order_by(*_build_order(columns, edge)).limit(edge.limit)
+    keys = list(db.session().scalars(ordered_hits))
     return keys if len(keys) == edge.limit else []
 
 

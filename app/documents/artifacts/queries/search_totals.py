@@ -1,4 +1,4 @@
-"""Cache of the numbers of search hits. Hits are counted again only after searched data changes."""
+"""Cache of the numbers of search hits, which are counted again only after searched data changes."""
 
 from threading import Lock
 from typing import Any, NamedTuple
@@ -31,7 +31,7 @@ _lock = Lock()
 
 
 def get_last_total(query: SearchQuery, bounds: dict[str, Any]) -> Total:
-    """Return the last count, which may be outdated, or zeros if there is none."""
+    """Return the cached total of a search, which may be outdated, or zeros if there is none."""
     key = _get_key(query, bounds)
     with _lock:
         return _NO_TOTAL if key is None else _totals.get(key, _NO_TOTAL)
@@ -61,7 +61,7 @@ def count_hits(query: SearchQuery, bounds: dict[str, Any]) -> int:
 
 
 def _get_key(query: SearchQuery, bounds: dict[str, Any]) -> _Key | None:
-    """Return the cache key of a total, or None if it is not cached."""
+    """Return the cache key of a total, or None if totals of the search are not cached."""
     if query.has_backlog or query.tsquery is None or not {"archived"}.issuperset(bounds):
         return None
     return tenancy.current_organization_id(), query.tsquery, bounds.get("archived", "false")

@@ -53,8 +53,8 @@ def _build_view(name: str) -> TableClause:
 
 searchable = _build_view("searchable_artifacts")
 """The searchable documents of the current organization."""
-_hits = _build_view("search_hits")
-"""The same documents, for queries that need only the index of words."""
+_search_hits = _build_view("search_hits")
+"""A view of the same documents, for queries that use only the index of words."""
 
 
 def build_search_time(created_at: ColumnElement[Any]) -> ColumnElement[datetime]:
@@ -85,9 +85,10 @@ _DASHES = re.compile(r'(?<![^\s"!&|()])(?:-{2,}|-(?=[\s!&|()]|$))')
 
 
 class SearchQuery(NamedTuple):
-    """A search: the typed text, and the query of the index (None matches nothing).
+    """A search: the typed text, and the query for the index.
 
-    `has_backlog` is True if some documents are not in the index yet.
+    If `tsquery` is None, the search matches no document. `has_backlog` is true if some documents
+    are not in the index yet.
     """
 
     typed: str
@@ -96,7 +97,7 @@ class SearchQuery(NamedTuple):
 
 
 def build_query(typed: str) -> SearchQuery:
-    """Return the search for a typed text."""
+    """Normalize a typed text, and return it with the query for the index."""
     # The index has composed letters (NFC); files and keyboards may produce separate accents.
     typed = _DASHES.sub(" ", unicodedata.normalize("NFC", typed))
     row = _BUILD_QUERY.first(str(tenancy.current_organization_id()), typed)
@@ -104,20 +105,20 @@ def build_query(typed: str) -> SearchQuery:
 
 
 def select_hits(query: SearchQuery, *, by_time: bool = False) -> Subquery:
-    """Return the documents that match a search, with the columns id, created_at and archived.
+    """Return a subquery of the documents that match a search: their id, created_at and archived.
 
     With `by_time`, the query may also use the index on time.
     """
-    view = searchable if by_time else _hits
+    view = searchable if by_time else _search_hits
     # The sub-select hides the constant query from the planner. For a common word in a constant,
     # PostgreSQL would read the whole table and unpack every vector, which it estimates as cheap.
     tsquery = select(cast(query.tsquery, TSQUERY)).scalar_subquery()
-    indexed = select(view.c.artifact_id.label("id"), view.c.created_at, view.c.archived).where(
+    indexed_hits = select(view.c.artifact_id.label("id"), view.c.created_at, view.c.archived).where(
         view.c.vector.bool_op("@@")(tsquery)
     )
     if not query.has_backlog:
-        return indexed.subquery("found")
-    return union_all(indexed, _select_unindexed_hits(query.typed)).subquery("found")
+        return indexed_hits.subquery("found")
+    return union_all(indexed_hits, _select_unindexed_hits(query.typed)).subquery("found")
 
 
 _QUERY_COLUMNS: tuple[ColumnElement[Any], ...] = (
@@ -145,12 +146,15 @@ def _select_unindexed_hits(typed: str) -> Select[UUID, datetime, bool]:
 
 
 def list_backlog() -> list[UUID]:
-    """Return the ids of all organizations in the backlog of documents to index again."""
+    """Return the ids of all organizations that have a backlog of documents to index again."""
     return list(db.session().scalars(select(ArtifactSearchBacklog.organization_id)))
 
 
 def index_batch() -> bool:
-    """Index a batch of the current organization's backlog; return False if nothing was left."""
+    """Index the next documents in the backlog of the current organization.
+
+    Deletes the backlog and returns False if no documents are left.
+    """
     statement = select(ArtifactSearchBacklog).with_for_update()
     statement = statement.execution_options(populate_existing=True)
     backlog = db.session().execute(statement).scalar_one_or_none()

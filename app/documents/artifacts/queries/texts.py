@@ -1,4 +1,4 @@
-"""SQL queries that read texts of documents, and words of their pages."""
+"""SQL queries that read the texts of documents and the words of pages."""
 
 from collections.abc import Sequence
 from uuid import UUID
@@ -28,25 +28,25 @@ def read_stored_words(artifact_id: UUID, numbers: Sequence[int], max_bytes: int)
     The first of `numbers` is always included. `numbers` are in ascending or descending order.
     """
     number = ArtifactPage.number
-    stored = (
+    stored_pages = (
         select(number, cast(ArtifactPage.words, Text).label("words"), ArtifactPage.ocr)
         .where(ArtifactPage.artifact_id == artifact_id, number.in_(numbers))
         .cte("stored")
         .prefix_with("MATERIALIZED", dialect="postgresql")
     )
-    size_so_far = func.sum(func.octet_length(stored.c.words)).over(
-        order_by=stored.c.number.desc() if numbers[0] > numbers[-1] else stored.c.number
+    size_so_far = func.sum(func.octet_length(stored_pages.c.words)).over(
+        order_by=stored_pages.c.number.desc() if numbers[0] > numbers[-1] else stored_pages.c.number
     )
-    counted = select(stored, size_so_far.label("size_so_far")).subquery()
-    statement = select(counted.c.number, counted.c.words, counted.c.ocr).where(
-        or_(counted.c.size_so_far <= max_bytes, counted.c.number == numbers[0])
+    measured_pages = select(stored_pages, size_so_far.label("size_so_far")).subquery()
+    statement = select(measured_pages.c.number, measured_pages.c.words, measured_pages.c.ocr).where(
+        or_(measured_pages.c.size_so_far <= max_bytes, measured_pages.c.number == numbers[0])
     )
     rows = db.session().execute(statement)
     return {row.number: _add_origin(row.words, "ocr" if row.ocr else "text") for row in rows}
 
 
 def _add_origin(words: str, origin: str) -> str:
-    """Add the property `origin` to each word of a page.
+    """Return the words of a page with the property `origin` added to each word.
 
     PostgreSQL writes the shortest key, `box`, first. The replaced text cannot occur in a string,
     because JSON escapes quotes in strings.

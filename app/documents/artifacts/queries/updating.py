@@ -37,7 +37,10 @@ def lock_schema(schema_id: UUID) -> bool:
 
 
 def set_properties(artifact_id: UUID, changes: dict[str, Any]) -> None:
-    """Set properties of a locked document and increase its revision; archiving ends its claim."""
+    """Set properties of a locked document and increase its revision.
+
+    Archiving the document ends its claim.
+    """
     _set_properties(Artifact.id == artifact_id, changes)
 
 
@@ -73,10 +76,10 @@ def _set_processing(condition: ColumnElement[bool], **changes: ColumnElement[Any
     db.session().execute(statement.execution_options(**_EXECUTION_OPTIONS))
 
 
-def find_failed(
+def find_failed_documents(
     failure_code: str | None, created_after: datetime | None, created_before: datetime | None
 ) -> list[UUID]:
-    """Return the ids of the matching failed documents that are not archived, oldest first."""
+    """Return the ids of failed documents that match and are not archived, oldest first."""
     statement = select(Artifact.id).where(
         Artifact.status == ArtifactStatus.FAILED, Artifact.archived.is_(False)
     )
@@ -87,8 +90,11 @@ def find_failed(
 
 
 def reopen_failed(artifact_ids: Sequence[UUID]) -> list[UUID]:
-    """Set failed documents without tag sets to processing, unless archived; return their ids."""
-    locked = (
+    """Set failed documents to processing, and return their ids.
+
+    Documents with tag sets and archived documents are left unchanged.
+    """
+    statement = (
         select(Artifact.id)
         .where(
             is_among(artifact_ids),
@@ -99,9 +105,9 @@ def reopen_failed(artifact_ids: Sequence[UUID]) -> list[UUID]:
         .order_by(Artifact.id)
         .with_for_update(key_share=True)
     )
-    failed = list(db.session().scalars(locked))
-    _set_processing(is_among(failed))
-    return failed
+    failed_ids = list(db.session().scalars(statement))
+    _set_processing(is_among(failed_ids))
+    return failed_ids
 
 
 def detach_schema(schema_id: UUID, *, wait: bool) -> None:
@@ -134,15 +140,15 @@ def _lock(statement: Select[Any], *, skip_locked: bool = False) -> list[LockedAr
     return [LockedArtifact(*row) for row in db.session().execute(statement)]
 
 
-def lock_matching(
+def lock_matching_documents(
     artifact_ids: Sequence[UUID], filters: dict[str, Any] | None = None
 ) -> list[LockedArtifact]:
-    """Lock the documents of `reading.select_matching` and return them."""
+    """Lock and return the documents that `reading.select_matching` would select."""
     return _lock(restrict_to_matching(_LOCKED, artifact_ids, filters))
 
 
 def find_existing_ids(artifact_ids: Sequence[UUID]) -> list[UUID]:
-    """Return the ids whose documents exist."""
+    """Return the ids of the existing documents among `artifact_ids`."""
     return list(db.session().scalars(select_matching(artifact_ids)))
 
 
@@ -158,9 +164,9 @@ def delete_many(artifact_ids: Sequence[UUID]) -> None:
 
 
 def lock_created_before(until: datetime, *, limit: int) -> list[LockedArtifact]:
-    """Lock the oldest documents created before `until`, at most `limit` documents.
+    """Lock and return the oldest documents created before `until`, at most `limit` documents.
 
-    Skips documents that are locked by other transactions.
+    Documents that other transactions have locked are skipped.
     """
     oldest = (
         select(Artifact.id)

@@ -1,1 +1,1 @@
-"""Request and response schemas of artifacts."""
+"""Request and response schemas for artifacts."""

@@ -1,4 +1,4 @@
-"""Response schemas of the text and pages of an artifact."""
+"""Response schemas for the text and pages of an artifact."""
 
 from app.documents.artifacts.schemas.documents import TEXT_LAYER
 from app.kit.api.fields import Any_, Bool, Float, Int, List, Nested, Response, Str
@@ -25,9 +25,10 @@ class ArtifactText(Response):
 _BOX = {"type": "array", "items": {"type": "number"}, "minItems": 4, "maxItems": 4}
 _WORDS = {
     "type": ["array", "null"],
-    "description": "`box` is x0, y0, x1, y1 in 0..1 from the top left; offsets are in code points."
-    " A response has at most 8 MiB of words, but always the words of its first page. From the first"
-    " page that does not fit, `words` is null: request these pages again with a smaller page_size.",
+    "description": "`box` is x0, y0, x1, y1 from the top left corner, as fractions of the page"
+    " size. Offsets are in code points. A response has at most 8 MiB of words, but always the words"
+    " of its first page. From the first page that does not fit, `words` is null: request these"
+    " pages again with a smaller `page_size`.",
     "items": {
         "type": "object",
         "required": ["text", "box", "start", "end", "origin"],

@@ -1,4 +1,4 @@
-"""Request and response schemas of artifacts."""
+"""Request and response schemas for artifacts."""
 
 from collections.abc import Mapping
 from typing import Any, ClassVar
@@ -8,7 +8,7 @@ from marshmallow import ValidationError, fields
 from app.documents.artifacts.member_rules import (
     MAX_KEY_LENGTH,
     MAX_KEYS,
-    MAX_TEXT,
+    MAX_TEXT_LENGTH,
     MAX_VALUE_LENGTH,
     InexactNumberError,
     check_metadata,
@@ -19,7 +19,7 @@ from app.documents.artifacts.statuses import ArtifactStatus, OcrStatus
 from app.kit import errors
 from app.kit.api import strict_json
 from app.kit.api.fields import (
-    FORM_BYTES,
+    MAX_FORM_BYTES,
     Bool,
     Int,
     JsonObject,
@@ -41,7 +41,7 @@ from app.kit.permissions import Role
 
 TEXT_LAYER = {
     "description": "False when no page has text that can be selected, as in scans and photographs;"
-    " null until the document is read."
+    " null until the document has been read."
 }
 _OCR = {
     "description": "The status of text recognition on scanned pages. `none`: no page needs it;"
@@ -50,9 +50,9 @@ _OCR = {
 }
 _ATTACHMENT_COUNT = {
     "description": "The number of attachments and forwarded messages in an email, or of emails in a"
-    " mailbox, without small pictures in the text. Null until the file is read, and for other"
-    " documents. Fewer artifacts have this `parent_id` if an attachment cannot be read, or has the"
-    " same content as another artifact."
+    " mailbox, not counting small pictures in the text. Null until the file has been read, and for"
+    " documents of other types. If an attachment cannot be read, or has the same content as another"
+    " artifact, no artifact with this `parent_id` is created for it."
 }
 IMAGE_FORMATS = ("png", "jpeg", "webp")
 _METADATA = {
@@ -109,7 +109,7 @@ def _check_metadata(value: dict[Any, Any]) -> dict[str, Any]:
 
 
 class Metadata(JsonObject):
-    """An object of strings, numbers and booleans."""
+    """Metadata: a JSON object of strings, numbers and booleans."""
 
     def _deserialize(self, value: object, *_: object, **__: object) -> dict[str, Any]:
         if not isinstance(value, dict):
@@ -118,7 +118,7 @@ class Metadata(JsonObject):
 
 
 class MetadataText(fields.String):
-    """Metadata as the JSON text of a form field."""
+    """Metadata in a form field, as JSON text."""
 
     def _deserialize(
         self,
@@ -130,7 +130,7 @@ class MetadataText(fields.String):
         text = super()._deserialize(value, attr, data, **kwargs)
         try:
             parsed = strict_json.parse(text, self.name)
-        except (strict_json.Malformed, strict_json.NestedTooDeeplyError):
+        except (strict_json.MalformedError, strict_json.NestedTooDeeplyError):
             parsed = None
         if not isinstance(parsed, dict):
             raise ValidationError("Must be the text of a JSON object.")
@@ -141,7 +141,7 @@ class CreateArtifact(Schema):
     """An artifact to create from text."""
 
     name = DocumentName(required=True)
-    text = Str(required=True, max_length=MAX_TEXT)
+    text = Str(required=True, max_length=MAX_TEXT_LENGTH)
     schema_id = Uuid(allow_none=True, load_default=None)
     external_id = Str(max_length=255, allow_none=True, load_default=None)
     metadata = Metadata(load_default=dict, metadata=_METADATA)
@@ -152,13 +152,13 @@ class CreateArtifact(Schema):
 
 
 class UploadArtifact(UploadSchema):
-    """A file, or a text with a name. A file without a `name` keeps its own name."""
+    """A file, or a text with a name. If a file has no `name`, its file name is used."""
 
     instead_of_file = ("text", "name")
 
     text = Str(
         load_default=None,
-        max_length=FORM_BYTES,
+        max_length=MAX_FORM_BYTES,
         metadata={
             "description": "Used instead of a file. Send a longer text as a file or as JSON."
         },
@@ -174,7 +174,7 @@ class UploadArtifact(UploadSchema):
 
 
 class ArtifactFilters(Schema):
-    """Filters of the list of artifacts. Archived artifacts are excluded by default."""
+    """Filters for the list of artifacts. Archived artifacts are excluded by default."""
 
     status = List(Str(validate=OneOf(tuple(ArtifactStatus))), description="Any of these statuses.")
     schema_id = Uuid()
@@ -183,7 +183,7 @@ class ArtifactFilters(Schema):
     ocr = Str(validate=OneOf(tuple(OcrStatus)), description="The status of text recognition.")
     external_id = Str(max_length=255)
     parent_id = Uuid(description="Only artifacts attached to this email or mailbox.")
-    gold = QueryBool(description="For reviewers only.")
+    gold = QueryBool(description="Only reviewers may use this filter.")
     archived = Str(validate=OneOf(["true", "false", "any"]), load_default="false")
     assignee = Uuid(description="The id of a user or a team.")
     assigned = QueryBool(description="Whether the artifact is assigned to a user or a team.")
@@ -230,7 +230,7 @@ class ArtifactFailure(Response):
 
 
 class ArtifactClaim(Response):
-    """The user who has claimed the artifact, and when the claim expires."""
+    """The user who has claimed the artifact, and the time at which the claim expires."""
 
     user_id = Uuid()
     expires_at = UtcDateTime()
@@ -253,9 +253,9 @@ class ArtifactTagSetCounts(Response):
 
 
 class Artifact(Response):
-    """An artifact, the record of a document."""
+    """An artifact: the record of a document, with its status, assignees and claim."""
 
-    least_roles: ClassVar = {"gold": Role.reviewer}
+    min_roles: ClassVar = {"gold": Role.reviewer}
 
     id = Uuid()
     name = Str()

@@ -1,4 +1,4 @@
-"""Response schemas of the prediction that an artifact shows."""
+"""Response schemas for the prediction that an artifact shows."""
 
 from app.kit.api.fields import Nested, OneOf, Response, Str, Uuid
 
@@ -11,7 +11,7 @@ class ArtifactPredictionError(Response):
 
 
 class ArtifactPrediction(Response):
-    """The latest prediction of the artifact's tags."""
+    """The latest prediction of the artifact's tags, with its status."""
 
     id = Uuid()
     status = Str(validate=OneOf(("queued", "completed", "failed")))

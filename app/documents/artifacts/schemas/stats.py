@@ -1,4 +1,4 @@
-"""Request and response schemas of artifact statistics."""
+"""Request and response schemas for artifact statistics."""
 
 from typing import ClassVar
 
@@ -18,7 +18,7 @@ class StatusCounts(Response):
 
 
 class DocumentCounts(Response):
-    """Counts of artifacts; archived artifacts are counted only in `archived`."""
+    """The number of artifacts; archived artifacts are counted only in `archived`."""
 
     total = Int(description="The number of artifacts that are not archived.")
     by_status = Nested(StatusCounts)
@@ -26,7 +26,7 @@ class DocumentCounts(Response):
 
 
 class ArtifactStatsFilters(Schema):
-    """Filters of the artifacts to count."""
+    """Filters for the artifacts to count."""
 
     schema_id = Uuid()
     created_after = UtcDateTime()
@@ -34,7 +34,7 @@ class ArtifactStatsFilters(Schema):
 
 
 class SchemaCounts(DocumentCounts):
-    """Counts of the artifacts of a schema; id and name are null for artifacts without a schema."""
+    """The number of artifacts of a schema; id and name are null for artifacts without a schema."""
 
     schema_id = Uuid(allow_none=True)
     name = Str(allow_none=True)
@@ -50,9 +50,9 @@ class AgeCounts(Response):
 
 
 class ArtifactStats(DocumentCounts):
-    """Counts of artifacts. Open artifacts are neither done, failed nor archived."""
+    """The number of artifacts. Open artifacts are neither done, failed nor archived."""
 
-    least_roles: ClassVar = {"gold": Role.reviewer}
+    min_roles: ClassVar = {"gold": Role.reviewer}
 
     by_schema = List(Nested(SchemaCounts))
     by_age = Nested(AgeCounts)

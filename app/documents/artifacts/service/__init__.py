@@ -1,4 +1,4 @@
-"""Services to create, read, search, reprocess and delete artifacts. Other features call them."""
+"""Services to create, read, search, reprocess and delete artifacts, for use by other features."""
 
 from app.documents.artifacts.queries.listing import list_artifacts
 from app.documents.artifacts.queries.predictions import set_predictions
@@ -7,9 +7,9 @@ from app.documents.artifacts.queries.updating import detach_schema
 from app.documents.artifacts.service.attaching import attach
 from app.documents.artifacts.service.bulk import (
     archive_many,
-    delete_expired,
+    build_missing_errors,
+    delete_expired_documents,
     delete_many,
-    explain_missing,
 )
 from app.documents.artifacts.service.cleaning import delete, delete_contents, sweep
 from app.documents.artifacts.service.counting import get_stats
@@ -43,8 +43,8 @@ from app.documents.artifacts.service.reprocessing import (
 )
 from app.documents.artifacts.service.routing import (
     finish_routing,
-    release_delayed,
-    release_unrouted,
+    release_delayed_documents,
+    release_unrouted_document,
 )
 from app.documents.artifacts.service.texts import build_source_text
 from app.documents.artifacts.service.updating import update
@@ -61,6 +61,7 @@ __all__ = [
     "archive_many",
     "attach",
     "bind_workflow",
+    "build_missing_errors",
     "build_source_text",
     "create",
     "create_from_file",
@@ -68,11 +69,10 @@ __all__ = [
     "create_from_texts",
     "delete",
     "delete_contents",
-    "delete_expired",
+    "delete_expired_documents",
     "delete_many",
     "detach_schema",
     "download",
-    "explain_missing",
     "find_page_image",
     "finish_recognition",
     "finish_routing",
@@ -91,8 +91,8 @@ __all__ = [
     "parse",
     "prepare_text",
     "recognize",
-    "release_delayed",
-    "release_unrouted",
+    "release_delayed_documents",
+    "release_unrouted_document",
     "reopen_failed",
     "reprocess",
     "reprocess_failed",

@@ -6,7 +6,7 @@ from uuid import UUID
 
 from app.documents.artifacts.names import check_name
 from app.documents.artifacts.queries import attaching as queries
-from app.documents.artifacts.queries.attaching import Carrier
+from app.documents.artifacts.queries.attaching import ParentEmail
 from app.documents.artifacts.queries.creating import find_by_content
 from app.documents.artifacts.service import files
 from app.documents.artifacts.service.creating import create_from_file
@@ -28,30 +28,30 @@ def attach(artifact_id: UUID, checkpoint: Checkpoint) -> None:
     """Create a document from each attachment of an email, each in a separate transaction.
 
     The documents inherit the schema, metadata, priority and origin of the email, which is their
-    parent. Attachments are left out, but counted, if the organization already has the content
-    (including content from an earlier run), if the type cannot be read, or if the plan does not
-    allow them. `checkpoint` commits, or raises if this run must stop.
+    parent. No document is created if the organization already has the content (including content
+    from an earlier run), if the type cannot be read, or if the plan does not allow it; such
+    attachments are still counted. `checkpoint` commits, or raises if this run must stop.
     """
-    carrier = queries.find_carrier(artifact_id)
-    if carrier is None or queries.count_ancestors(artifact_id, MAX_DEPTH) >= MAX_DEPTH:
+    email = queries.find_parent_email(artifact_id)
+    if email is None or queries.count_ancestors(artifact_id, MAX_DEPTH) >= MAX_DEPTH:
         return
     checkpoint()
-    number = 0
-    with files.get_storage().local(files.build_content_key(carrier.sha256)) as path:
+    count = 0
+    with files.get_storage().local(files.build_content_key(email.sha256)) as path:
         try:
-            attachments = documents.iterate_attachments(path, carrier.media_type)
-            for number, attachment in enumerate(attachments, start=1):
+            attachments = documents.iterate_attachments(path, email.media_type)
+            for count, attachment in enumerate(attachments, start=1):
                 if find_by_content(sha256(attachment.data).hexdigest()) is None:
-                    _create(artifact_id, carrier, attachment, number)
+                    _create(artifact_id, email, attachment, count)
                 checkpoint()
         except documents.ParseFailed as failure:
             log.warning("artifact.attachments_unread", artifact=str(artifact_id), code=failure.code)
             return
-    queries.set_attachment_count(artifact_id, number)
+    queries.set_attachment_count(artifact_id, count)
 
 
 def _create(
-    parent_id: UUID, carrier: Carrier, attachment: documents.Attachment, number: int
+    parent_id: UUID, email: ParentEmail, attachment: documents.Attachment, number: int
 ) -> None:
     with files.get_storage().stage(container.settings().max_upload_bytes) as staged:
         try:
@@ -61,13 +61,13 @@ def _create(
                 file_name=_choose_name(attachment.name, number),
                 declared=None,
                 parent_id=parent_id,
-                schema_id=carrier.schema_id,
-                metadata=carrier.meta,
-                priority=carrier.priority,
-                archived=carrier.archived,
-                created_by=carrier.created_by,
-                connector_id=carrier.connector_id,
-                ingestion_job_id=carrier.ingestion_job_id,
+                schema_id=email.schema_id,
+                metadata=email.meta,
+                priority=email.priority,
+                archived=email.archived,
+                created_by=email.created_by,
+                connector_id=email.connector_id,
+                ingestion_job_id=email.ingestion_job_id,
             )
         except (ApiError, TooLarge) as failure:
             if isinstance(failure, ApiError) and failure.code == "service_unavailable":

@@ -1,4 +1,4 @@
-"""Archive and delete many documents, and delete documents past their retention time."""
+"""Archive and delete many documents, and delete documents after their retention time."""
 
 from collections.abc import Callable, Iterator, Sequence
 from datetime import timedelta
@@ -23,7 +23,10 @@ log = get_logger(__name__)
 
 
 class Selection(TypedDict, total=False):
-    """The documents to change: by id, or all documents that match a filter, with their number."""
+    """The documents to change: by id, or all documents that match a filter.
+
+    `expected_count` is the number of documents that the filter must match.
+    """
 
     artifact_ids: Sequence[UUID]
     filter: dict[str, Any]
@@ -36,11 +39,12 @@ def archive_many(
     """Archive or unarchive documents by id or by filter; return the result for each document.
 
     As with a single document, claims end and tag sets are kept. Emits `artifacts.archived` for each
-    batch of 1,000. With a filter, each batch is its own transaction (`bulk.in_batches`). Raises 409
-    `conflict` with `details.count` if the filter matches a number other than `expected_count`.
+    batch of 1,000. With a filter, each batch is a separate transaction (`bulk.run_in_batches`).
+    Raises 409 `conflict` with `details.count` if the filter matches a number other than
+    `expected_count`.
     """
 
-    def act(artifacts: Sequence[LockedArtifact]) -> None:
+    def apply(artifacts: Sequence[LockedArtifact]) -> None:
         changed_ids = [artifact.id for artifact in artifacts if artifact.archived != archived]
         if not changed_ids:
             return
@@ -61,16 +65,16 @@ def archive_many(
         }
         events.emit(emitted_events.ARCHIVED, payload)
 
-    return _act_on_selection(act, **selection)
+    return _apply_to_selection(apply, **selection)
 
 
 def delete_many(**selection: Unpack[Selection]) -> dict[str, Any]:
-    """Delete documents with their tag sets, by id or by filter; return the result for each.
+    """Delete documents and their tag sets, by id or by filter; return the result for each document.
 
     Emits `artifact.deleted` for each document; a job then deletes the files. Transactions and
-    errors are as in `archive_many`.
+    errors are the same as in `archive_many`.
     """
-    return _act_on_selection(_delete, **selection)
+    return _apply_to_selection(_delete, **selection)
 
 
 def _delete(artifacts: Sequence[LockedArtifact]) -> None:
@@ -83,7 +87,10 @@ def _delete(artifacts: Sequence[LockedArtifact]) -> None:
 
 
 def _split_by_pages(artifacts: Sequence[LockedArtifact]) -> Iterator[list[UUID]]:
-    """Yield the document ids in batches of at most `MAX_PAGES` pages, or of one larger document."""
+    """Yield the document ids in batches of at most `MAX_PAGES` pages.
+
+    A document with more pages is a separate batch.
+    """
     batch: list[UUID] = []
     pages = 0
     for artifact in artifacts:
@@ -96,46 +103,49 @@ def _split_by_pages(artifacts: Sequence[LockedArtifact]) -> Iterator[list[UUID]]
         yield batch
 
 
-def _act_on_selection(
-    act: Callable[[Sequence[LockedArtifact]], None],
+def _apply_to_selection(
+    apply: Callable[[Sequence[LockedArtifact]], None],
     *,
     artifact_ids: Sequence[UUID] = (),
     filter: dict[str, Any] | None = None,  # noqa: A002 - named as in the body
     expected_count: int | None = None,
 ) -> dict[str, Any]:
-    def act_on(ids: Sequence[UUID], filters: dict[str, Any] | None) -> dict[UUID, ApiError]:
-        artifacts = queries.lock_matching(ids, filters)
+    def apply_to_ids(ids: Sequence[UUID], filters: dict[str, Any] | None) -> dict[UUID, ApiError]:
+        artifacts = queries.lock_matching_documents(ids, filters)
         if artifacts:
-            act(artifacts)
+            apply(artifacts)
         return bulk.find_missing(ids, [artifact.id for artifact in artifacts])
 
     if filter is None:
-        return bulk.build_result(artifact_ids, act_on(artifact_ids, None))
-    matched = bulk.find(reading.select_ids(filter), expected=expected_count)
-    return bulk.run_in_batches(matched, lambda ids: explain_missing(act_on(ids, filter)))
+        return bulk.build_result(artifact_ids, apply_to_ids(artifact_ids, None))
+    matched_ids = bulk.find(reading.select_ids(filter), expected=expected_count)
+    return bulk.run_in_batches(
+        matched_ids, lambda ids: build_missing_errors(apply_to_ids(ids, filter))
+    )
 
 
-def explain_missing(missing: dict[UUID, ApiError]) -> dict[UUID, ApiError]:
-    """Return the errors of documents that a filter matched before and no longer matches.
+def build_missing_errors(missing: dict[UUID, ApiError]) -> dict[UUID, ApiError]:
+    """Return the errors for documents that a filter matched before and no longer matches.
 
     Documents that still exist have changed, so their error is a 409.
     """
-    existing = queries.find_existing_ids(list(missing)) if missing else []
+    existing_ids = queries.find_existing_ids(list(missing)) if missing else []
     error = errors.conflict("The document has changed and no longer matches the filter.")
-    return missing | dict.fromkeys(existing, error)
+    return missing | dict.fromkeys(existing_ids, error)
 
 
-def delete_expired(days: int, checkpoint: Callable[[], None]) -> int:
-    """Delete the organization's documents that are older than `days`; return their number.
+def delete_expired_documents(days: int, checkpoint: Callable[[], None]) -> int:
+    """Delete the organization's documents that are older than `days`.
 
     Emits `artifact.deleted` for each document, regardless of its status. `checkpoint` commits each
-    batch, so a run after a crash continues with the remaining documents.
+    batch, so a run after a crash continues with the remaining documents. Returns how many documents
+    were deleted.
     """
     until = db.utc_now() - timedelta(days=days)
-    deleted = 0
+    deleted_count = 0
     while artifacts := queries.lock_created_before(until, limit=bulk.BATCH):
         _delete(artifacts)
         checkpoint()
-        deleted += len(artifacts)
-        log.info("artifacts.retention", deleted=deleted, days=days)
-    return deleted
+        deleted_count += len(artifacts)
+        log.info("artifacts.retention", deleted=deleted_count, days=days)
+    return deleted_count

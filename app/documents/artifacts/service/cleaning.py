@@ -39,30 +39,31 @@ def delete(artifact_id: UUID, revision: int | None = None) -> None:
 
 
 def delete_contents(digests: Iterable[str], checkpoint: Callable[[], None]) -> int:
-    """Delete the files of contents that no artifact of the organization has; return their number.
+    """Delete the files whose content no document of the organization has.
 
     Locks a few contents at a time and commits with `checkpoint` after each batch, because uploads
-    of the same content wait for the lock.
+    of the same content wait for the lock. Returns how many contents were deleted.
     """
     organization_id = tenancy.current_organization_id()
-    remaining = iter(sorted(set(digests)))
-    deleted = 0
-    while batch := list(islice(remaining, _LOCK_BATCH)):
-        for sha256 in queries.lock_unused(organization_id, batch):
+    remaining_digests = iter(sorted(set(digests)))
+    deleted_count = 0
+    while batch := list(islice(remaining_digests, _LOCK_BATCH)):
+        for sha256 in queries.lock_unused_contents(organization_id, batch):
             files.delete_content(organization_id, sha256)
-            deleted += 1
+            deleted_count += 1
         checkpoint()
-    return deleted
+    return deleted_count
 
 
 def sweep() -> int:
-    """Delete files that belong to no document and page images older than a week; return the count.
+    """Delete files that belong to no document, and page images older than a week.
 
-    Skips files younger than an hour: they may belong to a request that has not committed yet. Runs
-    across organizations, and commits the session itself.
+    Skips files younger than an hour, because they may belong to a request that has not committed
+    yet. Runs across organizations, and commits the session itself. Returns the number of deleted
+    contents, page images and staged files.
     """
     store = files.get_storage()
-    deleted = store.sweep(STAGING, STRAY_AFTER)
+    deleted_count = store.sweep(STAGING, STRAY_AFTER)
     now = db.utc_now()
     matches: Iterator[tuple[Entry, re.Match[str]]] = (
         (entry, match)
@@ -71,19 +72,21 @@ def sweep() -> int:
     )
     while batch := list(islice(matches, _BATCH)):
         contents = [(match["organization"], match["sha256"]) for _, match in batch]
-        used = queries.find_used_contents(contents)
+        used_contents = queries.find_used_contents(contents)
         db.session().commit()
         for entry, match in batch:
             if match["page_image"] and entry.modified < now - PAGE_IMAGE_LIFETIME:
                 store.delete(entry.key)
-                deleted += 1
-        deleted += _delete_unused(content for content in set(contents) if content not in used)
-    return deleted
+                deleted_count += 1
+        deleted_count += _delete_unused(
+            content for content in set(contents) if content not in used_contents
+        )
+    return deleted_count
 
 
 def _delete_unused(contents: Iterable[tuple[str, str]]) -> int:
-    deleted = 0
+    deleted_count = 0
     for organization, group in groupby(sorted(contents), key=itemgetter(0)):
         with tenancy.organization(UUID(organization)):
-            deleted += delete_contents((sha256 for _, sha256 in group), db.session().commit)
-    return deleted
+            deleted_count += delete_contents((sha256 for _, sha256 in group), db.session().commit)
+    return deleted_count

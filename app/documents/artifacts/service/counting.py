@@ -10,10 +10,10 @@ _SUMMED = ("total", "open", "unassigned", "gold", "archived")
 
 
 def get_stats(filters: dict[str, Any]) -> dict[str, Any]:
-    """Return the counts of documents in the form of `ArtifactStats`."""
+    """Return the numbers of documents, with the properties of `ArtifactStats`."""
     schemas = queries.count_by_schema(filters)
-    # The counts of all documents are the same in every row.
-    overall = schemas[0].counts if schemas else {}
+    # The counts over all schemas are the same in every row.
+    overall_counts = schemas[0].counts if schemas else {}
 
     def add_up(names: Iterable[str]) -> dict[str, int]:
         return {name: sum(schema.counts[name] for schema in schemas) for name in names}
@@ -21,10 +21,10 @@ def get_stats(filters: dict[str, Any]) -> dict[str, Any]:
     totals = add_up(_SUMMED)
     return {
         "by_status": add_up(tuple(ArtifactStatus)),
-        "by_age": _group_by_age(overall, totals["open"]),
+        "by_age": _group_by_age(overall_counts, totals["open"]),
         **totals,
-        "overdue": overall.get("overdue", 0),
-        "claimed": overall.get("claimed", 0),
+        "overdue": overall_counts.get("overdue", 0),
+        "claimed": overall_counts.get("claimed", 0),
         "by_schema": [
             {
                 "schema_id": schema.schema_id,

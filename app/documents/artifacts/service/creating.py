@@ -61,7 +61,7 @@ def create(
         return create_from_file(
             staged=file.staged,
             file_name=file.name,
-            declared=file.declared,
+            declared=file.declared_media_type,
             name=name,
             **properties,
         )
@@ -92,10 +92,10 @@ def create_from_text(*, name: str, text: str, **properties: Unpack[Properties]) 
         **build_initial_status(),
     )
     allowance = open_allowance()
-    _lock(row)
+    _lock_content(row)
     pages = [{name: getattr(page, name) for name in PAGE_COLUMNS} for page in parsed.pages]
     _insert(row, text=parsed.text, pages=pages)
-    allowance.take(measure_usage(row))
+    allowance.add_usage(measure_usage(row))
     if row["routing_since"] is None:
         events.emit(emitted_events.INGESTED, build_ingested(row["id"], row))
     else:
@@ -116,10 +116,10 @@ def create_from_file(
 ) -> dict[str, Any]:
     """Create a document from a staged file, which a job reads, and emit `artifact.created`.
 
-    `declared` is the media type that the client sent; the content decides. Raises 400 for an empty
-    `file` or an unknown `schema_id`, 402 `plan_limit_reached`, 409 `artifact_duplicate`, 415 for a
-    type that cannot be read, 422 on `name` if the file's own name is invalid. After an error the
-    content is not kept.
+    `declared` is the media type that the client sent, but the content determines the stored media
+    type. Raises 400 for an empty `file` or an unknown `schema_id`, 402 `plan_limit_reached`, 409
+    `artifact_duplicate`, 415 for a type that cannot be read, 422 on `name` if the name of the file
+    is invalid. After an error the content is not kept.
     """
     if staged.size == 0:
         raise errors.invalid("The file is empty.", "file")
@@ -136,9 +136,9 @@ def create_from_file(
         status=ArtifactStatus.PROCESSING,
     )
     allowance = open_allowance()
-    _lock(row)
+    _lock_content(row)
     _check_not_duplicate(row)
-    allowance.take(measure_usage(row))
+    allowance.add_usage(measure_usage(row))
     _store_file(staged, row, file_name=file_name or row["name"], declared=declared)
     return row
 
@@ -170,7 +170,7 @@ def _discard(row: dict[str, Any]) -> None:
 
 
 def open_allowance() -> Allowance:
-    """Return the plan's allowance for new documents. Call this before a content is locked."""
+    """Return the plan's allowance for new documents. Must be called before content is locked."""
     return plan_limits.open_allowance(Meter.DOCUMENTS, Meter.STORED_BYTES)
 
 
@@ -180,7 +180,7 @@ def measure_usage(row: dict[str, Any]) -> dict[Meter, int]:
 
 
 def build_initial_status() -> dict[str, Any]:
-    """Return the initial status of a document with a text, which may have to wait for routing."""
+    """Return the initial status of a document with text: ready, or waiting for routing."""
     if routing.is_needed():
         return {"status": ArtifactStatus.PROCESSING, "routing_since": db.utc_now()}
     return {"status": ArtifactStatus.READY}
@@ -195,7 +195,7 @@ _DEFAULTS: dict[str, Any] = {
 
 
 def build_row(properties: Properties, **content: object) -> dict[str, Any]:
-    """Return the columns of a new document, and the properties that only the response has."""
+    """Return the columns of a new document, and the properties that exist only in the response."""
     now = db.utc_now()
     return {
         **_DEFAULTS,
@@ -226,7 +226,7 @@ def _check_file_name(file_name: str) -> str:
         raise errors.unprocessable("name", str(error)) from None
 
 
-def _lock(row: dict[str, Any]) -> None:
+def _lock_content(row: dict[str, Any]) -> None:
     if not queries.lock_content(row["sha256"], row["schema_id"]):
         raise errors.invalid("This schema does not exist.", "schema_id")
 
@@ -249,9 +249,9 @@ def _insert(row: dict[str, Any], *, text: str, pages: list[dict[str, Any]]) -> N
 
 def _detect_media_type(key: str, file_name: str, declared: str | None) -> str:
     with files.translate_storage_errors():
-        head = b"".join(files.get_storage().stream(key, 0, documents.HEAD_BYTES))
+        first_bytes = b"".join(files.get_storage().stream(key, 0, documents.HEAD_BYTES))
     try:
-        return documents.detect_media_type(head, file_name, declared)
+        return documents.detect_media_type(first_bytes, file_name, declared)
     except documents.UnsupportedMediaType as error:
         raise ApiError(
             "unsupported_media_type",

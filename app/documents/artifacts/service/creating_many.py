@@ -50,9 +50,9 @@ class NewText:
 class Outcome(NamedTuple):
     """The result of creating a document.
 
-    `artifact_id` is the id of the document with this content; `is_new` is true if it was created
-    now. After an error, `artifact_id` is None, and `error` is an error code of the API and a
-    message.
+    `artifact_id` is the id of the document with this content. `is_new` is true if this call created
+    the document. After an error, `artifact_id` is None, and `error` is an error code of the API and
+    a message.
     """
 
     artifact_id: UUID | None
@@ -94,28 +94,28 @@ def create_from_texts(
 ) -> list[Outcome]:
     """Create up to `MAX_BATCH` documents, and return an outcome for each in the same order.
 
-    A document is not created if its content already exists, or repeats in `texts`. Created
-    documents emit `artifact.ingested`, or `artifact.parsed` if routing rules must run first. A
-    document that cannot be created, for example because of the plan, has an error in its outcome.
-    The caller creates the tag sets of labeled documents, and rolls back on StorageUnavailable.
+    No document is created for a text whose content already exists or repeats an earlier text. Emits
+    `artifact.ingested` for each document, or `artifact.parsed` if routing rules must run first. If
+    a document cannot be created, for example because of the plan, its outcome has an error. The
+    caller creates the tag sets of labeled documents, and rolls back on StorageUnavailable.
     """
     assert len(texts) <= MAX_BATCH
     schema_ids = {text.text.schema_id for text in texts if text.text.schema_id is not None}
     known_schema_ids = queries.find_schemas(schema_ids)
-    shared = {
+    shared_columns = {
         "created_by": created_by,
         "ingestion_job_id": ingestion_job_id,
         **build_initial_status(),
     }
     ids = generate(len(texts))
     results = [
-        _build_candidate(text, known_schema_ids, {"id": new_id, **shared})
+        _build_candidate(text, known_schema_ids, {"id": new_id, **shared_columns})
         for text, new_id in zip(texts, ids, strict=True)
     ]
     candidates = [result for result in results if isinstance(result, _Candidate)]
     allowance = open_allowance()
-    new_candidates = _find_new(candidates)
-    refused = _refuse_excess(allowance, new_candidates)
+    new_candidates = _find_new_candidates(candidates)
+    refused_outcomes = _apply_plan_limits(allowance, new_candidates)
     contents = {
         files.build_content_key(digest): candidate.content
         for digest, candidate in new_candidates.items()
@@ -124,15 +124,15 @@ def create_from_texts(
     # The contents are locked. If the transaction fails, `sweep` deletes the files.
     with ThreadPoolExecutor(1, "contents") as pool:
         writing = pool.submit(files.get_storage().write_many, contents)
-        created = queries.create_many(rows)
-        _emit([row for row in rows if row["id"] in created])
+        created_ids = queries.create_many(rows)
+        _emit([row for row in rows if row["id"] in created_ids])
         writing.result()
-    existing = queries.find_by_contents({candidate.row["sha256"] for candidate in candidates})
-    return [_build_outcome(result, existing, refused) for result in results]
+    existing_ids = queries.find_by_contents({candidate.row["sha256"] for candidate in candidates})
+    return [_build_outcome(result, existing_ids, refused_outcomes) for result in results]
 
 
 def _build_candidate(
-    prepared: PreparedText, known_schema_ids: set[UUID], shared: dict[str, Any]
+    prepared: PreparedText, known_schema_ids: set[UUID], shared_columns: dict[str, Any]
 ) -> _Candidate | Outcome:
     text, parsed = prepared.text, prepared.parsed
     if parsed is None:
@@ -154,15 +154,15 @@ def _build_candidate(
         page_count=len(parsed.pages),
         language=parsed.language,
         text_length=len(parsed.text),
-        **(shared | _LABELED_STATUS if text.is_labeled else shared),
+        **(shared_columns | _LABELED_STATUS if text.is_labeled else shared_columns),
     )
     row["text"] = parsed.text
     row["pages"] = [{name: getattr(page, name) for name in PAGE_COLUMNS} for page in parsed.pages]
     return _Candidate(row, prepared.content)
 
 
-def _find_new(candidates: Sequence[_Candidate]) -> dict[str, _Candidate]:
-    """Lock the contents, and return the first candidate for each new content by its digest."""
+def _find_new_candidates(candidates: Sequence[_Candidate]) -> dict[str, _Candidate]:
+    """Lock the contents, and return the first candidate with each new content, by digest."""
     by_digest: dict[str, _Candidate] = {}
     for candidate in candidates:
         by_digest.setdefault(candidate.row["sha256"], candidate)
@@ -173,32 +173,36 @@ def _find_new(candidates: Sequence[_Candidate]) -> dict[str, _Candidate]:
 
 
 def _emit(rows: Sequence[dict[str, Any]]) -> None:
-    ready = [row for row in rows if row["routing_since"] is None]
-    waiting = [row for row in rows if row["routing_since"] is not None]
-    events.emit_many(emitted_events.INGESTED, [build_ingested(row["id"], row) for row in ready])
-    routing.request_routing_many([row["id"] for row in waiting])
+    ready_rows = [row for row in rows if row["routing_since"] is None]
+    waiting_rows = [row for row in rows if row["routing_since"] is not None]
+    events.emit_many(
+        emitted_events.INGESTED, [build_ingested(row["id"], row) for row in ready_rows]
+    )
+    routing.request_routing_many([row["id"] for row in waiting_rows])
 
 
-def _refuse_excess(
+def _apply_plan_limits(
     allowance: Allowance, new_candidates: dict[str, _Candidate]
 ) -> dict[str, Outcome]:
     """Remove the candidates that the plan does not allow, and return their outcomes by digest."""
-    refused = {}
+    refused_outcomes = {}
     for digest, candidate in list(new_candidates.items()):
         try:
-            allowance.take(measure_usage(candidate.row))
+            allowance.add_usage(measure_usage(candidate.row))
         except ApiError as refusal:
-            refused[digest] = Outcome(None, error=(refusal.code, refusal.message))
+            refused_outcomes[digest] = Outcome(None, error=(refusal.code, refusal.message))
             del new_candidates[digest]
-    return refused
+    return refused_outcomes
 
 
 def _build_outcome(
-    result: _Candidate | Outcome, existing: dict[str, UUID], refused: dict[str, Outcome]
+    result: _Candidate | Outcome,
+    existing_ids: dict[str, UUID],
+    refused_outcomes: dict[str, Outcome],
 ) -> Outcome:
     if isinstance(result, Outcome):
         return result
-    if result.row["sha256"] in refused:
-        return refused[result.row["sha256"]]
-    artifact_id = existing[result.row["sha256"]]
+    if result.row["sha256"] in refused_outcomes:
+        return refused_outcomes[result.row["sha256"]]
+    artifact_id = existing_ids[result.row["sha256"]]
     return Outcome(artifact_id, is_new=result.row["id"] == artifact_id)

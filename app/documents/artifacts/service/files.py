@@ -12,22 +12,22 @@ from app.kit.storage import NotStored, Storage, StorageFull, StorageUnavailable,
 
 
 def get_storage() -> Storage:
-    """Return the process's storage."""
+    """Return the storage of the current process."""
     return container.current().storage
 
 
 def build_content_key(sha256: str) -> str:
-    """Return the storage key of a content in the current organization."""
+    """Return the storage key of the file with this digest in the current organization."""
     return blob_key(tenancy.current_organization_id(), sha256)
 
 
 def build_page_images_prefix(organization_id: UUID | str, sha256: str) -> str:
-    """Return the key prefix of a content's page images."""
+    """Return the prefix of the storage keys of the page images of a file."""
     return f"{blob_key(organization_id, sha256)}.pages"
 
 
 def delete_content(organization_id: UUID | str, sha256: str) -> None:
-    """Delete a content and its page images. The caller must have locked the content."""
+    """Delete a file and its page images. The caller must have locked the content."""
     store = get_storage()
     for entry in store.list(build_page_images_prefix(organization_id, sha256)):
         store.delete(entry.key)
@@ -63,7 +63,10 @@ _RowT = TypeVar("_RowT", bound=_HasStatus)
 
 
 def require_readable(row: _RowT | None) -> _RowT:
-    """Return `row` if its document was read. Raises 404 for None, or 409 with the status."""
+    """Return the row of a document that has been read.
+
+    Raises 404 if `row` is None, or 409 with the status of a document that has not been read.
+    """
     if row is None:
         raise errors.not_found()
     if row.status in UNREADABLE:
@@ -72,7 +75,7 @@ def require_readable(row: _RowT | None) -> _RowT:
 
 
 def _build_not_ready_error(state: str) -> ApiError:
-    """Return the 409 for a document without text and pages: still in processing, or failed."""
+    """Return the 409 for a document without text and pages, which is in processing or failed."""
     if state == "failed":
         return errors.conflict(
             "The document could not be read. Reprocess it, or upload another file.", state=state

@@ -20,12 +20,12 @@ CACHED_WIDTH_STEP = 100
 all widths could fill the storage."""
 
 LIMITS = documents.Limits(wall_seconds=25.0, cpu_seconds=20)
-RENDERINGS_AT_ONCE = 1
+MAX_CONCURRENT_RENDERINGS = 1
 RETRY_SECONDS = 1
 UNAVAILABLE_RETRY_SECONDS = 5
 # Rendering takes a thread, a core and up to a gigabyte of memory. A further request does not wait,
 # because waiting threads could not serve other requests.
-_rendering = BoundedSemaphore(RENDERINGS_AT_ONCE)
+_rendering = BoundedSemaphore(MAX_CONCURRENT_RENDERINGS)
 
 _UNRENDERABLE = (documents.PageNotFound, documents.ParseFailed, documents.UnsupportedMediaType)
 
@@ -37,13 +37,13 @@ def get_page_image(
     number: int,
     *,
     width: int,
-    format: Format,  # noqa: A002 - as the query's
+    format: Format,  # noqa: A002 - named like the query parameter
 ) -> Download:
     """Return the image of a page, `width` pixels wide.
 
-    Raises 404 if the document or page does not exist, 409 if the document is not read yet or the
-    page cannot be rendered, 400 on `width` if the image would be too large, 503 while other pages
-    are being rendered or if no process can be started.
+    Raises 404 if the document or page does not exist, 409 if the document has not been read yet or
+    the page cannot be rendered, 400 on `width` if the image would be too large, 503 while other
+    pages are being rendered or if no process can be started.
     """
     content = files.require_readable(queries.find_content(artifact_id))
     if not 1 <= number <= (content.page_count or 0):
@@ -78,7 +78,7 @@ def find_page_image(
     number: int,
     *,
     width: int,
-    format: Format,  # noqa: A002 - as the query's
+    format: Format,  # noqa: A002 - named like the query parameter
 ) -> bytes | None:
     """Return the image of a page for a job, or None if the file is missing or cannot be rendered.
 

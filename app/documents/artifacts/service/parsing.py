@@ -22,16 +22,17 @@ Checkpoint = Callable[[], None]
 
 
 class _PageWriter:
-    """A writer of pages in batches, one transaction each, so that memory use stays constant.
+    """Stores pages in batches, so that memory use stays constant.
 
-    `ocr` is the status of the pages that are images; `has_text_layer` is None for flowing text.
+    Each batch is written in a separate transaction. `ocr` is the status of the pages that are
+    images; `has_text_layer` is None for flowing text.
     """
 
     def __init__(self, artifact_id: UUID, checkpoint: Checkpoint, *, with_words: bool) -> None:
         self._artifact_id = artifact_id
         self._checkpoint = checkpoint
         self._with_words = with_words
-        self._state = OcrStatus.PENDING if container.settings().ocr else OcrStatus.OFF
+        self._image_status = OcrStatus.PENDING if container.settings().ocr else OcrStatus.OFF
         self.ocr = OcrStatus.NONE
         self.has_text_layer: bool | None = None
         self._batch: list[PageRow] = []
@@ -42,10 +43,10 @@ class _PageWriter:
         words = orjson.dumps(page.words).decode() if self._with_words else None
         is_image = page.is_scan or not (page.has_text_layer or page.is_blank)
         if is_image:
-            self.ocr = self._state
+            self.ocr = self._image_status
         if self._with_words or is_image:
             self.has_text_layer = bool(self.has_text_layer) or page.has_text_layer
-        is_pending = is_image and self._state == OcrStatus.PENDING
+        is_pending = is_image and self._image_status == OcrStatus.PENDING
         self._bytes += len(words or "")
         self._batch.append(
             PageRow(
@@ -64,7 +65,7 @@ class _PageWriter:
             self._checkpoint()
 
     def write(self) -> None:
-        """Insert the pages that were added since the last batch."""
+        """Insert the pages that were added since the last write."""
         if self._batch:
             queries.insert_pages(self._artifact_id, self._batch)
         self._batch, self._bytes = [], 0
@@ -78,7 +79,7 @@ def parse(artifact_id: UUID, checkpoint: Checkpoint) -> None:
     the document was deleted or already parsed. `checkpoint` commits the work so far, or raises
     if this run must stop.
     """
-    artifact = queries.find_processing(artifact_id)
+    artifact = queries.find_processing_document(artifact_id)
     if artifact is None:
         return
     queries.delete_pages(artifact_id)
@@ -94,7 +95,7 @@ def parse(artifact_id: UUID, checkpoint: Checkpoint) -> None:
     except documents.ParseFailed as failure:
         mark_failed(artifact_id, failure.code, failure.message)
         return
-    artifact = queries.find_processing(artifact_id, lock=True)
+    artifact = queries.find_processing_document(artifact_id, lock=True)
     if artifact is None:
         return
     pages.write()
@@ -110,7 +111,7 @@ def parse(artifact_id: UUID, checkpoint: Checkpoint) -> None:
 
 
 def _start_recognition(artifact_id: UUID, content: DocumentContent) -> None:
-    """Store the content that was read so far, and enqueue the job that recognizes other pages."""
+    """Store the content that was read so far, and enqueue the job that recognizes image pages."""
     recognizing.store_page_texts(artifact_id, content.text)
     queries.update_artifact(
         artifact_id,
@@ -128,7 +129,10 @@ def _enqueue(job: str, artifact_id: UUID) -> None:
 
 
 def mark_failed(artifact_id: UUID, code: str, message: str) -> None:
-    """Mark a document as failed with the reason, and delete its pages."""
-    if queries.find_processing(artifact_id, lock=True) is not None:
+    """Mark a document in processing as failed with the reason, and delete its pages.
+
+    Documents that wait for routing or have another status are not changed.
+    """
+    if queries.find_processing_document(artifact_id, lock=True) is not None:
         queries.delete_pages(artifact_id)
         queries.set_failed(artifact_id, code, message)

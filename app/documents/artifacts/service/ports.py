@@ -1,4 +1,4 @@
-"""Functions that artifacts need from higher layers, which they may not import."""
+"""Functions of higher layers that artifacts need but may not import."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

@@ -16,7 +16,7 @@ from app.kit.storage import NotStored
 
 
 def get(artifact_id: UUID) -> ArtifactRow:
-    """Return a document. Raises 404."""
+    """Return a document by its id. Raises 404 if it does not exist."""
     row = queries.find(artifact_id)
     if row is None:
         raise errors.not_found()
@@ -45,7 +45,7 @@ def lock(artifact_id: UUID, revision: int | None = None) -> ArtifactRow:
 
 
 def download(artifact_id: UUID) -> Download:
-    """Return the original bytes. Raises 404."""
+    """Return the original bytes of a document as a download. Raises 404."""
     content = queries.find_content(artifact_id)
     if content is None:
         raise errors.not_found()
@@ -78,7 +78,7 @@ def open_content(sha256: str) -> Iterator[bytes] | None:
 def get_text(artifact_id: UUID) -> TextRow:
     """Return a document's text, length in code points, language and page spans.
 
-    Raises 404, and 409 before the document is read.
+    Raises 404, or 409 until the document has been read.
     """
     return files.require_readable(queries.find_text(artifact_id))
 
@@ -86,7 +86,7 @@ def get_text(artifact_id: UUID) -> TextRow:
 def list_pages(artifact_id: UUID, page: PageRequest) -> Page:
     """List the pages of a document, with at most `words.MAX_RESPONSE_BYTES` of words.
 
-    Raises 404, and 409 before the document is read.
+    Raises 404, or 409 until the document has been read.
     """
     files.require_readable(queries.find_content(artifact_id))
     result = queries.list_pages(page, artifact_id)

@@ -27,13 +27,13 @@ def recognize(artifact_id: UUID, checkpoint: Checkpoint) -> None:
     """Recognize the pending pages of a document, which then becomes ready or waits for routing.
 
     Emits the same events as `parsing.parse`. Does nothing if the document was deleted or is not
-    pending. `checkpoint` commits each page, so that a later run continues with the next one, or
+    pending. `checkpoint` commits each page, so that a later run continues with the next page, or
     raises if this run must stop.
     """
     artifact = _find_pending(artifact_id)
     if artifact is None:
         return
-    pages = recognizing.list_pending(artifact_id) if container.settings().ocr else []
+    pages = recognizing.list_pending_pages(artifact_id) if container.settings().ocr else []
     checkpoint()  # No transaction stays open while a page is recognized.
     if pages:
         key, media_type = files.build_content_key(artifact.sha256), artifact.media_type
@@ -53,11 +53,11 @@ def finish_recognition(artifact_id: UUID, unfinished_status: OcrStatus) -> None:
     artifact = _find_pending(artifact_id, lock=True)
     if artifact is None:
         return
-    pages = recognizing.list_texts(artifact_id)
+    pages = recognizing.list_page_texts(artifact_id)
     is_failed = unfinished_status == OcrStatus.FAILED
-    recognizing.abandon_pending(artifact_id, OcrStatus.FAILED if is_failed else None)
+    recognizing.close_pending_pages(artifact_id, OcrStatus.FAILED if is_failed else None)
     lengths = (len(page.text) + 1 for page in pages[:-1])
-    recognizing.place_pages(artifact_id, list(accumulate(lengths, initial=0)))
+    recognizing.set_page_starts(artifact_id, list(accumulate(lengths, initial=0)))
     text = "\f".join(page.text for page in pages)
     content = DocumentContent(
         text=text,
@@ -70,7 +70,7 @@ def finish_recognition(artifact_id: UUID, unfinished_status: OcrStatus) -> None:
 
 
 def _find_pending(artifact_id: UUID, *, lock: bool = False) -> Artifact | None:
-    artifact = parsing.find_processing(artifact_id, lock=lock)
+    artifact = parsing.find_processing_document(artifact_id, lock=lock)
     return artifact if artifact is not None and artifact.ocr == OcrStatus.PENDING else None
 
 
@@ -91,7 +91,7 @@ def _recognize_page(artifact_id: UUID, path: Path, media_type: str, page: Pendin
             "artifact.page_not_recognized",
             artifact=str(artifact_id), page=page.number, code=failure.code,
         )  # fmt: skip
-        recognizing.store_unrecognized(artifact_id, page.number)
+        recognizing.mark_page_failed(artifact_id, page.number)
         return
     words = orjson.dumps(recognized.words).decode()
-    recognizing.store_recognized(artifact_id, page.number, recognized.text, words)
+    recognizing.store_recognized_page(artifact_id, page.number, recognized.text, words)

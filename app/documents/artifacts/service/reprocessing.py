@@ -35,12 +35,12 @@ def reprocess(artifact_id: UUID, *, revision: int | None, by: UUID | None) -> Ar
         raise errors.conflict(
             f"The document is {state}; it cannot be reprocessed now.", state=state
         )
-    blocking = get_workflow().list_blocking_tag_sets(artifact_id, all_statuses=True)
-    if blocking:
+    blocking_ids = get_workflow().list_blocking_tag_sets(artifact_id, all_statuses=True)
+    if blocking_ids:
         raise errors.conflict(
             "The artifact has tag sets, whose tags refer to positions in the current text. Discard"
             " its drafts first. An artifact with other tag sets cannot be reprocessed.",
-            tag_sets=blocking,
+            tag_sets=blocking_ids,
         )
     queries.set_processing(artifact_id)
     payload: ReprocessedPayload = {"artifact_id": artifact_id, "by": by}
@@ -56,14 +56,14 @@ def reprocess_failed(
     created_after: datetime | None = None,
     created_before: datetime | None = None,
 ) -> int:
-    """Queue the matching failed documents of the current organization; return their number.
+    """Queue the matching failed documents of the current organization to be parsed again.
 
     Skips archived documents and documents with tag sets. `checkpoint` commits after each batch;
     `report` receives the number of processed documents and the total. Emits `artifact.reprocessed`
-    for each document.
+    for each document. Returns how many documents were queued.
     """
-    artifact_ids = queries.find_failed(failure_code, created_after, created_before)
-    queued = 0
+    artifact_ids = queries.find_failed_documents(failure_code, created_after, created_before)
+    queued_count = 0
     for start in range(0, len(artifact_ids), queries.REPROCESSING_BATCH):
         batch = queries.reopen_failed(artifact_ids[start : start + queries.REPROCESSING_BATCH])
         payloads: list[ReprocessedPayload] = [
@@ -71,9 +71,9 @@ def reprocess_failed(
         ]
         events.emit_many(emitted_events.REPROCESSED, payloads)
         checkpoint()
-        queued += len(batch)
+        queued_count += len(batch)
         report(min(start + queries.REPROCESSING_BATCH, len(artifact_ids)), len(artifact_ids))
-    return queued
+    return queued_count
 
 
 def reopen_failed(artifact_id: UUID) -> None:
@@ -84,7 +84,7 @@ def reopen_failed(artifact_id: UUID) -> None:
 def index_backlog(checkpoint: Checkpoint) -> None:
     """Index the documents of every organization in the backlog, batch by batch.
 
-    `checkpoint` commits each batch, so a run after a crash continues with the next one.
+    `checkpoint` commits each batch, so a run after a crash continues with the next batch.
     """
     for organization_id in searching.list_backlog():
         while _index_batch(organization_id):

@@ -13,7 +13,7 @@ from app.kit import events, metrics, tenancy
 from app.kit.logging import get_logger
 
 MAX_WAIT = timedelta(minutes=10)
-"""The maximum wait, after which a document is released unrouted: an outage must not hide it."""
+"""The maximum wait for routing, after which a document is released: an outage must not hide it."""
 
 RELEASED_UNROUTED = metrics.Counter(
     "labeling_artifacts_released_unrouted",
@@ -31,51 +31,53 @@ def is_needed() -> bool:
 
 
 def request_routing(artifact_id: UUID) -> None:
-    """Emit `artifact.parsed`, so that the rules run on a document."""
+    """Emit `artifact.parsed`, so that the routing rules run on a document."""
     payload: ArtifactPayload = {"artifact_id": artifact_id}
     events.emit(emitted_events.PARSED, payload)
 
 
 def request_routing_many(artifact_ids: Sequence[UUID]) -> None:
-    """Emit `artifact.parsed` for each document, so that the rules run on them."""
+    """Emit `artifact.parsed` for each document, so that the routing rules run on it."""
     payloads: list[ArtifactPayload] = [{"artifact_id": artifact_id} for artifact_id in artifact_ids]
     events.emit_many(emitted_events.PARSED, payloads)
 
 
 def finish_routing(artifact_ids: Sequence[UUID]) -> None:
-    """Make documents available that waited for the rules; ignore other documents.
+    """Make documents available if they wait for routing; ignore other documents.
 
     Emits `artifact.ingested` for each document that was never ready before.
     """
     _emit_ingested(queries.finish_routing(artifact_ids))
 
 
-def release_unrouted(artifact_id: UUID, error: str) -> None:
-    """Make a document available after routing it has failed permanently."""
-    finished = queries.finish_routing([artifact_id])
-    _emit_ingested(finished)
-    if finished:
+def release_unrouted_document(artifact_id: UUID, error: str) -> None:
+    """Make a document available whose routing has failed permanently."""
+    artifacts = queries.finish_routing([artifact_id])
+    _emit_ingested(artifacts)
+    if artifacts:
         RELEASED_UNROUTED.labels("failed").inc()
         log.error("routing.gave_up", artifact_id=str(artifact_id), error=error)
 
 
-def release_delayed() -> int:
+def release_delayed_documents() -> int:
     """Release documents, in all organizations, that have waited for routing longer than MAX_WAIT.
 
-    Returns the number, at most 1,000. If routing runs later, it still assigns a document unless
-    somebody has started to work on it.
+    Returns how many documents were released, at most 1,000. If routing runs later, it still assigns
+    a document unless somebody has started to work on it.
     """
-    finished = queries.finish_delayed_routing(MAX_WAIT)
-    for organization_id in sorted({artifact.organization_id for artifact in finished}):
+    artifacts = queries.finish_delayed_routing(MAX_WAIT)
+    for organization_id in sorted({artifact.organization_id for artifact in artifacts}):
         with tenancy.organization(organization_id):
-            _emit_ingested([row for row in finished if row.organization_id == organization_id])
-    if finished:
-        RELEASED_UNROUTED.labels("timeout").inc(len(finished))
-        log.error("routing.delayed", released=len(finished), minutes=MAX_WAIT.total_seconds() // 60)
-    return len(finished)
+            _emit_ingested([row for row in artifacts if row.organization_id == organization_id])
+    if artifacts:
+        RELEASED_UNROUTED.labels("timeout").inc(len(artifacts))
+        log.error(
+            "routing.delayed", released=len(artifacts), minutes=MAX_WAIT.total_seconds() // 60
+        )
+    return len(artifacts)
 
 
-def _emit_ingested(finished: Sequence[FinishedArtifact]) -> None:
-    for artifact in finished:
+def _emit_ingested(artifacts: Sequence[FinishedArtifact]) -> None:
+    for artifact in artifacts:
         if artifact.is_first:
             events.emit(emitted_events.INGESTED, artifact.payload)

@@ -1,4 +1,4 @@
-"""In-memory cache of the texts of documents being labeled; each save of a draft needs the text."""
+"""In-memory cache for the texts of documents being labeled: each save of a draft needs the text."""
 
 import sys
 from datetime import datetime

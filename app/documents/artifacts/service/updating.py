@@ -53,11 +53,11 @@ def _is_equal(value: object, stored: object) -> bool:
 def _check_schema(artifact_id: UUID, schema_id: UUID | None) -> None:
     if schema_id is not None and not queries.lock_schema(schema_id):
         raise errors.invalid("This schema does not exist.", "schema_id")
-    blocking = get_workflow().list_blocking_tag_sets(
+    blocking_ids = get_workflow().list_blocking_tag_sets(
         artifact_id, of_other_schema_than=schema_id, all_statuses=False
     )
-    if blocking:
+    if blocking_ids:
         raise errors.conflict(
-            "The artifact has tag sets of its current schema. Reject or discard these first.",
-            tag_sets=blocking,
+            "The artifact has tag sets of its current schema. Reject or discard them first.",
+            tag_sets=blocking_ids,
         )

@@ -1,4 +1,4 @@
-"""Return the words of pages, within the size limit of a response."""
+"""Read or lay out the words of pages, within the size limit of a response."""
 
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple

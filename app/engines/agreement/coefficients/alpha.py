@@ -4,10 +4,11 @@ Krippendorff 2011, Computing Krippendorff's Alpha-Reliability (sections C to E),
 Krippendorff 2007, Answering the call for a standard reliability measure for coding data,
 Communication Methods and Measures 1. With n pairable ratings, of which n_c have the value c,
 
-    alpha = 1 - (n - 1) * sum over units of (pairs' d) / (m - 1) / sum over c, k of n_c n_k d(c, k),
+    alpha = 1 - (n - 1) * sum over units of D / (m - 1) / sum over c, k of n_c n_k d(c, k),
 
-where m is the number of ratings of the unit, and d the squared difference that the level defines.
-Units with a single rating are not pairable and do not count.
+where m is the number of ratings of a unit, d is the squared difference that the level defines, and
+D is the sum of d over the ordered pairs of ratings of the unit. Units with a single rating are not
+pairable and do not count.
 
 The library krippendorff takes a table of units by categories and a matrix of categories by
 categories, which do not fit into memory for texts. This module computes the sums without them.
@@ -32,7 +33,10 @@ _BLOCK_ROWS = 512
 
 
 def build_alpha(ratings: Ratings) -> Statistic:
-    """Return alpha for the level of the ratings. All must be pairable, and none may be EMPTY."""
+    """Return the alpha statistic for the level of the ratings.
+
+    All ratings must be pairable, and no rating may be EMPTY.
+    """
     match ratings.level:
         case Level.NOMINAL:
             return NominalAlpha(ratings)
@@ -47,7 +51,8 @@ def build_alpha(ratings: Ratings) -> Statistic:
 def _sum_observed(ratings: Ratings, means: Floats) -> Floats:
     """Return the disagreement and the number of ratings of each document, as two rows.
 
-    In a unit with m ratings, the sum over the ordered pairs / (m - 1) is m times their mean.
+    The disagreement of a unit with m ratings is D / (m - 1), which equals m times the mean d of its
+    pairs.
     """
     sizes = ratings.sizes.astype(np.float64)
     return sum_by_document(ratings, [sizes * means, sizes])
@@ -64,20 +69,20 @@ class NominalAlpha:
     """Alpha with d = 1 for different values: `n^2 - sum(n_c^2)` pairs are expected to differ."""
 
     def __init__(self, ratings: Ratings) -> None:
-        self._sums = _sum_observed(
+        self._document_sums = _sum_observed(
             ratings, compute_mean_distances(ratings, compute_nominal_distances)
         )
         self._squares = SquaredCounts(ratings)
         self.width = self._squares.width
 
     def compute(self, weights: Floats) -> Floats:
-        """Return alpha for each column of `weights`."""
-        observed, total = self._sums @ weights
+        """Return alpha for each resample, a column of `weights`."""
+        observed, total = self._document_sums @ weights
         return _compute_alpha(observed, total**2 - self._squares.compute(weights), total)
 
 
 class IntervalAlpha:
-    """Alpha with d = (c - k)^2, so `2 (n sum(n_c c^2) - (sum n_c c)^2)` is expected."""
+    """Alpha with d = (c - k)^2; the expected sum is `2 (n sum(n_c c^2) - (sum n_c c)^2)`."""
 
     def __init__(self, ratings: Ratings) -> None:
         values = _scale_values(ratings)
@@ -86,14 +91,16 @@ class IntervalAlpha:
             gaps: Floats = (values[a] - values[b]) ** 2
             return gaps
 
-        self._sums = _sum_observed(ratings, compute_mean_distances(ratings, compute_distances))
+        self._document_sums = _sum_observed(
+            ratings, compute_mean_distances(ratings, compute_distances)
+        )
         self._counts, used_codes = count_categories(ratings)
         self._values = values[used_codes]
         self.width = len(used_codes)
 
     def compute(self, weights: Floats) -> Floats:
-        """Return alpha for each column of `weights`."""
-        observed, total = self._sums @ weights
+        """Return alpha for each resample, a column of `weights`."""
+        observed, total = self._document_sums @ weights
         counts = self._counts @ weights
         means = self._values @ counts / total
         # variance in two passes: subtracting two large sums would lose digits
@@ -103,9 +110,9 @@ class IntervalAlpha:
 
 
 class OrdinalAlpha:
-    """Alpha with d = (number of ratings from c to k, counting ratings equal to c or k by half)^2.
+    """Alpha with d = (number of ratings from c to k, where ratings equal to c or k count half)^2.
 
-    That is the squared difference of the midranks of c and k. Ordinal alpha is therefore interval
+    This is the squared difference of the midranks of c and k. Ordinal alpha is therefore interval
     alpha computed on midranks, which change with every resample.
     """
 
@@ -119,7 +126,7 @@ class OrdinalAlpha:
         self.width = len(ratings.codes)
 
     def compute(self, weights: Floats) -> Floats:
-        """Return alpha for each column of `weights`."""
+        """Return alpha for each resample, a column of `weights`."""
         counts = self._counts @ weights
         total = self._totals @ weights
         ranks = (np.cumsum(counts, axis=0) - counts / 2) / total
@@ -149,14 +156,16 @@ class RatioAlpha:
         def compute_distances(a: Integers, b: Integers) -> Floats:
             return _compare_ratios(values[a], values[b])
 
-        self._sums = _sum_observed(ratings, compute_mean_distances(ratings, compute_distances))
+        self._document_sums = _sum_observed(
+            ratings, compute_mean_distances(ratings, compute_distances)
+        )
         self._counts, used_codes = count_categories(ratings)
         self._values = values[used_codes]
         self.width = len(used_codes)
 
     def compute(self, weights: Floats) -> Floats:
-        """Return alpha for each column of `weights`."""
-        observed, total = self._sums @ weights
+        """Return alpha for each resample, a column of `weights`."""
+        observed, total = self._document_sums @ weights
         counts = self._counts @ weights
         expected = np.zeros(weights.shape[1])
         values = self._values
@@ -175,7 +184,7 @@ def _compare_ratios(a: Floats, b: Floats) -> Floats:
 
 
 def _scale_values(ratings: Ratings) -> Floats:
-    """Scale the values to 0 to 1; interval alpha depends on neither origin nor unit."""
+    """Scale the values to the range 0 to 1; interval alpha depends on neither origin nor unit."""
     values = ratings.values
     spread = float(values[-1] - values[0]) if len(values) else 0.0
     scaled: Floats = (values - values[0]) / spread if spread else np.zeros(len(values))

@@ -1,10 +1,9 @@
 """Resample documents with the bootstrap.
 
-Documents with the same ratings are drawn together, which does not change the probabilities.
-
-Efron and Tibshirani 1993, An Introduction to the Bootstrap, chapters 6 and 13: the documents are
-the independent observations, so they are drawn with replacement. The interval consists of
-percentiles of the resampled values.
+Efron and Tibshirani 1993, An Introduction to the Bootstrap, chapters 6 and 13: documents are the
+independent observations, so they are drawn with replacement. The interval consists of percentiles
+of the resampled values. Documents with the same ratings form a class and are drawn together, which
+does not change the probabilities.
 """
 
 from collections.abc import Iterator
@@ -19,33 +18,33 @@ _BLOCK_ENTRIES = 2_000_000
 """The maximum number of entries in the largest array for one block of resamples (16 MB)."""
 _MAX_PATTERN_RATERS = 16
 _MIN_MEAN_CLASS_SIZE = 8
-"""From this size on, one multinomial draw is faster than drawing each document."""
+"""The mean class size from which one multinomial draw is faster than drawing each document."""
 
 
 class Statistic(Protocol):
-    """A coefficient as a function of how often each class of documents occurs."""
+    """A coefficient, computed from how often each class of documents occurs in a resample."""
 
     @property
     def width(self) -> int:
-        """Return the number of array entries per resample, which limits the size of a block."""
+        """Return the number of array entries per resample, which limits the block size."""
         ...
 
     def compute(self, weights: Floats) -> Floats:
-        """Return the coefficient for each column of `weights` (classes by resamples), or NaN."""
+        """Return the coefficient, or NaN, for each column of `weights` (classes by resamples)."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
-class Compressed:
-    """Ratings with one document for each class of equal documents, and the class sizes."""
+class CompressedRatings:
+    """The ratings of one document per class of equal documents, and the sizes of the classes."""
 
     ratings: Ratings
     counts: Integers
 
 
-def compress(ratings: Ratings) -> Compressed:
+def compress_ratings(ratings: Ratings) -> CompressedRatings:
     """Merge the documents that have the same ratings by the same raters."""
-    uncompressed = Compressed(ratings, np.ones(ratings.document_count, dtype=np.int64))
+    uncompressed = CompressedRatings(ratings, np.ones(ratings.document_count, dtype=np.int64))
     has_one_unit_each = ratings.unit_count == ratings.document_count > 0
     if not has_one_unit_each or len(ratings.raters) > _MAX_PATTERN_RATERS:
         return uncompressed
@@ -68,30 +67,30 @@ def compress(ratings: Ratings) -> Compressed:
         values=ratings.values,
         excluded_count=ratings.excluded_count,
     )
-    return Compressed(merged, counts)
+    return CompressedRatings(merged, counts)
 
 
 def resample(counts: Integers, resamples: int, seed: int, width: int) -> Iterator[Floats]:
-    """Yield class weights (classes by resamples) in blocks of bounded size."""
+    """Draw resamples of documents, and yield class weights (classes by resamples) in blocks."""
     generator = np.random.default_rng(seed)
     total = int(counts.sum())
     step = max(1, _BLOCK_ENTRIES // max(width, len(counts), 1))
     for start in range(0, resamples, step):
-        block = min(step, resamples - start)
+        block_size = min(step, resamples - start)
         if len(counts) * _MIN_MEAN_CLASS_SIZE <= total:
-            class_counts = generator.multinomial(total, counts / total, size=block)
+            class_counts = generator.multinomial(total, counts / total, size=block_size)
             yield np.ascontiguousarray(class_counts.T, dtype=np.float64)
         else:
-            yield _draw_documents(generator, counts, total, block)
+            yield _draw_documents(generator, counts, total, block_size)
 
 
 def _draw_documents(
-    generator: np.random.Generator, counts: Integers, total: int, block: int
+    generator: np.random.Generator, counts: Integers, total: int, block_size: int
 ) -> Floats:
     """Draw each document separately, which is faster if most classes are small."""
     classes = np.repeat(np.arange(len(counts)), counts) if len(counts) < total else None
-    weights = np.empty((block, len(counts)), dtype=np.int32)
-    for row in range(block):
+    weights = np.empty((block_size, len(counts)), dtype=np.int32)
+    for row in range(block_size):
         document_indexes = generator.integers(0, total, size=total, dtype=np.int32)
         class_indexes = document_indexes if classes is None else classes[document_indexes]
         weights[row] = np.bincount(class_indexes, minlength=len(counts))
@@ -101,7 +100,10 @@ def _draw_documents(
 def estimate(
     statistics: list[Statistic], counts: Integers, resamples: int, seed: int
 ) -> tuple[Floats, Floats]:
-    """Return the coefficients, and their values in the resamples (coefficients by resamples)."""
+    """Compute coefficients; return their values, and their values in the resamples.
+
+    The second array has a row for each coefficient and a column for each resample.
+    """
     if not statistics:
         return np.empty(0), np.empty((0, resamples))
     with np.errstate(divide="ignore", invalid="ignore"):

@@ -6,8 +6,10 @@ from app.engines.agreement.coefficients.ratings import Floats, Integers, Ratings
 from app.engines.agreement.metrics import Caution, CautionCode, Metric
 
 MIN_DOCUMENTS = 30
-"""With fewer documents the bootstrap understates the width of intervals."""
-CHANCE_CORRECTED = frozenset((Metric.COHEN_KAPPA, Metric.FLEISS_KAPPA, Metric.KRIPPENDORFF_ALPHA))
+"""The number of documents below which the bootstrap understates the width of intervals."""
+CHANCE_CORRECTED_METRICS = frozenset(
+    (Metric.COHEN_KAPPA, Metric.FLEISS_KAPPA, Metric.KRIPPENDORFF_ALPHA)
+)
 
 
 def explain_missing_pairs(rater_count: int) -> Caution:
@@ -23,7 +25,7 @@ def explain_missing_pairs(rater_count: int) -> Caution:
 
 def explain_undefined(metric: Metric) -> Caution:
     """Return the caution that explains why a coefficient of comparable ratings is undefined."""
-    if metric in CHANCE_CORRECTED:
+    if metric in CHANCE_CORRECTED_METRICS:
         text = (
             "All ratings are equal, so this coefficient is undefined (0/0): without variation, "
             "agreement cannot be distinguished from chance. See percent agreement and AC1."
@@ -34,9 +36,9 @@ def explain_undefined(metric: Metric) -> Caution:
 
 
 def list_rating_cautions(ratings: Ratings, counts: Integers, metric: Metric) -> list[Caution]:
-    """Return the cautions that follow from the ratings."""
+    """Return the cautions about equal, missing and excluded ratings."""
     cautions = []
-    if len(np.unique(ratings.codes)) == 1 and metric not in CHANCE_CORRECTED:
+    if len(np.unique(ratings.codes)) == 1 and metric not in CHANCE_CORRECTED_METRICS:
         text = "All ratings are equal, so chance alone could explain the agreement."
         cautions.append(Caution(CautionCode.ONE_CATEGORY, text))
     unit_counts = counts[ratings.documents]
@@ -48,7 +50,10 @@ def list_rating_cautions(ratings: Ratings, counts: Integers, metric: Metric) -> 
         )
         cautions.append(Caution(CautionCode.MISSING_RATINGS, text))
     if ratings.excluded_count:
-        text = f"{ratings.excluded_count} values were left out: not on the {ratings.level} level."
+        text = (
+            f"{ratings.excluded_count} values were left out because they do not fit the "
+            f"{ratings.level} level."
+        )
         cautions.append(Caution(CautionCode.VALUES_LEFT_OUT, text))
     return cautions
 
@@ -67,7 +72,7 @@ def list_average_cautions(metric: Metric, pair_count: int) -> list[Caution]:
 def build_interval(
     resampled: Floats, document_count: int, confidence: float
 ) -> tuple[float | None, float | None, list[Caution]]:
-    """Return the percentiles of the resamples, and the cautions that follow from them."""
+    """Return the interval, as percentiles of `resampled`, and the cautions about the interval."""
     if not len(resampled):
         return None, None, []
     if document_count == 1:
@@ -88,6 +93,9 @@ def build_interval(
     tail = (1 - confidence) / 2
     low, high = np.quantile(defined, (tail, 1 - tail))
     if low == high:
-        text = "All documents agree equally, so the interval has no width. That is not certainty."
+        text = (
+            "All documents agree equally, so the interval has no width. This does not mean that "
+            "the value is certain."
+        )
         cautions.append(Caution(CautionCode.NO_VARIATION, text))
     return float(low), float(high), cautions

@@ -14,27 +14,27 @@ from app.engines.agreement.coefficients.units import (
 )
 
 _ROUNDING_ERROR = 1e-14
-"""A chance of disagreement below this limit is a rounding error of zero."""
+"""An expected disagreement below this limit is a rounding error of zero."""
 
 
 class PercentAgreement:
     """The share of rater pairs that agree, averaged over the units.
 
     Fleiss 1971, Measuring nominal scale agreement among many raters, Psychological Bulletin 76,
-    equation 2. Units with fewer raters are treated as in Gwet 2014, section 2.5; units with one
-    rater do not count.
+    equation 2. Units that not all raters rated are treated as in Gwet 2014, section 2.5; units with
+    one rater do not count.
     """
 
     def __init__(self, ratings: Ratings, scale: Scale | None = None) -> None:
         distances = compute_nominal_distances if scale is None else scale.compute_distances
         has_pairs = (ratings.sizes > 1).astype(np.float64)
         agreement = has_pairs * (1 - compute_mean_distances(ratings, distances))
-        self._sums = sum_by_document(ratings, [agreement, has_pairs])
+        self._document_sums = sum_by_document(ratings, [agreement, has_pairs])
         self.width = 2
 
     def compute(self, weights: Floats) -> Floats:
-        """Return the agreement for each column of `weights`."""
-        agreement, units = self._sums @ weights
+        """Return the agreement for each resample, a column of `weights`."""
+        agreement, units = self._document_sums @ weights
         result: Floats = agreement / units
         return result
 
@@ -45,12 +45,12 @@ class ChanceCorrected:
     `fleiss`: pe is the sum of the squared shares of the categories (Fleiss 1971, equation 5).
 
     `gwet`: pe = T sum(p(1 - p)) / (q(q - 1)), where T is the sum of the weights over all pairs of q
-    categories (q if unweighted) (Gwet 2008, Computing inter-rater reliability and its variance in
-    the presence of high agreement, British Journal of Mathematical and Statistical Psychology 61;
-    with weights Gwet 2014, equation 5.3.1).
+    categories (T = q if unweighted) (Gwet 2008, Computing inter-rater reliability and its variance
+    in the presence of high agreement, British Journal of Mathematical and Statistical Psychology
+    61; with weights Gwet 2014, equation 5.3.1).
 
-    In both, a unit with fewer raters counts as much as any other unit, and a unit with a single
-    rater counts for the shares only (Gwet 2014, sections 2.5 and 5.3).
+    In both formulas, a unit with fewer raters counts as much as any other unit, and a unit with a
+    single rater only affects the shares of the categories (Gwet 2014, sections 2.5 and 5.3).
     """
 
     def __init__(
@@ -73,7 +73,7 @@ class ChanceCorrected:
         self.width = self._squares.width
 
     def compute(self, weights: Floats) -> Floats:
-        """Return the coefficient for each column of `weights`."""
+        """Return the coefficient for each resample, a column of `weights`."""
         squares = self._squares.compute(weights) / (self._units @ weights) ** 2
         expected = self._factor * (1 - squares) if self._is_gwet else squares
         result: Floats = (self._agreement.compute(weights) - expected) / (1 - expected)

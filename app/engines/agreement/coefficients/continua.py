@@ -1,4 +1,4 @@
-"""Partition a text into the units that a rater marked and the gaps between them."""
+"""Split a text into the units that a rater marked and the gaps between these units."""
 
 from collections.abc import Hashable, Sequence
 from typing import NamedTuple
@@ -18,8 +18,9 @@ class Segment(NamedTuple):
 def build_segments(marks: Sequence[Mark], length: int) -> list[Segment]:
     """Return the segments of a text of `length` code points, in order and without overlap.
 
-    Unitizing requires units that do not overlap: a unit that begins within the previous unit is
-    shortened to the part behind it, and a unit within another unit is dropped.
+    Unitizing requires units that do not overlap. A unit that begins within the previous unit is
+    therefore shortened to the part after the previous unit, and a unit within another unit is
+    dropped.
     """
     segments: list[Segment] = []
     position = 0
@@ -37,8 +38,8 @@ def build_segments(marks: Sequence[Mark], length: int) -> list[Segment]:
     return segments
 
 
-def intersect(left: Sequence[Segment], right: Sequence[Segment]) -> float:
-    """Return the length of text to which both sides give the same label, or a gap on both sides."""
+def compute_common_length(left: Sequence[Segment], right: Sequence[Segment]) -> float:
+    """Return the length of the text that has the same label, or is a gap, on both sides."""
     total = 0
     i = j = 0
     while i < len(left) and j < len(right):

@@ -11,15 +11,18 @@ from app.engines.agreement.coefficients.ratings import Floats, Integers, Ratings
 from app.engines.agreement.coefficients.scales import Scale
 from app.engines.agreement.coefficients.units import compute_nominal_distances
 
-_FEW_CATEGORIES = 1_000
-"""Up to this number of categories, one matrix is faster than separating rare categories."""
+_MAX_MATRIX_CATEGORIES = 1_000
+"""The number of categories up to which one matrix is faster than separating rare categories."""
 _ROUNDING_ERROR = 1e-14
 """An expected distance below this limit is a rounding error of zero."""
 
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """The units that raters `a` and `b` both rated: documents, and the codes of each rater."""
+    """The units that both raters `a` and `b` rated, with the document of each unit.
+
+    `left` has the category codes from rater `a`, and `right` those from rater `b`.
+    """
 
     a: int
     b: int
@@ -30,7 +33,10 @@ class Pair:
 
 
 def list_pairs(ratings: Ratings) -> list[Pair]:
-    """Return the pairs of raters who share units, in order. Other pairs take no time."""
+    """Return the pairs of raters who share units, in order.
+
+    Pairs of raters without shared units take no time.
+    """
     sizes = ratings.sizes
     starts = np.cumsum(sizes) - sizes
     index_columns: list[tuple[Integers, Integers, Integers]] = []
@@ -64,7 +70,7 @@ class CohenKappa:
     """Cohen's kappa of two raters: 1 - (observed distance) / (distance expected by chance).
 
     Cohen 1960, A coefficient of agreement for nominal scales, Educational and Psychological
-    Measurement 20; with weights Cohen 1968. Only units that both raters rated count.
+    Measurement 20; with weights Cohen 1968. Only units that both raters rated are counted.
     """
 
     def __init__(self, pair: Pair, scale: Scale | None) -> None:
@@ -83,13 +89,13 @@ class CohenKappa:
         self._left = _count_codes(pair.left, categories, documents, shape)
         self._right = _count_codes(pair.right, categories, documents, shape)
         self._single_products = np.zeros(shape[1])
-        if scale is None and len(categories) > _FEW_CATEGORIES:
+        if scale is None and len(categories) > _MAX_MATRIX_CATEGORIES:
             self._separate_single_document_categories()
         self._distances = np.bincount(documents, weights=distances)
         self.width = 2 * max(shape)
 
     def _separate_single_document_categories(self) -> None:
-        """Remove categories that occur in one document only from the matrices.
+        """Move categories that occur in only one document out of the matrices.
 
         Their products grow with the square of the document's weight; see `SquaredCounts`.
         """
@@ -104,7 +110,7 @@ class CohenKappa:
         self._left, self._right = self._left[~is_single], self._right[~is_single]
 
     def compute(self, weights: Floats) -> Floats:
-        """Return kappa for each column of `weights`, or NaN if only one category was used."""
+        """Return kappa for each resample; NaN if only one category was used."""
         if len(self._classes) < len(weights):
             weights = weights[self._classes]
         left, right, total = self._left @ weights, self._right @ weights, self._units @ weights
@@ -130,33 +136,35 @@ def _count_codes(
 
 
 class ValueF1:
-    """The F1 of the values of two raters: 2 x equal values / (values of one + values of the other).
+    """The F1 of the values of two raters: 2 x equal values / (values of `a` + values of `b`).
 
-    Unlike kappa, F1 ignores units for which both raters found no value. With more than one pair,
-    the counts of all pairs are added up before dividing. Hripcsak and Rothschild 2005, Agreement,
-    the F-measure, and reliability in information retrieval, Journal of the American Medical
-    Informatics Association 12.
+    Unlike kappa, F1 ignores units for which both raters found no value. For more than one pair, the
+    counts of all pairs are added up before dividing. Hripcsak and Rothschild 2005, Agreement, the
+    F-measure, and reliability in information retrieval, Journal of the American Medical Informatics
+    Association 12.
     """
 
     def __init__(self, pairs: list[Pair], empty_code: int, document_count: int) -> None:
-        self._sums = np.zeros((2, document_count))
+        self._document_sums = np.zeros((2, document_count))
         for pair in pairs:
             has_left, has_right = pair.left != empty_code, pair.right != empty_code
             equal_count = 2.0 * (has_left & (pair.left == pair.right))
             value_count = has_left.astype(np.float64) + has_right
             for row, column in enumerate((equal_count, value_count)):
-                self._sums[row] += np.bincount(pair.documents, column, minlength=document_count)
+                self._document_sums[row] += np.bincount(
+                    pair.documents, column, minlength=document_count
+                )
         self.width = 2
 
     def compute(self, weights: Floats) -> Floats:
-        """Return F1 for each column of `weights`, or NaN if no rater gave a value."""
-        equal_count, value_count = self._sums @ weights
+        """Return F1 for each resample; NaN if no rater gave a value."""
+        equal_count, value_count = self._document_sums @ weights
         result: Floats = equal_count / value_count
         return result
 
 
 class MeanOfPairs:
-    """The mean coefficient over all pairs for which the coefficient is defined.
+    """The mean of a coefficient over all pairs for which it is defined.
 
     Light 1971, Measures of response agreement for qualitative data: Some generalizations and
     alternatives, Psychological Bulletin 76, for Cohen's kappa.
@@ -167,7 +175,7 @@ class MeanOfPairs:
         self.width = max((statistic.width for statistic in statistics), default=1)
 
     def compute(self, weights: Floats) -> Floats:
-        """Return the mean for each column of `weights`."""
+        """Return the mean for each resample, a column of `weights`."""
         total, count = np.zeros(weights.shape[1]), np.zeros(weights.shape[1])
         for statistic in self._statistics:
             values = statistic.compute(weights)

@@ -1,4 +1,4 @@
-"""Compute agreement coefficients of spans and regions, with intervals."""
+"""Compute agreement coefficients for spans and regions, with intervals."""
 
 from dataclasses import dataclass, replace
 
@@ -34,11 +34,11 @@ def measure_marks(
     seed: int = 0,
     confidence: float = 0.95,
 ) -> Estimate:
-    """Return the coefficient of spans or regions over all raters.
+    """Return the coefficient for spans or regions over all raters.
 
     - `percent`: the share of documents on which two raters agree completely: each mark of one rater
       overlaps a mark of the other rater by half, or neither rater marked anything.
-    - `f1`: 2 x marks at the same place / all marks (Hripcsak and Rothschild 2005).
+    - `f1`: 2 x marks at the same position / all marks (Hripcsak and Rothschild 2005).
     - `f1_overlap`: the same, with marks that overlap by half (Everingham 2010).
     - `iou`: the mean overlap of marks, each matched with at most one mark of the other rater. Marks
       without a partner count as 0.
@@ -59,7 +59,7 @@ def measure_mark_pairs(
     seed: int = 0,
     confidence: float = 0.95,
 ) -> list[PairEstimate]:
-    """Return the coefficient of spans or regions for each pair of raters with shared documents."""
+    """Return the coefficient for spans or regions for each pair of raters with shared documents."""
     count = len(marks.raters)
     keys = np.unique(marks.pair_a * count + marks.pair_b)
     parts = []
@@ -82,20 +82,20 @@ class _Ratio:
     width: int = 2
 
     def compute(self, weights: Floats) -> Floats:
-        """Return the ratio for each column of `weights`."""
+        """Return the ratio for each resample, a column of `weights`."""
         numerator, denominator = self.sums @ weights[self.documents]
         result: Floats = numerator / denominator
         return result
 
 
 class UnitizingAlpha:
-    """Krippendorff's unitizing alpha in its form of 2016, for nominal labels: u-alpha.
+    """Krippendorff's unitizing alpha for nominal labels, in the version of 2016: u-alpha.
 
     Krippendorff, Mathet, Bouvry and Widloecher 2016, On the reliability of unitizing textual
-    continua: Further developments, Quality and Quantity 50, equations 1 to 5; also in
-    Krippendorff 2019, Content Analysis, 4th edition, section 12.6.3. Without labels, as in a span
-    field, it is the binary |u-alpha of equation 6: marked or not marked. It replaces the form of
-    1995 and 2004, which misjudges more than two raters.
+    continua: Further developments, Quality and Quantity 50, equations 1 to 5; also in Krippendorff
+    2019, Content Analysis, 4th edition, section 12.6.3. Without labels, as in a span field, it is
+    the binary |u-alpha of equation 6, which distinguishes only marked and unmarked text. It
+    replaces the versions of 1995 and 2004, which misjudge more than two raters.
 
     The observed agreement is the length of text to which two raters give the same category. The
     expected agreement is that of chance, with units shuffled as wholes and gaps letter by letter:
@@ -132,7 +132,7 @@ class UnitizingAlpha:
         self.width = max(2, len(self._lengths))
 
     def compute(self, weights: Floats) -> Floats:
-        """Return alpha for each column of `weights`, or NaN if there is only one category."""
+        """Return alpha for each resample; NaN if there is only one category."""
         weights = weights[self._documents]
         total, observed = self._totals @ weights, self._observed @ weights
         lengths, squares = self._lengths @ weights, self._squares @ weights
@@ -143,7 +143,7 @@ class UnitizingAlpha:
 
 
 def _build_statistic(marks: MarkSets, metric: Metric) -> tuple[Statistic | None, Integers]:
-    """Return the statistic for a metric, and the documents that count."""
+    """Return the statistic for a metric, and the documents with at least two raters."""
     if metric not in SPAN_METRICS:
         raise ValueError(f"{metric} is not a coefficient of marks")
     is_alpha = metric == Metric.KRIPPENDORFF_ALPHA
@@ -166,7 +166,7 @@ def _build_statistic(marks: MarkSets, metric: Metric) -> tuple[Statistic | None,
 
 
 def _select_pair(marks: MarkSets, a: int, b: int) -> MarkSets:
-    """Return the marks of two raters on the documents that both saw."""
+    """Return the marks of two raters on the documents that both raters saw."""
     is_pair = (marks.pair_a == a) & (marks.pair_b == b)
     documents = marks.pair_documents[is_pair]
     is_pair_segment = np.isin(marks.segments[1], (a, b)) & np.isin(marks.segments[0], documents)
@@ -217,7 +217,7 @@ def _build_estimate(
     values: tuple[float, float | None, float | None] | None,
     cautions: list[Caution],
 ) -> Estimate:
-    """Return the estimate with the cautions that follow from the marks."""
+    """Return the estimate with `cautions` and with cautions about missing or undefined marks."""
     mark_cautions = []
     raters = len(marks.raters)
     if not len(documents):

@@ -1,4 +1,4 @@
-"""Read the marks of raters document by document, and keep the sums that the coefficients need."""
+"""Read marks document by document, and keep only the sums that the coefficients need."""
 
 from array import array
 from collections import Counter
@@ -9,7 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from app.engines.agreement.coefficients.continua import Segment, build_segments, intersect
+from app.engines.agreement.coefficients.continua import (
+    Segment,
+    build_segments,
+    compute_common_length,
+)
 from app.engines.agreement.coefficients.ratings import Floats, Integers
 from app.engines.agreement.coefficients.values import digest
 from app.engines.agreement.marks import Mark, compute_overlap, match_marks
@@ -19,7 +23,7 @@ _COLUMNS_WITH_LENGTH = 4
 
 @dataclass(frozen=True, slots=True)
 class MarkSets:
-    """The marks of one span or region field. Use `build_mark_sets`.
+    """The marks of one span or region field, created by `build_mark_sets`.
 
     The fields that begin with `pair` have an entry for each pair of raters on each document.
     """
@@ -27,7 +31,7 @@ class MarkSets:
     raters: tuple[str, ...]
     document_count: int
     single_count: int
-    """The number of documents that only one person saw; they do not count."""
+    """The number of documents that only one person saw. These documents do not count."""
     pair_documents: Integers
     pair_a: Integers
     pair_b: Integers
@@ -35,16 +39,19 @@ class MarkSets:
     """Rows: exact matches, matches by overlap, marks of both raters, sum of overlaps, overlapping
     pairs, documents, documents on which both agree, common length of segments, text length."""
     segments: Floats
-    """Rows: document, rater, category, length, sum of squared lengths; empty without lengths."""
+    """Rows: document, rater, category, length, sum of squared lengths.
+
+    The array is empty if the text lengths are unknown.
+    """
     has_lengths: bool
 
 
 def build_mark_sets(rows: Iterable[tuple[Any, ...]]) -> MarkSets:
-    """Read rows of (document, rater, marks) or (document, length of its text, rater, marks).
+    """Read rows of (document, rater, marks) or (document, text length, rater, marks).
 
     The rows of one document must follow each other; otherwise ValueError is raised. A rater who saw
-    the document and marked nothing has a row with no marks. The length is needed for the unitizing
-    alpha of spans. Memory: about 100 bytes for each pair of raters on each document.
+    the document and marked nothing has a row with no marks. The text length is needed for the
+    unitizing alpha of spans. Memory: about 100 bytes for each pair of raters on each document.
     """
     reader = _Reader()
     for row in rows:
@@ -63,7 +70,7 @@ class _Reader:
         self._length: int | None = None
         self._marks: dict[int, list[Mark]] = {}
         self._pairs = array("i")
-        self._sums = array("d")
+        self._pair_sums = array("d")
         self._segments = array("d")
         self._categories: dict[Hashable, int] = {}
         self._single_count = 0
@@ -81,7 +88,7 @@ class _Reader:
         self._marks[number] = list(marks)
 
     def _close_document(self) -> None:
-        """Add the sums of the current document."""
+        """Compute the sums of the current document and keep them."""
         if not self._marks:
             return
         self._documents.append(digest(self._current))
@@ -95,8 +102,8 @@ class _Reader:
         }
         for (a, left), (b, right) in combinations(self._marks.items(), 2):
             self._pairs.extend((number, a, b))
-            self._sums.extend(_compare_marks(left, right))
-            self._sums.extend((intersect(segments[a], segments[b]), float(length)))
+            self._pair_sums.extend(_compare_marks(left, right))
+            self._pair_sums.extend((compute_common_length(segments[a], segments[b]), float(length)))
         if len(self._marks) > 1:
             for rater, parts in segments.items():
                 self._add_segments(number, rater, parts)
@@ -115,23 +122,27 @@ class _Reader:
             self._segments.extend((document, rater, category, length, squares[category]))
 
     def finish(self) -> MarkSets:
-        """Return the mark sets, with the raters in the order of their keys."""
+        """Return the mark sets, with the raters sorted by their keys."""
         self._close_document()
         documents = np.frombuffer(self._documents, dtype=np.uint64)
         if len(np.unique(documents)) < len(documents):
             raise ValueError("the rows of a document must follow each other")
         names = sorted(self._rater_numbers, key=str)
-        position = {self._rater_numbers[name]: place for place, name in enumerate(names)}
-        places = np.array([position[number] for number in range(len(names))], dtype=np.int64)
+        position = {
+            self._rater_numbers[name]: rater_position for rater_position, name in enumerate(names)
+        }
+        rater_positions = np.array(
+            [position[number] for number in range(len(names))], dtype=np.int64
+        )
         # the resamples must not depend on the order of the documents or rows
         order = np.argsort(documents)
         rank = np.empty(len(order), dtype=np.int64)
         rank[order] = np.arange(len(order))
         pairs = np.frombuffer(self._pairs, dtype=np.int32).reshape(-1, 3)
-        a, b = places[pairs[:, 1]], places[pairs[:, 2]]
+        a, b = rater_positions[pairs[:, 1]], rater_positions[pairs[:, 2]]
         segments = np.frombuffer(self._segments, dtype=np.float64).reshape(-1, 5).T.copy()
         segments[0] = rank[segments[0].astype(np.int64)]
-        segments[1] = places[segments[1].astype(np.int64)]
+        segments[1] = rater_positions[segments[1].astype(np.int64)]
         return MarkSets(
             raters=tuple(map(str, names)),
             document_count=len(documents),
@@ -139,14 +150,14 @@ class _Reader:
             pair_documents=rank[pairs[:, 0]],
             pair_a=np.minimum(a, b),
             pair_b=np.maximum(a, b),
-            pair_sums=np.frombuffer(self._sums, dtype=np.float64).reshape(-1, 9).T.copy(),
+            pair_sums=np.frombuffer(self._pair_sums, dtype=np.float64).reshape(-1, 9).T.copy(),
             segments=segments,
             has_lengths=self._has_lengths,
         )
 
 
 def _compare_marks(left: list[Mark], right: list[Mark]) -> tuple[float, ...]:
-    """Return the first seven sums of a pair: see `MarkSets.pair_sums`."""
+    """Return the first seven rows of `MarkSets.pair_sums` for two raters on one document."""
     mark_count = len(left) + len(right)
     exact = (Counter(left) & Counter(right)).total()
     if 2 * exact == mark_count:  # the most frequent case needs no search

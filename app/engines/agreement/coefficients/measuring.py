@@ -1,4 +1,4 @@
-"""Compute agreement coefficients of ratings, with intervals."""
+"""Compute agreement coefficients for ratings, with intervals."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -7,7 +7,12 @@ import numpy as np
 
 from app.engines.agreement.coefficients import cautions as reasons
 from app.engines.agreement.coefficients.alpha import MAX_RATIO_VALUES, build_alpha
-from app.engines.agreement.coefficients.bootstrap import Compressed, Statistic, compress, estimate
+from app.engines.agreement.coefficients.bootstrap import (
+    CompressedRatings,
+    Statistic,
+    compress_ratings,
+    estimate,
+)
 from app.engines.agreement.coefficients.chance import ChanceCorrected, PercentAgreement
 from app.engines.agreement.coefficients.kappa import (
     CohenKappa,
@@ -30,7 +35,7 @@ from app.engines.agreement.metrics import (
 )
 
 RESAMPLES = 1000
-_WEIGHTED = (Metric.COHEN_KAPPA, Metric.GWET_AC2)
+_WEIGHTED_METRICS = (Metric.COHEN_KAPPA, Metric.GWET_AC2)
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +48,7 @@ class _Options:
 
 @dataclass(slots=True)
 class _Plan:
-    """A coefficient to compute: its statistic, or None with a caution that explains why."""
+    """A coefficient to compute. If `statistic` is None, a caution explains why."""
 
     metric: Metric
     rater_count: int
@@ -53,7 +58,7 @@ class _Plan:
     statistic: Statistic | None = None
 
     def finish(self, value: float, resampled_values: Floats, confidence: float) -> Estimate:
-        """Return the estimate for the value and its values in the resamples."""
+        """Return the estimate, given the coefficient and its values in the resamples."""
         low = high = result = None
         cautions = self.cautions
         if self.statistic is None:
@@ -79,7 +84,7 @@ class _Plan:
 
 
 class _RestrictedStatistic:
-    """A statistic that uses only the given documents."""
+    """A statistic that is computed only from the given documents."""
 
     def __init__(self, statistic: Statistic, documents: Integers) -> None:
         self._statistic = statistic
@@ -87,7 +92,7 @@ class _RestrictedStatistic:
         self.width = max(statistic.width, len(documents))
 
     def compute(self, weights: Floats) -> Floats:
-        """Return the coefficient for each column of `weights`."""
+        """Return the coefficient for each resample, a column of `weights`."""
         return self._statistic.compute(weights[self._documents])
 
 
@@ -102,8 +107,8 @@ def measure(
 ) -> Estimate:
     """Return the coefficient over all raters.
 
-    `weights` apply to Cohen's kappa and AC2 and need an ordered level. AC2 without weights is AC1.
-    If `resamples` is 0, there is no interval. Raises ValueError for metrics of marks.
+    `weights` apply to Cohen's kappa and AC2 and require an ordered level. AC2 without weights is
+    AC1. If `resamples` is 0, there is no interval. Raises ValueError for metrics of marks.
     """
     options = {"resamples": resamples, "seed": seed, "confidence": confidence}
     return measure_all(ratings, [metric], weights=weights, **options)[0]  # type: ignore[arg-type]
@@ -118,9 +123,9 @@ def measure_all(
     seed: int = 0,
     confidence: float = 0.95,
 ) -> list[Estimate]:
-    """Return several coefficients over all raters, computed from the same resamples."""
+    """Return several coefficients over all raters, all computed from the same resamples."""
     options = _Options(weights, resamples, seed, confidence)
-    compressed = compress(ratings)
+    compressed = compress_ratings(ratings)
     pairs = list_pairs(compressed.ratings)
     plans = [_build_plan(compressed, metric, pairs, options) for metric in metrics]
     return _compute_estimates(plans, compressed.counts, options)
@@ -135,9 +140,9 @@ def measure_pairs(
     seed: int = 0,
     confidence: float = 0.95,
 ) -> list[PairEstimate]:
-    """Return the coefficient for each pair of raters with shared units, in order of their keys."""
+    """Return the coefficient for each pair of raters with shared units, sorted by rater keys."""
     options = _Options(weights, resamples, seed, confidence)
-    compressed = compress(ratings)
+    compressed = compress_ratings(ratings)
     pairs = list_pairs(compressed.ratings)
     plans = []
     for pair in pairs:
@@ -166,8 +171,14 @@ def _compute_estimates(plans: list[_Plan], counts: Integers, options: _Options) 
     return results
 
 
-def _select_pair(compressed: Compressed, pair: Pair) -> tuple[Integers, Compressed, Pair]:
-    """Return the documents that two raters share, their ratings on these, and the new pair."""
+def _select_pair(
+    compressed: CompressedRatings, pair: Pair
+) -> tuple[Integers, CompressedRatings, Pair]:
+    """Return the documents that two raters share, and the ratings of both on these documents.
+
+    Also returns the pair with the numbers that its raters, units and documents have in these
+    ratings.
+    """
     units, ratings = pair.units, compressed.ratings
     documents, numbers = np.unique(pair.documents, return_inverse=True)
     part = replace(
@@ -180,17 +191,17 @@ def _select_pair(compressed: Compressed, pair: Pair) -> tuple[Integers, Compress
         codes=np.column_stack((pair.left, pair.right)).ravel(),
     )
     pair_in_part = Pair(0, 1, np.arange(len(units)), numbers, pair.left, pair.right)
-    return documents, Compressed(part, compressed.counts[documents]), pair_in_part
+    return documents, CompressedRatings(part, compressed.counts[documents]), pair_in_part
 
 
 def _build_plan(
-    compressed: Compressed, metric: Metric, pairs: list[Pair], options: _Options
+    compressed: CompressedRatings, metric: Metric, pairs: list[Pair], options: _Options
 ) -> _Plan:
     """Select the ratings that count for a coefficient, and build its statistic."""
     if metric not in RATING_METRICS:
         raise ValueError(f"{metric} is a coefficient of marks; use measure_marks")
     ratings, counts = compressed.ratings, compressed.counts
-    is_weighted = metric in _WEIGHTED and options.weights != "unweighted"
+    is_weighted = metric in _WEIGHTED_METRICS and options.weights != "unweighted"
     if is_weighted and ratings.level == Level.NOMINAL:
         raise ValueError("weights need ratings of an ordered level")
     is_nominal = ratings.level == Level.NOMINAL
@@ -212,17 +223,17 @@ def _build_plan(
     plan.cautions = reasons.list_rating_cautions(ratings, counts, metric)
     if metric in (Metric.COHEN_KAPPA, Metric.F1):
         plan.cautions += reasons.list_average_cautions(metric, len(pairs))
-    blocker = _find_blocker(pairable, metric)
-    if blocker is not None:
-        plan.cautions.append(blocker)
+    ratio_caution = _find_ratio_caution(pairable, metric)
+    if ratio_caution is not None:
+        plan.cautions.append(ratio_caution)
         return plan
     scale = build_scale(ratings.values, options.weights) if is_weighted else None
     plan.statistic = _build_statistic(metric, ratings, pairs, scale)
     return plan
 
 
-def _find_blocker(pairable: Ratings, metric: Metric) -> Caution | None:
-    """Return the caution if the ratio level does not fit the values."""
+def _find_ratio_caution(pairable: Ratings, metric: Metric) -> Caution | None:
+    """Return a caution if the values are not suitable for the ratio level, or None."""
     if metric != Metric.KRIPPENDORFF_ALPHA or pairable.level != Level.RATIO:
         return None
     if np.any(pairable.values[pairable.codes] < 0):

@@ -7,28 +7,28 @@ from typing import Any
 
 import orjson
 
-_FREE_TEXTS = frozenset(("text", "span", "region", "address"))
+_FREE_TEXT_TYPES = frozenset(("text", "span", "region", "address"))
 
 
 def normalize_value(field_type: str, value: Any) -> Hashable:
     """Return a key that is equal for values with the same meaning.
 
-    `value` must be in canonical form. Numbers and amounts are compared as numbers (1.50 EUR is
-    1.5 EUR, but not 1.5 USD). Free text is compared without case, repeated spaces and compatibility
-    forms of characters (NFKC, such as the ligature fi). All other values have only one canonical
-    form.
+    `value` must be in canonical form. Numbers and amounts are compared as numbers (1.50 EUR is 1.5
+    EUR, but not 1.5 USD). The comparison of free text ignores case, repeated spaces and
+    compatibility forms of characters (NFKC, such as the ligature fi). All other values have only
+    one canonical form.
     """
     if isinstance(value, list):
         return tuple(sorted((normalize_value(field_type, item) for item in value), key=repr))
     if isinstance(value, str):
-        if field_type in _FREE_TEXTS:
+        if field_type in _FREE_TEXT_TYPES:
             return " ".join(unicodedata.normalize("NFKC", value).casefold().split())
         return build_key(_to_decimal(value)) if field_type in ("number", "integer") else value
     return build_key(value)
 
 
 def build_key(value: Any) -> Hashable:
-    """Return a key that is equal for equal numbers and amounts, however they are written."""
+    """Return a key that is equal for equal numbers and amounts in different notations."""
     if isinstance(value, bool):
         return ("boolean", value)  # otherwise True would equal 1
     if isinstance(value, int | float | Decimal):

@@ -18,21 +18,21 @@ _COLUMNS_WITH_UNIT = 4
 
 
 class _Empty:
-    """The type of EMPTY."""
+    """The type of the `EMPTY` marker."""
 
 
 EMPTY: Final = _Empty()
-"""The rating of a person who saw the document and found no value. None means no rating at all."""
+"""The rating of a person who saw the document and found no value. None means no rating."""
 _EMPTY_DIGEST = digest("\x00empty")
 
 
 @dataclass(frozen=True)
 class Ratings:
-    """The ratings of one field, sorted by document and unit. Use `build_ratings`.
+    """The ratings of one field, sorted by document and unit; created by `build_ratings`.
 
     `units`, `rater_codes` and `codes` have an entry for each rating. Codes below `len(values)` are
-    categories in ascending order of their values; at the nominal level the order means nothing. The
-    code `len(values)` is EMPTY, which is a category at the nominal level only.
+    categories in ascending order of their values; at the nominal level the order has no meaning.
+    The code `len(values)` stands for EMPTY, which is a category only at the nominal level.
     """
 
     level: Level
@@ -50,7 +50,7 @@ class Ratings:
 
     @property
     def unit_count(self) -> int:
-        """Return the number of units that anybody rated."""
+        """Return the number of units with at least one rating."""
         return len(self.documents)
 
     @property
@@ -60,7 +60,7 @@ class Ratings:
 
     @property
     def empty_code(self) -> int:
-        """Return the code of EMPTY."""
+        """Return the code that stands for EMPTY."""
         return len(self.values)
 
     @cached_property
@@ -79,7 +79,7 @@ class Ratings:
         return self.documents[self.units]
 
     def select(self, is_chosen: npt.NDArray[np.bool_]) -> "Ratings":
-        """Return only the chosen ratings, without units that lose all their ratings."""
+        """Return only the ratings in `is_chosen`, without units that lose all their ratings."""
         unit_indexes, new_units = np.unique(self.units[is_chosen], return_inverse=True)
         return replace(
             self,
@@ -95,7 +95,7 @@ class Ratings:
         return self if is_pairable.all() else self.select(is_pairable)
 
     def drop_empty(self) -> "Ratings":
-        """Return the ratings without those that are EMPTY."""
+        """Return the ratings that are not EMPTY."""
         return self.select(self.codes != self.empty_code) if self.has_empty else self
 
 
@@ -107,16 +107,16 @@ def build_ratings(
 ) -> Ratings:
     """Read the ratings of one field.
 
-    A row is (document, rater, value) or (document, unit in the document, rater, value): a document
-    whose table has several rows has several units, but intervals resample whole documents. A value
-    of None is no rating; EMPTY is the decision that there is no value. If a rater rated a unit more
-    than once, the last rating counts.
+    A row is (document, rater, value) or (document, unit in the document, rater, value). A document
+    whose table has several rows has several units, but intervals resample whole documents. None
+    means no rating; EMPTY means that the rater found no value. If a rater rated a unit more than
+    once, the last rating counts.
 
     At the nominal level, values may be any JSON value or a result of `normalize_value`; the order
-    of a list does not count. At the other levels, values are numbers, amounts, dates or times. At
-    the ordinal level with `categories`, they are categories, ranked in this order. `categories` are
-    the options of a choice field, including options that nobody chose. Memory: about 20 bytes per
-    rating while reading, 60 afterwards.
+    of a list does not matter. At the other levels, values are numbers, amounts, dates or times. At
+    the ordinal level with `categories`, the values are categories, ranked in the order of
+    `categories`. `categories` has the options of a choice field, including options that nobody
+    chose. Memory: about 20 bytes per rating while reading, 60 afterwards.
     """
     reader = _Reader(level, categories)
     for row in rows:
@@ -167,7 +167,7 @@ class _Reader:
         self._last_digest = 0
 
     def add(self, row: Sequence[Any]) -> None:
-        """Add the rating of a row; skip a row without a rating."""
+        """Add the rating in a row; skip a row without a rating."""
         value = row[-1]
         if value is None:
             return

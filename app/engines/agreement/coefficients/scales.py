@@ -2,8 +2,8 @@
 
 Cohen 1968, Weighted kappa: Nominal scale agreement with provision for scaled disagreement,
 Psychological Bulletin 70. Gwet 2014, Handbook of Inter-Rater Reliability, 4th edition, section 3.5
-(linear, quadratic and ordinal weights). A pair of different ratings x and y gets the credit
-1 - d(x, y) / d(lowest, highest), where d is |x - y| for linear weights, (x - y)^2 for quadratic
+(linear, quadratic and ordinal weights). A pair of different ratings x and y gets the credit 1 -
+d(x, y) / d(lowest, highest), where d is |x - y| for linear weights, (x - y)^2 for quadratic
 weights, and r(r + 1) / 2 for ordinal weights; r is the difference of ranks.
 """
 
@@ -32,10 +32,10 @@ class Scale:
         return self.linear * gaps + self.quadratic * gaps**2
 
     def compute_expected_distance(self, p: Floats, q: Floats) -> Floats:
-        """Return the mean distance of independent ratings with the shares `p` and `q`.
+        """Return the mean distance between independent ratings with the shares `p` and `q`.
 
-        The shares are arrays of categories by resamples, each column of which sums to 1. The mean
-        of |x - y| is the integral of F(1 - G) + G(1 - F) over their distribution functions.
+        The shares are arrays of categories by resamples, and each column sums to 1. With the
+        distribution functions F and G, the mean of |x - y| is the integral of F(1 - G) + G(1 - F).
         """
         expected = np.zeros(p.shape[1])
         if self.linear and len(self.values) > 1:
@@ -50,7 +50,7 @@ class Scale:
 
 
 def build_scale(values: Floats, weights: Weights) -> Scale | None:
-    """Return the scale of categories in ascending order, or None if only equal categories agree."""
+    """Return the scale for sorted categories, or None if only equal categories agree."""
     if weights == "unweighted" or not len(values):
         return None
     if weights == "ordinal":

@@ -11,7 +11,7 @@ Distances = Callable[[Integers, Integers], Floats]
 
 
 def compute_mean_distances(ratings: Ratings, distances: Distances) -> Floats:
-    """Return for each unit the mean distance between two of its ratings; 0 without pairs."""
+    """Return the mean distance between two ratings of each unit; 0 for units without pairs."""
     means = np.zeros(ratings.unit_count)
     sizes = ratings.sizes
     starts = np.cumsum(sizes) - sizes
@@ -33,7 +33,7 @@ def compute_nominal_distances(a: Integers, b: Integers) -> Floats:
 
 
 def sum_by_document(ratings: Ratings, columns: list[Floats]) -> Floats:
-    """Sum up each column of unit values by document, and return the sums as rows."""
+    """Sum each column of unit values by document, and return the sums as rows."""
     count = ratings.document_count
     return np.array(
         [np.bincount(ratings.documents, weights=column, minlength=count) for column in columns]
@@ -46,7 +46,7 @@ def count_categories(
     """Return the number of ratings by category and document, and the category codes.
 
     The counts are a matrix of categories by documents, without categories that nobody chose.
-    `amounts` gives each rating a weight other than 1.
+    `amounts` has the weight of each rating; the default weight is 1.
     """
     categories, rows = np.unique(ratings.codes, return_inverse=True)
     if amounts is None:
@@ -74,7 +74,7 @@ class SquaredCounts:
         self.width = self._shared_counts.shape[0]
 
     def compute(self, weights: Floats) -> Floats:
-        """Return the sum for each column of `weights`."""
+        """Return the sum for each resample, a column of `weights`."""
         total: Floats = self._single_squares @ weights**2
         if self.width:
             counts = self._shared_counts @ weights

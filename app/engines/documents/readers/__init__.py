@@ -1,4 +1,4 @@
-"""Dispatch to the reader of each media type; runs only in sandboxed processes."""
+"""Call the reader for each media type; this code runs only in sandboxed processes."""
 
 import os
 from collections.abc import Callable
@@ -44,7 +44,7 @@ def read_document(
     send_page: SendPage,
     send_text: Callable[[str], None],
 ) -> None:
-    """Read a document; send its pages one by one, or its whole text if it has no pages.
+    """Read a document, and send its pages one by one, or its whole text if it has no pages.
 
     Raises `ParseFailed`.
     """
@@ -61,8 +61,8 @@ def read_document(
         send_text(_read_flowing_text(file, media_type, limits))
 
 
-def draw_page(file: BinaryIO, arguments: dict[str, Any], limits: Limits) -> Image.Image:
-    """Draw one page. Raises `PageNotFound`, `ParseFailed`.
+def render_page(file: BinaryIO, arguments: dict[str, Any], limits: Limits) -> Image.Image:
+    """Render one page to an image. Raises `PageNotFound`, `ParseFailed`.
 
     `arguments` has the keys `media_type`, `page` (a number from 1), `width_px` and `scale` (pixels
     per point). Either `width_px` or `scale` is None.
@@ -71,19 +71,19 @@ def draw_page(file: BinaryIO, arguments: dict[str, Any], limits: Limits) -> Imag
     media_type, number = arguments["media_type"], arguments["page"]
     width, scale = arguments["width_px"], arguments["scale"]
     if media_type == media.PDF:
-        return pdf.draw_page(file, number, width, scale, limits)
+        return pdf.render_page(file, number, width, scale, limits)
     if media_type in media.IMAGE_TYPES:
-        return images.draw_page(file, media_type, number, width, scale, limits)
+        return images.render_page(file, media_type, number, width, scale, limits)
     if media_type in pictures.MEDIA_TYPES:
         text = _ARCHIVE_READERS[media_type](file, limits)
         if not _has_text(text):
-            return pictures.draw_page(file, media_type, number, width, scale, limits)
+            return pictures.render_page(file, media_type, number, width, scale, limits)
     else:
         text = _read_flowing_text(file, media_type, limits)
     count = 0
     for count, sheet in enumerate(paginate(text), start=1):
         if count == number:
-            return drawing.draw_sheet(text, sheet, width, scale, limits)
+            return drawing.render_sheet(text, sheet, width, scale, limits)
     raise PageNotFound(number, count)
 
 

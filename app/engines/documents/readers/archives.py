@@ -8,7 +8,7 @@ from typing import BinaryIO
 from app.engines.documents.model import Limits, ParseFailed
 
 COMPOUND_FILE = bytes.fromhex("d0cf11e0a1b11ae1")
-"""The first bytes of older office files, and of newer files that are protected by a password."""
+"""The first bytes of older office files, and of newer password-protected office files."""
 
 _MAX_ENTRIES = 10_000
 _CHUNK_BYTES = 1 << 16
@@ -27,8 +27,9 @@ def check_archive(
     older_format_message: str,
     inspect: InspectChunk | None = None,
 ) -> None:
-    """Reject archives that are too large. Sizes are measured, because declared sizes may be wrong.
+    """Reject archives that are too large, measured while unpacking.
 
+    The declared sizes are not used, because they may be wrong.
     `damaged_message` is the error message for files that are not valid archives;
     `older_format_message` is the error message for compound files without a password. `inspect`
     receives all content while it is measured. Raises `ParseFailed` (`password_protected`,

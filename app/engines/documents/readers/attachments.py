@@ -1,4 +1,4 @@
-"""Extract the files that an email carries, and the emails of a mailbox."""
+"""Extract the attachments of an email, and the emails in a mailbox."""
 
 import email
 import email.generator  # `as_bytes` imports it on first use
@@ -18,14 +18,14 @@ _MIN_EMBEDDED_BYTES = 50_000
 
 
 class Attachment(NamedTuple):
-    """A file; `name` is the sender's file name, or a generated one such as `attachment-3.pdf`."""
+    """A file; `name` is the sender's name, or a generated name such as `attachment-3.pdf`."""
 
     name: str
     data: bytes
 
 
 def extract_attachments(data: bytes, media_type: str = media.MAIL) -> Iterator[Attachment]:
-    """Yield the attachments of an email and the messages it forwards, or the emails of a mailbox.
+    """Yield the attachments of an email and the messages it forwards, or the emails in a mailbox.
 
     Small pictures inside the text, such as logos, are left out. Yields at most `MAX_ATTACHMENTS`
     files.
@@ -33,10 +33,10 @@ def extract_attachments(data: bytes, media_type: str = media.MAIL) -> Iterator[A
     if media_type == media.MSG:
         yield from _read_parts(outlook.read_message(data))
         return
-    mails = list(islice(split_mailbox(data), MAX_ATTACHMENTS))
-    for number, mail in enumerate(mails, start=1):
+    emails = list(islice(split_mailbox(data), MAX_ATTACHMENTS))
+    for number, mail in enumerate(emails, start=1):
         yield Attachment(_build_message_name(email.message_from_bytes(mail), number), mail)
-    if not mails:
+    if not emails:
         yield from _read_parts(email.message_from_bytes(data))
 
 
@@ -62,7 +62,7 @@ def _build_message_name(message: Message, number: int, name: str = "") -> str:
 
 
 def _is_decoration(part: Message, size: int) -> bool:
-    """Return whether a part is a small picture that the HTML of the email shows."""
+    """Return whether a part is a small picture that the email shows inside its text."""
     is_embedded = "Content-ID" in part and part.get_content_disposition() != "attachment"
     is_picture = part.get_content_maintype() == "image"
     return is_embedded and is_picture and size < _MIN_EMBEDDED_BYTES

@@ -68,7 +68,7 @@ def _resolve_path(package_path: str, item: Any) -> str:
 
 
 def _list_encrypted_paths(archive: zipfile.ZipFile) -> set[str]:
-    """Return the paths of the encrypted entries. Fonts are often encrypted; this is no problem."""
+    """Return the paths of the encrypted entries, which are often only fonts."""
     if _ENCRYPTION not in archive.NameToInfo:
         return set()
     references = parse_xml(archive.read(_ENCRYPTION)).iter(_CIPHER_REFERENCE)

@@ -24,9 +24,9 @@ _EXACT_TOLERANCE = 0.2  # the maximum difference between exactly aligned edges, 
 class Edge:
     """The left edge of a possible column.
 
-    `x` is its position in points. Justified text may have spaces as wide as a gutter. If
-    `min_gutter` is given, the lines of the column must therefore be exactly aligned, and each line
-    must be at least `min_gutter` points away from the word to its left.
+    `x` is its position in points. If `min_gutter` is given, the lines of the column must be exactly
+    aligned, and each line must be at least `min_gutter` points away from the word to its left. This
+    is necessary for justified text, in which spaces may be as wide as a gutter.
     """
 
     x: float
@@ -34,11 +34,11 @@ class Edge:
 
     @property
     def min_lines(self) -> int:
-        """Return the minimum number of lines of a column."""
+        """Return the minimum number of lines that a column at this edge must have."""
         return MIN_LINES if self.min_gutter is None else _MIN_ALIGNED_LINES
 
     def find_split(self, segment: Segment) -> int | None:
-        """Return the index of the first word right of the gutter, or None if there is no gap."""
+        """Return the index of the first word right of the gutter, or None if there is no gutter."""
         if self.min_gutter is None:
             tolerance = _EDGE_TOLERANCE * segment.height
             gaps = find_wide_gaps(segment)
@@ -50,14 +50,14 @@ class Edge:
 
 
 def find_left_edges(segments: list[Segment]) -> list[Edge]:
-    """Return the most common left edges of segments, from left to right."""
+    """Return the left edges that several segments share, from left to right."""
     tolerance = _EDGE_TOLERANCE * median(segment.height for segment in segments)
     starts = [x0 for segment in segments for x0 in _get_starts(segment)]
     return [Edge(x) for x in _find_common_starts(starts, tolerance, MIN_LINES)]
 
 
 def find_aligned_edges(segments: list[Segment]) -> list[Edge]:
-    """Return the edges of columns whose gutter may be as narrow as the spaces in their lines."""
+    """Return the edges of exactly aligned columns, even if their gutters are narrow."""
     height = median(segment.height for segment in segments)
     gaps = sorted(chain.from_iterable(segment.gaps for segment in segments))
     if not gaps:
@@ -82,7 +82,10 @@ def find_aligned_edges(segments: list[Segment]) -> list[Edge]:
 
 
 def _count_longest_run(middles: list[float], tolerance: float) -> int:
-    """Return the length of the longest run of lines whose distances are at most `tolerance`."""
+    """Return the number of lines in the longest run of lines at most `tolerance` apart.
+
+    `middles` has the vertical centers of the lines.
+    """
     longest = run = 1
     for above, below in pairwise(sorted(middles)):
         run = run + 1 if below - above <= tolerance else 1
@@ -91,9 +94,10 @@ def _count_longest_run(middles: list[float], tolerance: float) -> int:
 
 
 def _find_common_starts(starts: list[float], tolerance: float, min_count: int) -> list[float]:
-    """Return the starts that at least `min_count` lines share, without the leftmost one.
+    """Return the most common starts, which at least `min_count` lines share, without the leftmost.
 
-    Starts that differ by at most `tolerance` points count as the same.
+    A start is a horizontal position in points. Starts that differ by at most `tolerance` points
+    count as one start.
     """
     clusters: list[list[float]] = []
     for x0 in sorted(starts):
@@ -107,7 +111,7 @@ def _find_common_starts(starts: list[float], tolerance: float, min_count: int) -
 
 
 def _get_starts(segment: Segment) -> list[float]:
-    """Return the start of a segment, and of each word after a gap that may be a gutter."""
+    """Return the left sides of a segment, and of each word after a gap that may be a gutter."""
     indexes = find_wide_gaps(segment)
     return (
         [segment.x0, *(segment.tokens[index].x0 for index in indexes)] if indexes else [segment.x0]
@@ -115,7 +119,7 @@ def _get_starts(segment: Segment) -> list[float]:
 
 
 def split_segment(segment: Segment, edge: Edge) -> list[Segment]:
-    """Return the two parts of a segment at `edge`, or the whole segment if there is no gap."""
+    """Split a segment into two at `edge`, or return it whole if it has no gap at the edge."""
     if not segment.x0 < edge.x - _EDGE_TOLERANCE * segment.height < segment.x1:
         return [segment]
     index = edge.find_split(segment)

@@ -1,4 +1,4 @@
-"""Decide whether lines side by side are columns of text, or the cells of a table or form."""
+"""Determine whether lines side by side are columns of text, or cells of a table or form."""
 
 from collections.abc import Sequence
 from statistics import median
@@ -11,30 +11,30 @@ _MIN_WORDS = 3
 _MIN_LOWER_CASE_SHARE = 0.25  # the minimum share of lines that begin in lower case
 _MIN_LETTER_SHARE = 0.7  # the minimum share of letters among the characters of a column
 _LINE_TOLERANCE = 0.1  # the maximum vertical difference within a line, in line heights
-_MIN_ALIGNED_SHARE = 0.5  # in a table, the minimum share of lines that have a line beside them
+_MIN_ALIGNED_SHARE = 0.5  # in a table, the minimum share of lines with a line beside them
 
 
 def are_columns(left: list[Segment], right: list[Segment]) -> bool:
     """Return whether two groups of lines are running text side by side."""
-    if min(len(left), len(right)) < MIN_LINES or not _is_side_by_side(left, right):
+    if min(len(left), len(right)) < MIN_LINES or not _are_side_by_side(left, right):
         return False
     lines = _join_lines(left), _join_lines(right)
     lower_case_shares = _get_lower_case_share(lines[0]), _get_lower_case_share(lines[1])
-    are_prose = _is_prose(lines[0]), _is_prose(lines[1])
-    if all(are_prose) and min(lower_case_shares) >= _MIN_LOWER_CASE_SHARE:
+    prose_flags = _is_prose(lines[0]), _is_prose(lines[1])
+    if all(prose_flags) and min(lower_case_shares) >= _MIN_LOWER_CASE_SHARE:
         return True
     if (
         max(lower_case_shares) >= _MIN_LOWER_CASE_SHARE
-        and any(are_prose)
+        and any(prose_flags)
         and _get_aligned_share(left, right) < _MIN_ALIGNED_SHARE
     ):
         return True  # text beside margin notes, whose lines are not aligned with it
     # Few lines begin in lower case, so these are lists or table cells. Only cells are very short.
     line_count = min(len(left), len(right))
     word_counts = [len(segment.tokens) for segment in (*left, *right)]
-    are_prose = _is_prose(left), _is_prose(right)
+    prose_flags = _is_prose(left), _is_prose(right)
     return (
-        all(are_prose) and line_count >= _MIN_CAPITALIZED_LINES and min(word_counts) >= _MIN_WORDS
+        all(prose_flags) and line_count >= _MIN_CAPITALIZED_LINES and min(word_counts) >= _MIN_WORDS
     )
 
 
@@ -53,8 +53,8 @@ def _join_lines(segments: Sequence[Segment]) -> list[Segment]:
     return joined
 
 
-def _is_side_by_side(left: list[Segment], right: list[Segment]) -> bool:
-    """Return whether the groups are side by side over the height of several lines."""
+def _are_side_by_side(left: list[Segment], right: list[Segment]) -> bool:
+    """Return whether two groups of lines overlap vertically by the height of several lines."""
     top = max(min(segment.top for segment in group) for group in (left, right))
     bottom = min(max(segment.bottom for segment in group) for group in (left, right))
     height = median(segment.height for segment in (*left, *right))

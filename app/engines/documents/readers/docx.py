@@ -20,9 +20,9 @@ from app.engines.documents.readers import docx_symbols
 from app.engines.documents.readers.archives import check_archive
 from app.engines.documents.readers.docx_hidden import (
     HiddenStyles,
-    get_on_off,
+    get_on_off_value,
+    is_on,
     is_row_hidden,
-    parse_on_off,
 )
 from app.engines.documents.text import normalize_text, replace_unstorable
 
@@ -30,7 +30,7 @@ _MAX_CODE = 0xFFFF
 _WORD = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
 _WORD_2010 = "{http://schemas.microsoft.com/office/word/2010/wordml}"
 _FALLBACK = "{http://schemas.openxmlformats.org/markup-compatibility/2006}Fallback"
-_SKIPPED = {
+_SKIPPED_TAGS = {
     _FALLBACK,
     *(_WORD + name for name in ("pPr", "rPr", "tblPr", "tcPr", "trPr", "del", "moveFrom")),
 }
@@ -101,7 +101,7 @@ def _extract_related_texts(
 
 
 def find_related_parts(part: Any, relation_types: Collection[str]) -> list[Any]:
-    """Return the parts inside the file that `part` refers to with one of the relation types."""
+    """Return the parts in the file to which `part` has a relation of one of the given types."""
     return [
         relation.target_part
         for relation in part.rels.values()
@@ -114,7 +114,7 @@ def _get_natural_sort_key(name: str) -> list[str]:
 
 
 class _PartText:
-    """The text of one part, collected in document order."""
+    """Collects the text of one part in document order."""
 
     def __init__(self, root: Any, styles: HiddenStyles) -> None:
         self._parts: list[str] = []
@@ -142,7 +142,7 @@ class _PartText:
         if tag == _WORD + "r":
             hidden = bool(self._hidden) and self._hidden[-1]
             return self._styles.is_run_hidden(element, in_hidden_paragraph=hidden)
-        return tag in _SKIPPED or (tag == _WORD + "tr" and is_row_hidden(element))
+        return tag in _SKIPPED_TAGS or (tag == _WORD + "tr" and is_row_hidden(element))
 
     def _enter_element(self, element: Any) -> None:
         tag = element.tag
@@ -161,9 +161,9 @@ class _PartText:
         elif tag == _WORD + "sym":
             self._parts.append(_get_symbol(element))
         elif tag == _WORD + "checkBox":  # a checkbox form field, which has no other visible content
-            is_ticked = get_on_off(element, "checked")
+            is_ticked = get_on_off_value(element, "checked")
             if is_ticked is None:
-                is_ticked = get_on_off(element, "default")
+                is_ticked = get_on_off_value(element, "default")
             self._parts.append(docx_symbols.TICKED_BOX if is_ticked else docx_symbols.EMPTY_BOX)
         elif tag == _WORD + "sdt":
             self._controls.append((len(self._parts), _get_checkbox_symbol(element)))
@@ -214,4 +214,4 @@ def _get_checkbox_symbol(control: Any) -> str:
         return ""
     checked = box.find(_WORD_2010 + "checked")
     value = "0" if checked is None else checked.get(_WORD_2010 + "val", "1")
-    return docx_symbols.TICKED_BOX if parse_on_off(value) else docx_symbols.EMPTY_BOX
+    return docx_symbols.TICKED_BOX if is_on(value) else docx_symbols.EMPTY_BOX

@@ -7,14 +7,14 @@ _VALUE = _WORD + "val"
 _OFF = {"0", "false", "off"}
 
 
-def get_on_off(parent: Any, name: str) -> bool | None:
+def get_on_off_value(parent: Any, name: str) -> bool | None:
     """Return the value of an on-off property, or None if the element `parent` does not set it."""
     element = None if parent is None else parent.find(_WORD + name)
-    return None if element is None else parse_on_off(element.get(_VALUE) or "1")
+    return None if element is None else is_on(element.get(_VALUE) or "1")
 
 
-def parse_on_off(value: str) -> bool:
-    """Return the boolean value of an on-off property."""
+def is_on(value: str) -> bool:
+    """Return whether the text of an on-off value, such as `1` or `false`, means on."""
     return value.lower() not in _OFF
 
 
@@ -22,23 +22,23 @@ class HiddenStyles:
     """The styles of a document that hide text, directly or by inheritance."""
 
     def __init__(self, styles: Any) -> None:
-        self._hides: dict[str, bool | None] = {}
-        self._based_on: dict[str, str | None] = {}
+        self._hidden_by_style: dict[str, bool | None] = {}
+        self._base_by_style: dict[str, str | None] = {}
         for style in () if styles is None else styles.iterchildren(_WORD + "style"):
             name = style.get(_WORD + "styleId")
             base = style.find(_WORD + "basedOn")
-            self._hides[name] = get_on_off(style.find(_WORD + "rPr"), "vanish")
-            self._based_on[name] = None if base is None else base.get(_VALUE)
+            self._hidden_by_style[name] = get_on_off_value(style.find(_WORD + "rPr"), "vanish")
+            self._base_by_style[name] = None if base is None else base.get(_VALUE)
 
     def hides_text(self, name: str | None) -> bool | None:
-        """Return whether a style hides text, or None if neither it nor its bases specify this."""
+        """Return whether a style or its base styles hide text, or None if none specifies it."""
         seen: set[str] = set()
         while name is not None and name not in seen:
-            hides = self._hides.get(name)
+            hides = self._hidden_by_style.get(name)
             if hides is not None:
                 return hides
             seen.add(name)
-            name = self._based_on.get(name)
+            name = self._base_by_style.get(name)
         return None
 
     def is_paragraph_hidden(self, paragraph: Any) -> bool:
@@ -52,7 +52,7 @@ class HiddenStyles:
         properties = run.find(_WORD + "rPr")
         if properties is None:
             return in_hidden_paragraph
-        run_value = get_on_off(properties, "vanish")
+        run_value = get_on_off_value(properties, "vanish")
         if run_value is not None:
             return run_value
         style = properties.find(_WORD + "rStyle")
@@ -62,4 +62,4 @@ class HiddenStyles:
 
 def is_row_hidden(row: Any) -> bool:
     """Return whether a table row is hidden."""
-    return get_on_off(row.find(_WORD + "trPr"), "hidden") is True
+    return get_on_off_value(row.find(_WORD + "trPr"), "hidden") is True

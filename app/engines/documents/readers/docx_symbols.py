@@ -26,7 +26,7 @@ def is_symbol_font(font: str | None) -> bool:
 
 
 def get_symbol(code: int, font: str | None) -> str:
-    """Return the character for a code of a symbol font; an unknown code is returned unchanged."""
+    """Return the Unicode character for a code in a symbol font; unknown codes stay unchanged."""
     symbols = _FONTS.get((font or "").lower(), {})
     return symbols.get(
         code - _FIRST_PRIVATE_CODE
@@ -37,5 +37,5 @@ def get_symbol(code: int, font: str | None) -> str:
 
 
 def translate_text(text: str, font: str | None) -> str:
-    """Return the symbols that a text in a symbol font shows."""
+    """Replace each character of a text in a symbol font by the symbol that the font shows."""
     return "".join(get_symbol(ord(char), font) for char in text)

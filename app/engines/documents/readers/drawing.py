@@ -1,8 +1,8 @@
-"""Draw virtual pages on the grid of `layout` with the Fira fonts.
+"""Render virtual pages on the grid of `layout` with the Fira fonts.
 
 Fira Mono has Latin, Greek and Cyrillic; FiraGO has Arabic, Hebrew, Thai, Georgian and Devanagari.
-Neither font has Chinese, Japanese or Korean characters; they are drawn as empty boxes of the right
-width.
+Neither font has Chinese, Japanese or Korean characters; they are rendered as empty boxes of the
+correct width.
 """
 
 import io
@@ -29,10 +29,10 @@ _WIDE_COLUMNS = 2
 _BLACK = 0
 
 
-def draw_sheet(
+def render_sheet(
     text: str, sheet: Sheet, width_px: int | None, scale: float | None, limits: Limits
 ) -> Image.Image:
-    """Return the image of one sheet of `text`, in shades of grey.
+    """Render one sheet of `text` to a grayscale image.
 
     The image is `width_px` pixels wide, or has `scale` pixels per point. Raises `ParseFailed`
     (`too_many_pixels`).
@@ -42,7 +42,7 @@ def draw_sheet(
 
 
 class _Canvas:
-    """The image of a page of `size` pixels, and the fonts to draw on it."""
+    """The image of a page of `size` pixels, and the fonts for its text."""
 
     def __init__(self, size: tuple[int, int]) -> None:
         self._image = Image.new("L", size, 255)

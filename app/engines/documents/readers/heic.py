@@ -1,4 +1,4 @@
-"""Check whether a HEIC file is complete, because libheif draws truncated files without an error."""
+"""Check whether a HEIC file is complete, because libheif accepts truncated files."""
 
 import os
 from typing import BinaryIO
@@ -8,10 +8,13 @@ _MAX_BOXES = 10_000
 
 
 def is_complete(file: BinaryIO) -> bool:
-    """Return whether all boxes (ISO/IEC 14496-12, 4.2) end within the file. Rewinds the file."""
+    """Return whether the last box (ISO/IEC 14496-12, 4.2) ends where the file ends.
+
+    Rewinds the file.
+    """
     end = file.seek(0, os.SEEK_END)
-    start = boxes = 0
-    while start < end and boxes < _MAX_BOXES:
+    start = box_count = 0
+    while start < end and box_count < _MAX_BOXES:
         file.seek(start)
         header = file.read(_LONG_HEADER_BYTES)
         size = int.from_bytes(header[:4], "big")
@@ -23,6 +26,6 @@ def is_complete(file: BinaryIO) -> bool:
         if size < min_size:
             break
         start += size
-        boxes += 1
+        box_count += 1
     file.seek(0)
     return start == end

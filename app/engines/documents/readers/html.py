@@ -13,23 +13,25 @@ from lxml import etree  # type: ignore[import-untyped]
 from app.engines.documents.model import ParseFailed
 from app.engines.documents.text import decode_text, detect_bom
 
-_OMITTED = {
+_OMITTED_TAGS = {
     "script", "style", "head", "template", "noscript", "iframe", "object", "svg", "math",
     "audio", "video", "canvas", "select", "datalist",
 }  # fmt: skip
-_PARAGRAPHS = {
+_PARAGRAPH_TAGS = {
     "p", "h1", "h2", "h3", "h4", "h5", "h6", "ul", "ol", "dl", "table", "pre", "blockquote",
     "hr", "figure", "fieldset",
 }  # fmt: skip
-_BLOCKS = _PARAGRAPHS | {
+_BLOCK_TAGS = _PARAGRAPH_TAGS | {
     "address", "article", "aside", "body", "caption", "center", "dd", "details", "dialog", "dir",
     "div", "dt", "figcaption", "footer", "form", "header", "html", "legend", "li", "main", "nav",
     "option", "search", "section", "summary", "tbody", "tfoot", "thead", "tr",
 }  # fmt: skip
 _CELL_TAGS = {"td", "th"}
-_BLOCKS_IN_CELLS = tuple(_BLOCKS - {"tbody", "tfoot", "thead", "tr", "caption"})
-_HIDDEN = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
-_META = re.compile(rb"<meta[^>]{0,512}?charset\s*=\s*[\"']?\s*([\w:.-]{1,40})", re.IGNORECASE)
+_CELL_BLOCK_TAGS = tuple(_BLOCK_TAGS - {"tbody", "tfoot", "thead", "tr", "caption"})
+_HIDDEN_STYLE = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
+_META_CHARSET = re.compile(
+    rb"<meta[^>]{0,512}?charset\s*=\s*[\"']?\s*([\w:.-]{1,40})", re.IGNORECASE
+)
 _SPACE = re.compile(r"[ \t\n\r\f]+")
 
 
@@ -39,7 +41,11 @@ def extract_text(data: bytes, charset: str | None = None) -> str:
     `charset` is the character set that the enclosing message declares, if any.
     """
     declared = charset
-    if declared is None and detect_bom(data) is None and (match := _META.search(data, 0, 4096)):
+    if (
+        declared is None
+        and detect_bom(data) is None
+        and (match := _META_CHARSET.search(data, 0, 4096))
+    ):
         declared = match[1].decode("ascii", "replace")
         if declared.lower().startswith(("utf-16", "utf-32")):
             # otherwise the declaration could not have been read (WHATWG HTML, 13.2.3.2)
@@ -74,14 +80,14 @@ def extract_visible_text(markup: str) -> str:
 
 
 def _is_hidden(element: etree._Element) -> bool:
-    if element.tag in _OMITTED or element.get("hidden") is not None:
+    if element.tag in _OMITTED_TAGS or element.get("hidden") is not None:
         return True
     style = element.get("style")
-    return style is not None and _HIDDEN.search(style) is not None
+    return style is not None and _HIDDEN_STYLE.search(style) is not None
 
 
 def _is_data_table(table: etree._Element) -> bool:
-    """Return whether a table contains data, instead of only laying out a page."""
+    """Return whether a table contains data, rather than only laying out a page."""
     if table.get("role") in ("presentation", "none"):
         return False
     if next(table.iterdescendants("table"), None) is not None:
@@ -89,7 +95,7 @@ def _is_data_table(table: etree._Element) -> bool:
     if next(table.iterdescendants("th"), None) is not None:
         return True
     wide_rows = sum(len(row.findall("td")) > 1 for row in table.iterdescendants("tr"))
-    return wide_rows > 1 or next(table.iterdescendants("br", *_BLOCKS_IN_CELLS), None) is None
+    return wide_rows > 1 or next(table.iterdescendants("br", *_CELL_BLOCK_TAGS), None) is None
 
 
 @dataclass
@@ -98,7 +104,7 @@ class _Table:
 
     is_data: bool
     row_start: int  # the number of text parts before the row
-    cell_count: int = 0  # in the row
+    cell_count: int = 0  # the number of cells read so far in the row
 
     def start_row(self, start: int) -> None:
         """Begin a new row after `start` text parts."""
@@ -106,9 +112,9 @@ class _Table:
 
 
 class _VisibleText:
-    """The visible text, with the white space that must precede the next character.
+    """Collects the visible text, and the white space to insert before the next character.
 
-    In the cells of a data table, which are separated by tabs, line breaks become spaces.
+    The cells of a data table are separated by tabs, and line breaks in these cells become spaces.
     """
 
     def __init__(self) -> None:
@@ -125,8 +131,8 @@ class _VisibleText:
         tag = element.tag
         if tag == "br":
             self._add_line_break("\n", repeat=True)
-        elif tag in _BLOCKS:
-            self._add_line_break("\n\n" if tag in _PARAGRAPHS else "\n")
+        elif tag in _BLOCK_TAGS:
+            self._add_line_break("\n\n" if tag in _PARAGRAPH_TAGS else "\n")
         if tag == "pre":
             self._pre_depth += 1
         elif tag == "table":
@@ -149,13 +155,13 @@ class _VisibleText:
                 self._end_row()
             if tag == "table":
                 self._tables.pop()
-            if tag in _BLOCKS:
-                self._add_line_break("\n\n" if tag in _PARAGRAPHS else "\n")
+            if tag in _BLOCK_TAGS:
+                self._add_line_break("\n\n" if tag in _PARAGRAPH_TAGS else "\n")
                 self._pre_depth -= tag == "pre"
         self._add_text(element.tail)
 
     def skip_element(self, element: etree._Element) -> None:
-        """Omit an element; only the text after it is added."""
+        """Omit an element; only the text after the element is added."""
         self._skipped.add(element)
 
     def build_text(self) -> str:
@@ -179,20 +185,20 @@ class _VisibleText:
             self._pending_space = "\t"
 
     def _end_row(self) -> None:
-        """Insert the tabs of empty cells at the end, unless the whole row is empty."""
+        """Insert the tabs for empty cells at the end of a row, unless all cells are empty."""
         if self._pending_tabs and len(self._parts) > self._tables[-1].row_start:
             self._parts.append("\t" * self._pending_tabs)
             self._pending_space = ""
         self._pending_tabs = 0
         self._tables[-1].start_row(len(self._parts))
 
-    def _add_line_break(self, lines: str, *, repeat: bool = False) -> None:
+    def _add_line_break(self, line_feeds: str, *, repeat: bool = False) -> None:
         if self._cell_depth:
             self._add_space()
         elif repeat and self._pending_space.startswith("\n"):
-            self._pending_space = (self._pending_space + lines)[:2]
-        elif not self._pending_space.startswith(lines):
-            self._pending_space = lines
+            self._pending_space = (self._pending_space + line_feeds)[:2]
+        elif not self._pending_space.startswith(line_feeds):
+            self._pending_space = line_feeds
 
     def _add_space(self) -> None:
         if not self._pending_tabs:

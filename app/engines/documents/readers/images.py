@@ -1,4 +1,4 @@
-"""Read images with Pillow: sizes, rotations and frames. `app.engines.ocr` recognizes the text."""
+"""Read images with Pillow: sizes, rotations and frames; `app.engines.ocr` recognizes the text."""
 
 import math
 import warnings
@@ -31,7 +31,8 @@ _FORMATS = {
 }
 pi_heif.register_heif_opener()
 _ORIENTATION = 0x0112
-# Clockwise rotation in degrees that makes each EXIF orientation upright; some are also mirrored.
+# The clockwise rotation in degrees that makes an image of each EXIF orientation upright. Images of
+# some orientations are also mirrored.
 _ROTATIONS = {3: 180, 4: 180, 5: 90, 6: 90, 7: 270, 8: 270}
 _FIRST_SIDEWAYS_ORIENTATION = 5
 _POINTS_PER_INCH = 72.0
@@ -39,13 +40,13 @@ _MIN_DPI, _MAX_DPI = 36.0, 4800.0
 
 
 def read_pages(file: BinaryIO, media_type: str, limits: Limits, send_page: SendPage) -> None:
-    """Send each frame as a page without words. Raises `ParseFailed`."""
+    """Send a page without words for each frame of an image. Raises `ParseFailed`."""
     with _open_image(file, media_type, limits) as image:
         for index in range(_count_frames(image, media_type, limits)):
             send_page(_read_page(image, index, media_type, limits))
 
 
-def draw_page(
+def render_page(
     file: BinaryIO,
     media_type: str,
     number: int,
@@ -53,7 +54,7 @@ def draw_page(
     scale: float | None,
     limits: Limits,
 ) -> Image.Image:
-    """Return frame `number` (from 1), upright and on a white background.
+    """Render frame `number` (from 1) upright on a white background.
 
     The image is `width_px` pixels wide, or has `scale` pixels per point. Raises `PageNotFound`,
     `ParseFailed`.
@@ -63,7 +64,7 @@ def draw_page(
         if not 1 <= number <= count:
             raise PageNotFound(number, count)
         _select_frame(image, number - 1, media_type, limits)
-        width, height, _ = _measure_displayed(image, media_type)
+        width, height, _ = _measure_displayed_page(image, media_type)
         size = compute_pixel_size(width, height, width_px, scale, limits)
         image.load()
         picture = convert_to_opaque_rgb(ImageOps.exif_transpose(image))
@@ -86,14 +87,16 @@ def _open_image(file: BinaryIO, media_type: str, limits: Limits) -> Iterator[Ima
 
 
 def _build_damage_error() -> ParseFailed:
-    return ParseFailed("unreadable", "The image is damaged, incomplete or of another type.")
+    return ParseFailed(
+        "unreadable", "The image is damaged, incomplete or not of the declared type."
+    )
 
 
 def _count_frames(image: Image.Image, media_type: str, limits: Limits) -> int:
     # The frames of a TIFF are pages; other formats are animated, and only the first frame is used.
     count = int(getattr(image, "n_frames", 1)) if media_type == media.TIFF else 1
     if count > limits.max_pages:
-        message = f"The image has {count} frames; at most {limits.max_pages} are read."
+        message = f"The image has {count} frames; the maximum is {limits.max_pages}."
         raise ParseFailed("too_many_pages", message)
     return count
 
@@ -107,7 +110,7 @@ def _select_frame(image: Image.Image, index: int, media_type: str, limits: Limit
 
 def _read_page(image: Image.Image, index: int, media_type: str, limits: Limits) -> PageData:
     _select_frame(image, index, media_type, limits)
-    width, height, rotation = _measure_displayed(image, media_type)
+    width, height, rotation = _measure_displayed_page(image, media_type)
     if media_type == media.JPEG:
         # a reduced size is enough to verify that the image is complete
         image.draft("L", (image.width // 8, image.height // 8))
@@ -115,7 +118,7 @@ def _read_page(image: Image.Image, index: int, media_type: str, limits: Limits) 
     return build_page(width, height, rotation)
 
 
-def _measure_displayed(image: Image.Image, media_type: str) -> tuple[float, float, int]:
+def _measure_displayed_page(image: Image.Image, media_type: str) -> tuple[float, float, int]:
     """Return the upright width and height in points, and the clockwise rotation in degrees."""
     dpi_x, dpi_y = _get_resolution(image)
     orientation = image.getexif().get(_ORIENTATION, 1)

@@ -1,4 +1,4 @@
-"""Join the words of a page to segments: runs of words on one line.
+"""Join the words of a page into segments: runs of words on one line.
 
 Most lines do not overlap other lines, and all words of a line have the same metrics. Such a line is
 cut at its wide gaps. If lines overlap, as with superscripts, their words are compared one by one.
@@ -27,7 +27,7 @@ _get_position = attrgetter("x0", "index")
 
 
 def join_segments(words: Sequence[Token | Line]) -> list[Segment]:
-    """Join neighboring words on one line to segments, sorted by their left sides."""
+    """Join neighboring words on one line into segments, and return these sorted by left side."""
     segments: list[Segment] = []
     band_height = 0.0
     for lines in _split_into_clusters(words):
@@ -43,14 +43,17 @@ def join_segments(words: Sequence[Token | Line]) -> list[Segment]:
 
 
 def _compute_band_height(words: Iterable[Token | Line]) -> float:
-    """Return the height of the bands: the median height of the words, at least one point."""
+    """Return the height of the bands in which words are compared.
+
+    It is the median height of the words, or one point if that is larger.
+    """
     return max(1.0, median(token.height for token in build_tokens(words)))
 
 
 def _split_into_clusters(words: Iterable[Token | Line]) -> Iterator[list[list[Token | Line]]]:
-    """Yield the words of the page in groups that have no common segments.
+    """Yield the words of the page in clusters, so that no segment has words from two clusters.
 
-    Each group is a list of lines, whose words have the same top and bottom.
+    Each cluster is a list of lines. The words of a line have the same top and bottom.
     """
     lines: dict[tuple[float, float], list[Token | Line]] = {}
     for metrics, group in groupby(words, _get_metrics):
@@ -72,7 +75,7 @@ def _split_into_clusters(words: Iterable[Token | Line]) -> Iterator[list[list[To
 
 
 def _cut_line(line: list[Token | Line]) -> list[Segment] | None:
-    """Return the segments of a line, or None if its words overlap and may be several lines.
+    """Return the segments of a line, or None if its words overlap and may belong to several lines.
 
     The words are in file order.
     """

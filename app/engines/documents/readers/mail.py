@@ -1,4 +1,4 @@
-"""Read email with the standard library: the main headers, the body, the attachments' names.
+"""Read email with the standard library: the main headers, the body, the names of attachments.
 
 Messages forwarded as attachments are read in the same way, and their text follows that of the
 email. The emails of a mailbox file (mbox) are read one by one; each begins on a new page.
@@ -33,12 +33,12 @@ _QUOTED_SEPARATOR = re.compile(rb"^>(>*From )", re.MULTILINE)
 
 def extract_text(data: bytes) -> str:
     """Return the text of an email, or of all emails in a mailbox, separated by form feeds."""
-    mails = list(split_mailbox(data)) or [data]
-    return "\f".join(MailText(email.message_from_bytes(mail)).build_text() for mail in mails)
+    emails = list(split_mailbox(data)) or [data]
+    return "\f".join(MailText(email.message_from_bytes(mail)).build_text() for mail in emails)
 
 
 def split_mailbox(data: bytes) -> Iterator[bytes]:
-    """Yield the emails of a mailbox (mbox), or nothing if the file is a single email."""
+    """Yield the emails of a mailbox (mbox), or yield nothing if the file is a single email."""
     starts = list(_SEPARATOR.finditer(data))
     if not starts or starts[0].start() > 0:
         return
@@ -56,16 +56,16 @@ class AttachedPart(NamedTuple):
 
 
 class MailText:
-    """The text of a message and of the messages inside it, and its `attachments`."""
+    """The text of a message, including messages forwarded in it, and its `attachments`."""
 
     def __init__(self, message: Message, depth: int = 0) -> None:
         self._message = message
         self._depth = depth
-        self._plain: list[str] = []
-        self._html: list[str] = []
+        self._plain_texts: list[str] = []
+        self._html_texts: list[str] = []
         self.attachments: list[AttachedPart] = []
         self._attachment_names: list[str] = []
-        self._forwarded: list[str] = []
+        self._forwarded_texts: list[str] = []
         parts = list(islice(_iterate_parts(message), _MAX_PARTS))
         charsets = (part.get_content_charset() for part in parts if _is_text(part))
         self._charset = next((charset for charset in charsets if charset), None)
@@ -73,15 +73,15 @@ class MailText:
             self._read_part(part)
 
     def build_text(self) -> str:
-        """Return the headers, the plain or else HTML body, attachment names, forwarded messages."""
+        """Return headers, plain text or HTML body, attachment names and forwarded messages."""
         lines = [f"{name}: {value}" for name in _HEADERS if (value := self.get_header(name))]
-        body = "\n\n".join(text for text in self._plain if text.strip())
-        body = body or "\n\n".join(text for text in self._html if text.strip())
+        body = "\n\n".join(text for text in self._plain_texts if text.strip())
+        body = body or "\n\n".join(text for text in self._html_texts if text.strip())
         sections = ["\n".join(lines), body.strip("\r\n")]
         if self._attachment_names:
             sections.append("Attachments: " + ", ".join(self._attachment_names))
         return replace_unstorable(
-            "\n\n".join(section for section in (*sections, *self._forwarded) if section)
+            "\n\n".join(section for section in (*sections, *self._forwarded_texts) if section)
         )
 
     def _read_part(self, part: Message) -> None:
@@ -89,23 +89,27 @@ class MailText:
         inner = _get_forwarded_message(part) if self._depth < _MAX_DEPTH else None
         if inner is not None:
             label = f"Attached message: {name}".rstrip(": ") + ("" if name else ":")
-            self._forwarded.append(f"{label}\n{MailText(inner, self._depth + 1).build_text()}")
+            self._forwarded_texts.append(
+                f"{label}\n{MailText(inner, self._depth + 1).build_text()}"
+            )
             self.attachments.append(AttachedPart(name, inner, is_message=True))
         elif name or part.is_multipart() or part.get_content_disposition() == "attachment":
             self._attachment_names.append(name or part.get_content_type())
             self.attachments.append(AttachedPart(name, part, is_message=False))
         elif part.get_content_type() == "text/plain":
-            self._plain.append(decode_text(get_payload(part), part.get_content_charset()))
+            self._plain_texts.append(decode_text(get_payload(part), part.get_content_charset()))
         elif part.get_content_type() == "text/html":
-            self._html.append(html.extract_text(get_payload(part), part.get_content_charset()))
+            self._html_texts.append(
+                html.extract_text(get_payload(part), part.get_content_charset())
+            )
 
     def get_header(self, name: str) -> str:
-        """Return a header on one line, or an empty string."""
+        """Return the decoded value of a header on one line, or an empty string if it is missing."""
         value = _get_raw_header(self._message, name)
         return self._decode_encoded_words(value) if value else ""
 
     def _get_file_name(self, part: Message) -> str:
-        # Decode the headers first, because the library replaces bytes that are not ASCII by U+FFFD.
+        # Decode the headers first, because the library replaces non-ASCII bytes with U+FFFD.
         readable = Message()
         for header in ("Content-Disposition", "Content-Type"):
             value = _get_raw_header(part, header)
@@ -181,6 +185,6 @@ def _iterate_parts(message: Message) -> Iterator[Message]:
 
 
 def get_payload(part: Message) -> bytes:
-    """Return the decoded content of a part, or an empty value if it has no content."""
+    """Return the decoded content of a part, or empty bytes if it has no content."""
     payload = part.get_payload(decode=True)
     return payload if isinstance(payload, bytes) else b""

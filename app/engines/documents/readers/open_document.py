@@ -21,8 +21,8 @@ _TEXT, _TABLE, _OFFICE, _STYLE = (
 )
 _IMAGE = f"{{{_OPEN_DOCUMENT}drawing:1.0}}image"
 _LINK = "{http://www.w3.org/1999/xlink}href"
-_PARAGRAPHS = {_TEXT + "p", _TEXT + "h"}
-_SKIPPED = {
+_PARAGRAPH_TAGS = {_TEXT + "p", _TEXT + "h"}
+_SKIPPED_TAGS = {
     *(_OFFICE + name for name in ("annotation", "annotation-end", "forms")),
     *(_TEXT + name for name in ("tracked-changes", "sequence-decls", "variable-decls")),
     *(_TEXT + name for name in ("user-field-decls", "ruby-text", "hidden-text")),
@@ -52,7 +52,7 @@ def extract_text(file: BinaryIO, limits: Limits) -> str:
     hidden_styles = _find_hidden_styles(content) | _find_hidden_styles(styles)
     texts = [
         *_extract_parts(styles, _HEADERS, hidden_styles),
-        _Text(hidden_styles).build_text(body),
+        _ElementText(hidden_styles).build_text(body),
         *_extract_parts(styles, _FOOTERS, hidden_styles),
     ]
     return normalize_text(replace_unstorable("\n".join(text for text in texts if text)))
@@ -80,7 +80,7 @@ def _has_entry(archive: zipfile.ZipFile, name: str) -> bool:
 
 
 def parse_xml(data: bytes) -> Any:
-    """Return the root element. Does not expand entities or load external files."""
+    """Parse XML and return the root element, without expanding entities or loading files."""
     parser = etree.XMLParser(resolve_entities=False, no_network=True, load_dtd=False)
     return etree.fromstring(data, parser)
 
@@ -97,20 +97,20 @@ def _find_hidden_styles(root: Any) -> set[str]:
 
 
 def _extract_parts(styles: Any, names: tuple[str, ...], hidden_styles: set[str]) -> list[str]:
-    """Return the distinct texts of the elements with the given names, headers or footers."""
+    """Return the distinct texts of the headers or footers, which have the given element names."""
     parts = () if styles is None else styles.iter(*names)
-    return list(dict.fromkeys(_Text(hidden_styles).build_text(part) for part in parts))
+    return list(dict.fromkeys(_ElementText(hidden_styles).build_text(part) for part in parts))
 
 
-class _Text:
-    """The text of an element, collected in document order."""
+class _ElementText:
+    """Collects the text of an element in document order."""
 
     def __init__(self, hidden_styles: set[str]) -> None:
         self._hidden_styles = hidden_styles
         self._parts: list[str] = []
 
     def build_text(self, element: Any) -> str:
-        """Return the text of the element without line feeds at its ends."""
+        """Return the text of the element without line feeds at the start and the end."""
         self._add_blocks(element)
         return "".join(self._parts).strip("\n")
 
@@ -118,7 +118,7 @@ class _Text:
         for child in element:
             if self._is_skipped(child):
                 continue
-            if child.tag in _PARAGRAPHS:
+            if child.tag in _PARAGRAPH_TAGS:
                 self._add_paragraph(child)
             elif child.tag == _TABLE + "table":
                 self._add_rows(child)
@@ -134,7 +134,7 @@ class _Text:
     def _add_rows(self, table: Any) -> None:
         for row in _iterate_rows(table):
             cells = [
-                " ".join(_Text(self._hidden_styles).build_text(cell).split())
+                " ".join(_ElementText(self._hidden_styles).build_text(cell).split())
                 for cell in row
                 if cell.tag == _TABLE + "table-cell"
             ]
@@ -154,7 +154,7 @@ class _Text:
             self._parts.append("\t")
         elif child.tag == _TEXT + "line-break":
             self._parts.append("\n")
-        elif any(block.tag in _PARAGRAPHS for block in child.iter()):
+        elif any(block.tag in _PARAGRAPH_TAGS for block in child.iter()):
             # A note or a text box: its paragraphs are separate lines.
             self._parts.append("\n")
             self._add_blocks(child)
@@ -162,13 +162,13 @@ class _Text:
             self._add_inline(child)
 
     def _is_skipped(self, element: Any) -> bool:
-        if not isinstance(element.tag, str) or element.tag in _SKIPPED:
+        if not isinstance(element.tag, str) or element.tag in _SKIPPED_TAGS:
             return True
         return element.get(_TEXT + "style-name") in self._hidden_styles
 
 
 def _iterate_rows(table: Any) -> Iterator[Any]:
-    """Yield the rows of a table in order, including rows in groups, without inner tables' rows."""
+    """Yield the rows of a table in order, including rows in groups, but not in nested tables."""
     for child in table:
         if child.tag == _TABLE + "table-row":
             yield child

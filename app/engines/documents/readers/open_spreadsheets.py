@@ -22,7 +22,7 @@ _OPEN_DOCUMENT = "urn:oasis:names:tc:opendocument:xmlns:"
 _TEXT, _TABLE, _OFFICE, _STYLE = (
     f"{{{_OPEN_DOCUMENT}{name}:1.0}}" for name in ("text", "table", "office", "style")
 )
-_CELLS = (_TABLE + "table-cell", _TABLE + "covered-table-cell")
+_CELL_TAGS = (_TABLE + "table-cell", _TABLE + "covered-table-cell")
 _MAX_COLUMNS, _MAX_ROWS = 16_384, 1_048_576
 _DURATION = re.compile(r"(-?)PT(\d{1,9})H(\d{1,2})M(\d{1,2})(?:[.,]\d+)?S")
 _UNREADABLE = "The file is damaged or not an OpenDocument spreadsheet."
@@ -75,9 +75,9 @@ def _iterate_lines(sheet: Any) -> Iterator[str]:
 def _iterate_cells(row: Any) -> Iterator[str]:
     """Yield the texts of the cells up to the last cell with content."""
     empty_count = 0
-    for cell in row.iterchildren(*_CELLS):
+    for cell in row.iterchildren(*_CELL_TAGS):
         count = _read_count(cell, "number-columns-repeated", _MAX_COLUMNS)
-        value = _format_cell(cell) if cell.tag == _CELLS[0] else ""
+        value = _format_cell(cell) if cell.tag == _CELL_TAGS[0] else ""
         if not value:
             empty_count = min(empty_count + count, _MAX_COLUMNS)
             continue
@@ -93,7 +93,7 @@ def _read_count(element: Any, name: str, limit: int) -> int:
 
 
 def _format_cell(cell: Any) -> str:
-    """Return the text of a cell in the format of `spreadsheets.format_value`."""
+    """Return the text of a cell, formatted like the values of `spreadsheets.format_value`."""
     value_type = cell.get(_OFFICE + "value-type")
     if value_type in ("float", "percentage", "currency"):
         try:

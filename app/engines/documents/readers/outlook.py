@@ -1,6 +1,6 @@
-"""Read MSG ([MS-OXMSG]), in which Outlook stores an email, as a message of the standard library.
+"""Convert an MSG file ([MS-OXMSG]), an email from Outlook, to a message of the standard library.
 
-Emails inside the email become messages inside the message.
+Emails attached to the email become messages attached to the message.
 """
 
 import mimetypes
@@ -30,16 +30,16 @@ _TYPES = mimetypes.MimeTypes()
 # PidTagAttachMethod of [MS-OXPROPS].
 _DISPLAY_TO, _DISPLAY_CC, _CONTENT_ID, _RICH_TEXT = 0x0E04, 0x0E03, 0x3712, 0x1009
 _ATTACH_METHOD, _EMBEDDED_MESSAGE = 0x3705, 5
-# An email inside another is a storage, not a stream. The header of its properties lacks eight
-# reserved bytes at the end ([MS-OXMSG], 2.4.1).
+# An email attached to another email is a storage, not a stream. The header of its properties lacks
+# eight reserved bytes at the end ([MS-OXMSG], 2.4.1).
 _INNER_STORAGE, _PROPERTIES = "__substg1.0_3701000D", "__properties_version1.0"
-_INNER_HEADER_BYTES, _RESERVED = 24, bytes(8)
+_INNER_HEADER_BYTES, _RESERVED_BYTES = 24, bytes(8)
 
 
 def read_message(data: bytes) -> Message:
     """Return the email with its attachments. Raises `ParseFailed`.
 
-    The same file results in the same message, byte by byte.
+    The same file always results in a message with the same bytes.
     """
     try:
         with OleFileIO(BytesIO(data)) as file:
@@ -94,7 +94,7 @@ def _complete_header(storage: Storage) -> Storage:
         replace(
             stream,
             bytes_=stream.bytes_[:_INNER_HEADER_BYTES]
-            + _RESERVED
+            + _RESERVED_BYTES
             + stream.bytes_[_INNER_HEADER_BYTES:],
         )
         if stream.name == _PROPERTIES
@@ -120,7 +120,7 @@ def _add_file(message: EmailMessage, attachment: Attachment, content: bytes) -> 
 def _set_boundaries(message: EmailMessage) -> None:
     """Set boundaries that depend only on the content; the library would choose them at random.
 
-    An email inside another email becomes a document, which is recognized by its bytes.
+    An attached email becomes a separate document, which is identified by its bytes.
     """
     digest = sha256(message.get("Subject", "").encode())
     for part in message.walk():

@@ -27,7 +27,7 @@ class PageWords:
 
 
 class PageData(TypedDict):
-    """A page in the form in which the sandboxed process sends it.
+    """The JSON object for a page that the sandboxed process sends.
 
     `width` and `height` are in points, `rotation` is in degrees. `starts` and `ends` are offsets of
     the words in `text`; `boxes` has four sides per word, in `BOX_UNITS`.
@@ -58,7 +58,7 @@ def build_page(
     is_blank: bool = False,
     is_scan: bool = False,
 ) -> PageData:
-    """Return a page of width x height points; without words it has no text layer."""
+    """Return the data of a page of width x height points. Without words it has no text layer."""
     words = words or PageWords()
     return {
         "width": round(width, 3),

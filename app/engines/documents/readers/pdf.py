@@ -1,7 +1,7 @@
 """Read PDF with pdfium: the text layer with boxes, and page images.
 
-Form fields and text annotations belong to the displayed page, so they are merged into it before it
-is read or drawn.
+Form fields and text annotations belong to the displayed page, so they are merged into the page
+before it is read or rendered.
 """
 
 from typing import TYPE_CHECKING, Any, BinaryIO
@@ -16,22 +16,22 @@ from app.engines.documents.readers.pages import PageData, SendPage, build_page, 
 if TYPE_CHECKING:
     from PIL import Image
 
-_MERGED_TYPES = (raw.FPDF_ANNOT_WIDGET, raw.FPDF_ANNOT_FREETEXT, raw.FPDF_ANNOT_STAMP)
+_MERGEABLE_TYPES = (raw.FPDF_ANNOT_WIDGET, raw.FPDF_ANNOT_FREETEXT, raw.FPDF_ANNOT_STAMP)
 _MAX_ANNOTATIONS = 10_000
 _MAX_DATA_BYTES = 16 << 20
 """The maximum size of a file that is read as a whole; pdfium reads larger files in small parts."""
 _MAX_SCAN_WORDS = 20
-"""The maximum number of words that scanning programs add to a page, such as their name."""
+"""The maximum number of words on a scan. Scanning programs add a few, such as their name."""
 
 
 def read_pages(file: BinaryIO, limits: Limits, send_page: SendPage) -> None:
-    """Send each page. Raises `ParseFailed`."""
+    """Read the pages of a PDF in order, and send each page. Raises `ParseFailed`."""
     document = _open_document(file)
     count = len(document)
     if count == 0:
         raise ParseFailed("empty_document", "The document has no pages.")
     if count > limits.max_pages:
-        message = f"The document has {count} pages; at most {limits.max_pages} are read."
+        message = f"The document has {count} pages; the maximum is {limits.max_pages}."
         raise ParseFailed("too_many_pages", message)
     for index in range(count):
         page = _load_page(document, index)
@@ -39,10 +39,10 @@ def read_pages(file: BinaryIO, limits: Limits, send_page: SendPage) -> None:
         page.close()
 
 
-def draw_page(
+def render_page(
     file: BinaryIO, number: int, width_px: int | None, scale: float | None, limits: Limits
 ) -> "Image.Image":
-    """Return the image of page `number` (from 1), rotated as it is displayed.
+    """Render page `number` (from 1), rotated as it is displayed.
 
     The image is `width_px` pixels wide, or has `scale` pixels per point. Raises `PageNotFound`,
     `ParseFailed`.
@@ -78,9 +78,9 @@ def _load_page(document: Any, index: int) -> Any:
     """Return a page with its form fields and text annotations merged into it."""
     try:
         page = document[index]
-        if _has_merged_annotations(page) and raw.FPDFPage_Flatten(page, raw.FLAT_NORMALDISPLAY) == (
-            raw.FLATTEN_SUCCESS
-        ):
+        if _has_mergeable_annotations(page) and raw.FPDFPage_Flatten(
+            page, raw.FLAT_NORMALDISPLAY
+        ) == (raw.FLATTEN_SUCCESS):
             page.close()
             page = document[index]
     except pdfium.PdfiumError as error:
@@ -88,12 +88,12 @@ def _load_page(document: Any, index: int) -> Any:
     return page
 
 
-def _has_merged_annotations(page: Any) -> bool:
+def _has_mergeable_annotations(page: Any) -> bool:
     for index in range(min(raw.FPDFPage_GetAnnotCount(page), _MAX_ANNOTATIONS)):
         annotation = raw.FPDFPage_GetAnnot(page, index)
         annotation_type = raw.FPDFAnnot_GetSubtype(annotation) if annotation else None
         raw.FPDFPage_CloseAnnot(annotation)
-        if annotation_type in _MERGED_TYPES:
+        if annotation_type in _MERGEABLE_TYPES:
             return True
     return False
 
@@ -115,5 +115,5 @@ def _read_page(page: Any, limits: Limits) -> PageData:
         text,
         words,
         is_blank=not words and raw.FPDFPage_CountObjects(page) <= 0,
-        is_scan=0 < len(words) <= _MAX_SCAN_WORDS and pdf_pictures.is_covered(page),
+        is_scan=0 < len(words) <= _MAX_SCAN_WORDS and pdf_pictures.is_covered_by_pictures(page),
     )

@@ -9,10 +9,10 @@ from pypdfium2 import PdfiumError, raw  # type: ignore[import-untyped]
 _MAX_PICTURES = 1_000
 _MAX_DEPTH = 3
 _MIN_COVERED_SHARE = 0.7
-"""The minimum share of a scan that pictures cover. Some scanners store a page as many strips."""
+"""The minimum share of the page that pictures cover. Some scanners store a page as many strips."""
 
 
-def is_covered(page: Any) -> bool:
+def is_covered_by_pictures(page: Any) -> bool:
     """Return whether pictures cover most of a page, assuming that they do not overlap."""
     left, bottom, right, top = page.get_bbox()
     page_area = (right - left) * (top - bottom)

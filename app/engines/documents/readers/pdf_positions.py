@@ -2,8 +2,8 @@
 
 pdfium returns one character or word per call, so a page takes a thousand calls or more. A call
 through `ctypes` spends most of its time on the conversion of its arguments. This module therefore
-binds pdfium's functions without argument types, which is three times as fast: a number is passed as
-a C int, and any other argument must already be a pointer.
+binds pdfium's functions without argument types, which is three times as fast. Numbers are passed as
+C ints, and any other argument must already be a pointer.
 """
 
 import ctypes
@@ -18,14 +18,14 @@ from pypdfium2 import raw  # type: ignore[import-untyped]
 from app.engines.documents.readers.segments import Box
 
 _UTF_16_BYTES = 2
-# pdfium's texts have this character in place of its marker for hyphens.
+# pdfium's text functions return this character instead of the marker for hyphens.
 _MARKER = re.compile("\ufffe")
 
 Point = tuple[float, float]
 
 
 def _bind(function: Any, result_type: Any = ctypes.c_int) -> Callable[..., Any]:
-    """Return a function of pdfium that converts no arguments and keeps the interpreter's lock."""
+    """Bind a pdfium function, so that calls convert no arguments and keep the interpreter lock."""
     address = ctypes.cast(function, ctypes.c_void_p).value
     assert address is not None
     bound: Callable[..., Any] = ctypes.PYFUNCTYPE(result_type)(address)
@@ -63,7 +63,7 @@ def _read_character(handle: ctypes.c_void_p, index: int) -> str:
 class Positions:
     """The positions of the characters of an open text page, in user space (PDF 1.7, 8.3.2.3).
 
-    A rectangle is its left, bottom, right and top side in points.
+    A rectangle is a tuple of its left, bottom, right and top sides in points.
     """
 
     def __init__(self, text_page: Any) -> None:
@@ -92,7 +92,7 @@ class Positions:
         return (x0, y0, x1, y1) if x0 <= x1 and y0 <= y1 else None
 
     def get_single_rectangle(self, first: int, end: int) -> Box | None:
-        """Return the rectangle of the characters if one text object draws all, otherwise None."""
+        """Return the rectangle of the characters if one text object draws all of them, or None."""
         is_single_run = _count_rects(self._handle, first, end - first) == 1
         if not (is_single_run and _get_rect(self._handle, 0, *self._pointers)):
             return None
@@ -102,8 +102,8 @@ class Positions:
     def get_boxes(self, first: int, lengths: list[int], corner: Point) -> list[Box] | None:
         """Return the boxes of words that one text object draws, or None if a word is invisible.
 
-        The words begin at `first` and have `lengths`; one character separates two words. Boxes are
-        measured downwards and to the right from the `corner`.
+        The first word begins at the index `first`. `lengths` has the length of each word, and one
+        character separates two words. Boxes are measured down and to the right from `corner`.
         """
         handle, sides, (a, b, c, d) = self._handle, self._sides, self._pointers
         x, y = corner

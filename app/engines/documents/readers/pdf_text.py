@@ -13,9 +13,9 @@ from app.engines.documents.readers.pages import PageWords
 from app.engines.documents.readers.pdf_words import OBLIQUE, rotate_box
 from app.engines.documents.readers.reading_order import sort_into_rows
 from app.engines.documents.readers.segments import Box, Glyph, Line, Token, build_tokens
-from app.engines.documents.text import UNSPACED, normalize_text
+from app.engines.documents.text import UNSPACED_CHARS, normalize_text
 
-_IDEOGRAPH = re.compile(f"[{UNSPACED}]")
+_IDEOGRAPH = re.compile(f"[{UNSPACED_CHARS}]")
 # The maximum gap between two parts of a word, and their maximum overlap, in line heights.
 _MAX_TOUCHING_GAP, _MAX_OVERLAP = 0.08, 0.3
 _MAX_IDEOGRAPH_GAP = 0.5
@@ -29,7 +29,7 @@ _RowWord = tuple[Token, bool]
 
 
 class PageText(NamedTuple):
-    """The text of a page with its rows separated by line feeds, and its words in that order."""
+    """The text of a page, its rows separated by line feeds, and its words in the same order."""
 
     text: str
     words: PageWords
@@ -65,7 +65,7 @@ def compose_text(
 
 
 class _Composer:
-    """Appends the rows of a page of `width` x `height` points to its text."""
+    """Composes the text of a page of `width` x `height` points row by row."""
 
     def __init__(self, width: float, height: float) -> None:
         self._size = width, height
@@ -86,7 +86,7 @@ class _Composer:
         self._start += len(line.text) + 1
 
     def append_row(self, row: Sequence[_RowWord], quarters: int) -> None:
-        """Append the words of a row that was made upright by `quarters` quarter turns."""
+        """Append the words of a row that is rotated by `quarters` clockwise quarter turns."""
         words, start = self._words, self._start
         width, height = self._size
         parts: list[str] = []
@@ -121,7 +121,7 @@ class _Composer:
         self._words.boxes += sides
 
     def build_page_text(self) -> PageText:
-        """Return the text and the words."""
+        """Return the text and the words of all rows that were appended."""
         return PageText("\n".join(self._rows), self._words)
 
 

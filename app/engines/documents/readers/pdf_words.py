@@ -25,7 +25,7 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 _LINE_END = re.compile(rf"[\r\n\v\f\x1c-\x1e\x85\u2028\u2029{_HYPHEN}]")
 # Glyphs that represent letters: Latin ligatures, and Hebrew and Arabic presentation forms.
 _PRESENTATION_FORMS = re.compile("[\ufb00-\ufb06\ufb13-\ufb17\ufb1d-\ufdff\ufe70-\ufefc]+")
-_UNKNOWN: Box = (math.nan, math.nan, math.nan, math.nan)
+_UNKNOWN_BOX: Box = (math.nan, math.nan, math.nan, math.nan)
 _QUARTER_DEGREES = 90.0
 _MAX_TILT = 15.0  # degrees; text tilted further does not belong to a row
 _MAX_METRICS_DIFFERENCE = 0.1  # in line heights; between the font boxes of one line
@@ -35,8 +35,8 @@ _MIN_FONT_HEIGHT = 0.8  # as a share of the ink's height; fonts may have wrong m
 def read_words(page: Any, text_page: Any, limits: Limits) -> dict[int, list[Token | Line]]:
     """Return the words that a page shows, in file order, by writing direction.
 
-    `page` is an object of pypdfium2, and `text_page` a handle of pdfium. Directions are clockwise
-    quarter turns (0 to 3), or `OBLIQUE`. Positions are in points from the top left of the displayed
+    `page` is a pypdfium2 page, and `text_page` a pdfium handle. Directions are clockwise quarter
+    turns (0 to 3), or `OBLIQUE`. Positions are in points from the top left of the displayed
     page, rotated so that the text is upright. Raises `ParseFailed` (`too_large_unpacked`).
     """
     count = raw.FPDFText_CountChars(text_page)
@@ -66,7 +66,7 @@ class _Extractor:
         self._rotation = page.get_rotation()
         self._size: tuple[float, float] = page.get_size()
         self._crop_box: Box = page.get_bbox()
-        self._number = 0
+        self._word_count = 0
 
     def extract_words(self) -> dict[int, list[Token | Line]]:
         """Return the readable words inside the crop box, by writing direction."""
@@ -84,9 +84,9 @@ class _Extractor:
 
     def _reserve_numbers(self, count: int) -> int:
         """Reserve numbers for `count` words and return the first number. Raises `ParseFailed`."""
-        first_number = self._number + 1
-        self._number += count
-        if self._number > self._max_words:
+        first_number = self._word_count + 1
+        self._word_count += count
+        if self._word_count > self._max_words:
             message = f"A page has more than {self._max_words} words."
             raise ParseFailed("too_large_unpacked", message)
         return first_number
@@ -219,7 +219,7 @@ class _Extractor:
 
     def _get_glyph_box(self, index: int) -> Box:
         """Return the box of a character's shape; its sides are NaN if pdfium does not know it."""
-        return self._map_to_displayed_box(*(self._positions.get_shape(index) or _UNKNOWN))
+        return self._map_to_displayed_box(*(self._positions.get_shape(index) or _UNKNOWN_BOX))
 
     def _get_font_box(self, index: int) -> Box:
         """Return the box of a character according to the font's metrics instead of its shape."""
@@ -258,7 +258,7 @@ class _Extractor:
 
 
 def _convert_to_readable(word: str) -> str:
-    """Return the text of pdfium's characters without pdfium's markers and control characters."""
+    """Remove pdfium's markers and control characters from a word, and normalize it."""
     if word.isascii() and word.isprintable():
         return word
     if word.endswith(_HYPHEN):

@@ -30,7 +30,7 @@ _IMAGE_DATA = "{urn:schemas-microsoft-com:vml}imagedata"
 
 
 def read_pages(file: BinaryIO, media_type: str, limits: Limits, send_page: SendPage) -> bool:
-    """Send a page for each picture; return whether there are any. Raises `ParseFailed`."""
+    """Send a page for each picture, and return whether there are pictures. Raises `ParseFailed`."""
     count = 0
     for count, picture in enumerate(_open_pictures(file, media_type, limits), start=1):
         if count > limits.max_pages:
@@ -41,7 +41,7 @@ def read_pages(file: BinaryIO, media_type: str, limits: Limits, send_page: SendP
     return count > 0
 
 
-def draw_page(
+def render_page(
     file: BinaryIO,
     media_type: str,
     number: int,
@@ -49,7 +49,7 @@ def draw_page(
     scale: float | None,
     limits: Limits,
 ) -> Image.Image:
-    """Return page `number` (from 1) with its picture on a white background.
+    """Render page `number` (from 1) with its picture on a white background.
 
     The image is `width_px` pixels wide, or has `scale` pixels per point. Raises `PageNotFound`,
     `ParseFailed`.
@@ -58,13 +58,13 @@ def draw_page(
     count = 0
     for count, picture in enumerate(_open_pictures(file, media_type, limits), start=1):
         if count == number:
-            return _draw_picture(picture, size)
+            return _render_picture(picture, size)
     if count == 0:
         raise ParseFailed("empty_document", "The document has no text.")
     raise PageNotFound(number, count)
 
 
-def _draw_picture(picture: Image.Image, size: tuple[int, int]) -> Image.Image:
+def _render_picture(picture: Image.Image, size: tuple[int, int]) -> Image.Image:
     page = Image.new("RGB", size, "white")
     margin = round(_MARGIN * size[0] / PAGE_WIDTH)
     max_size = max(1, size[0] - 2 * margin), max(1, size[1] - 2 * margin)

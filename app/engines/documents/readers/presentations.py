@@ -1,8 +1,7 @@
 """Read PPTX with python-pptx: the visible slides, each on its own page.
 
-The shapes of a slide follow each other in the order in which they are drawn. Paragraphs are lines;
-the rows of a table are lines with a tab between cells. Speaker notes, charts and hidden slides are
-left out.
+The shapes of a slide are read in drawing order. Paragraphs are lines; the rows of a table are lines
+with a tab between cells. Speaker notes, charts and hidden slides are left out.
 """
 
 from collections.abc import Iterator
@@ -30,7 +29,7 @@ def extract_text(file: BinaryIO, limits: Limits) -> str:
 
 
 def list_slides(file: BinaryIO, limits: Limits) -> list[Any]:
-    """Return the visible slides. Raises `ParseFailed`."""
+    """Return the python-pptx slides of a file that are not hidden. Raises `ParseFailed`."""
     check_archive(
         file,
         limits,

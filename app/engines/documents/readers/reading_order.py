@@ -1,9 +1,9 @@
 """Sort the words of a page into the order in which people read them.
 
-PDF files may draw words in any order, so the positions of the words decide. Words are joined to
-segments (runs of words on one line). Columns of running text are read one after the other.
-Everything else is sorted into rows, so that the cells of a table row stay together, and so do a
-label and its value.
+PDF files may draw words in any order, so the order is computed from their positions. Words are
+joined into segments (runs of words on one line). Columns of running text are read one after the
+other. Everything else is sorted into rows, so that the cells of a table row stay together, and so
+do a label and its value.
 """
 
 from collections.abc import Iterator, Sequence
@@ -25,7 +25,7 @@ MAX_SEGMENTS = 2_000
 _MAX_DEPTH = 12
 _MIN_OVERLAP = 0.5  # of a segment's height; the minimum overlap with its row
 _MIN_LINES = 3
-_MIN_LENGTH = 60.0  # points; the slope of shorter lines is not reliable
+_MIN_LINE_LENGTH = 60.0  # points; the slope of shorter lines is not reliable
 _MIN_SLOPE, _MAX_SLOPE = 0.002, 0.18
 
 Row = list[Segment]
@@ -61,11 +61,11 @@ def _order_segments(segments: list[Segment], depth: int, *, right_to_left: bool)
 
 
 def _straighten_words(words: Sequence[Token | Line]) -> Sequence[Token | Line]:
-    """Return the words; if the page is a skewed scan, as tokens moved onto horizontal lines."""
+    """Return the words, or tokens moved onto horizontal lines if the page is a skewed scan."""
     slopes = [
         (last.bottom - first.bottom) / length
         for first, last in _iterate_lines(words)
-        if (length := _get_last_left(last) - first.x0) > _MIN_LENGTH
+        if (length := _get_last_word_left(last) - first.x0) > _MIN_LINE_LENGTH
     ]
     if len(slopes) < _MIN_LINES:
         return words
@@ -80,7 +80,7 @@ def _straighten_words(words: Sequence[Token | Line]) -> Sequence[Token | Line]:
 
 
 def _iterate_lines(words: Sequence[Token | Line]) -> Iterator[tuple[Token | Line, Token | Line]]:
-    """Yield the first and last word of each line, as the file draws it."""
+    """Yield the first and last word of each line, in file order."""
     first = last = words[0]
     for word in words[1:]:
         top, bottom = last.top, last.bottom
@@ -95,21 +95,21 @@ def _iterate_lines(words: Sequence[Token | Line]) -> Iterator[tuple[Token | Line
     yield first, last
 
 
-def _get_last_left(word: Token | Line) -> float:
+def _get_last_word_left(word: Token | Line) -> float:
     """Return the left side of a word, or of the last word of a line."""
     return word.boxes[-1][0] if isinstance(word, Line) else word.x0
 
 
 def _build_rows(segments: Sequence[Segment]) -> list[Row]:
-    """Sort segments into rows by vertical position, and each row from left to right."""
+    """Group segments into rows by vertical position, and sort each row from left to right."""
     rows: list[list[Segment]] = []
     for segment in sorted(segments, key=lambda segment: (segment.middle, segment.x0)):
         best_row, best_overlap = None, _MIN_OVERLAP
         for row in rows[-4:]:
-            shared = min(row[0].bottom, segment.bottom) - max(row[0].top, segment.top)
-            if shared <= 0:
+            shared_height = min(row[0].bottom, segment.bottom) - max(row[0].top, segment.top)
+            if shared_height <= 0:
                 continue
-            overlap = shared / max(min(row[0].height, segment.height), 1e-6)
+            overlap = shared_height / max(min(row[0].height, segment.height), 1e-6)
             if overlap >= best_overlap and not _is_occupied(row, segment):
                 best_row, best_overlap = row, overlap
         if best_row is None:
@@ -120,7 +120,7 @@ def _build_rows(segments: Sequence[Segment]) -> list[Row]:
 
 
 def _is_occupied(row: Sequence[Segment], segment: Segment) -> bool:
-    """Return whether a row already has words at the position of the segment."""
+    """Return whether a row already has words at the horizontal position of the segment."""
     return any(
         min(other.x1, segment.x1) - max(other.x0, segment.x0) > max(other.height, segment.height)
         for other in row[-MAX_COMPARED_SEGMENTS:]

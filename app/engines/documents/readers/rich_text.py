@@ -12,7 +12,7 @@ _SIGNATURE = b"{\\rtf"
 _IMAGE = re.compile(rb"(?:[0-9a-fA-F]{32,}[\r\n]*){4,}")
 # The library separates cells by a character that texts may also contain.
 _CELL_END = re.compile(r"\\(?:nest)?cell(?![a-z])")
-_END_OF_ROW = re.compile(r"\t+$", re.MULTILINE)
+_TRAILING_TABS = re.compile(r"\t+$", re.MULTILINE)
 
 
 def extract_text(data: bytes) -> str:
@@ -23,4 +23,4 @@ def extract_text(data: bytes) -> str:
     text: str = rtf_to_text(source, errors="replace")  # type: ignore[no-untyped-call]
     # Characters outside the basic multilingual plane are written as two surrogates.
     full_text = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
-    return _END_OF_ROW.sub("", normalize_text(replace_unstorable(full_text))).strip("\n")
+    return _TRAILING_TABS.sub("", normalize_text(replace_unstorable(full_text))).strip("\n")

@@ -17,11 +17,19 @@ from app.engines.documents.readers.segments import Glyph
 LETTERS = re.compile(
     "[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\U00010800-\U00010fff\U0001e800-\U0001efff]"
 )
-_CLOSING = {")": "(", "]": "[", "}": "{", "\u00bb": "\u00ab", "\u203a": "\u2039", ">": "<"}
-_OPENING = frozenset(_CLOSING.values())
-_MIRRORED = str.maketrans({**_CLOSING, **{left: right for right, left in _CLOSING.items()}})
-_LEFT, _RIGHT, _NUMBER, _NEUTRAL = "left", "right", "number", "neutral"
-_DIRECTION_CLASSES = {"L": _LEFT, "R": _RIGHT, "AL": _RIGHT, "EN": _NUMBER, "AN": _NUMBER}
+_CLOSING_BRACKETS = {")": "(", "]": "[", "}": "{", "\u00bb": "\u00ab", "\u203a": "\u2039", ">": "<"}
+_OPENING_BRACKETS = frozenset(_CLOSING_BRACKETS.values())
+_MIRRORED_BRACKETS = str.maketrans(
+    {**_CLOSING_BRACKETS, **{left: right for right, left in _CLOSING_BRACKETS.items()}}
+)
+_LEFT_TO_RIGHT, _RIGHT_TO_LEFT, _NUMBER, _NEUTRAL = "left", "right", "number", "neutral"
+_DIRECTION_CLASSES = {
+    "L": _LEFT_TO_RIGHT,
+    "R": _RIGHT_TO_LEFT,
+    "AL": _RIGHT_TO_LEFT,
+    "EN": _NUMBER,
+    "AN": _NUMBER,
+}
 _NUMBER_SEPARATORS = {"ES", "CS", "ET"}
 
 
@@ -95,7 +103,7 @@ def _classify_character(char: str) -> str:
 
 
 def _classify_number_separators(visual_glyphs: Sequence[Glyph], classes: list[str]) -> list[str]:
-    """Classify separators inside numbers, and signs and currencies next to them, as numbers."""
+    """Return `classes` with separators inside numbers, and signs next to them, as numbers."""
     result = list(classes)
     for index, glyph in enumerate(visual_glyphs):
         bidirectional_type = unicodedata.bidirectional(glyph.text[0])
@@ -115,29 +123,29 @@ def _find_right_to_left_spans(classes: Sequence[str]) -> list[tuple[int, int]]:
     spans: list[tuple[int, int]] = []
     is_open = False
     for index, character_class in enumerate(classes):
-        if character_class == _RIGHT and is_open:
+        if character_class == _RIGHT_TO_LEFT and is_open:
             spans[-1] = (spans[-1][0], index + 1)
-        elif character_class == _RIGHT:
+        elif character_class == _RIGHT_TO_LEFT:
             spans.append((index, index + 1))
             is_open = True
-        elif character_class == _LEFT:
+        elif character_class == _LEFT_TO_RIGHT:
             is_open = False
     return spans
 
 
 def _reverse_row(visual_glyphs: Sequence[Glyph], classes: Sequence[str]) -> list[Glyph]:
     """Reverse a row, except for runs of numbers and of left-to-right scripts."""
-    flagged = list(zip(visual_glyphs, _find_reversed_glyphs(classes), strict=True))
+    flagged_glyphs = list(zip(visual_glyphs, _flag_reversed_glyphs(classes), strict=True))
     logical: list[tuple[Glyph, bool]] = []
-    for is_reversed, group in groupby(reversed(flagged), key=itemgetter(1)):
+    for is_reversed, group in groupby(reversed(flagged_glyphs), key=itemgetter(1)):
         run = list(group)
         logical += run if is_reversed else reversed(run)
     return _mirror_brackets(logical)
 
 
-def _find_reversed_glyphs(classes: Sequence[str]) -> list[bool]:
-    """Return for each glyph of a right-to-left row whether it is outside left-to-right runs."""
-    is_reversed = [character_class in (_RIGHT, _NEUTRAL) for character_class in classes]
+def _flag_reversed_glyphs(classes: Sequence[str]) -> list[bool]:
+    """Return a flag for each glyph of a right-to-left row: False inside left-to-right runs."""
+    is_reversed = [character_class in (_RIGHT_TO_LEFT, _NEUTRAL) for character_class in classes]
     index = 0
     while index < len(classes):
         end = index
@@ -146,29 +154,29 @@ def _find_reversed_glyphs(classes: Sequence[str]) -> list[bool]:
         if 0 < index < end < len(classes):
             sides = classes[index - 1], classes[end]
             # Two numbers separated by a space are read from right to left.
-            if _RIGHT not in sides and sides != (_NUMBER, _NUMBER):
+            if _RIGHT_TO_LEFT not in sides and sides != (_NUMBER, _NUMBER):
                 is_reversed[index:end] = [False] * (end - index)
         index = max(end, index + 1)
     return is_reversed
 
 
-def _mirror_brackets(flagged: Sequence[tuple[Glyph, bool]]) -> list[Glyph]:
-    """Return the glyphs, with mirrored brackets where they do not match.
+def _mirror_brackets(flagged_glyphs: Sequence[tuple[Glyph, bool]]) -> list[Glyph]:
+    """Return the glyphs, with mirrored brackets if the file stores brackets as displayed.
 
-    Only glyphs with the flag True run from right to left. A closing bracket before its opening
-    bracket means that the file stores the displayed shapes.
+    The file does so if a closing bracket precedes its opening bracket. The flag of a glyph is True
+    if it runs from right to left; only such brackets are mirrored.
     """
     depth = 0
-    for glyph, is_reversed in flagged:
-        if is_reversed and glyph.text in _OPENING:
+    for glyph, is_reversed in flagged_glyphs:
+        if is_reversed and glyph.text in _OPENING_BRACKETS:
             depth += 1
-        elif is_reversed and glyph.text in _CLOSING:
+        elif is_reversed and glyph.text in _CLOSING_BRACKETS:
             depth -= 1
         if depth < 0:
             break
     else:
-        return [glyph for glyph, _ in flagged]
+        return [glyph for glyph, _ in flagged_glyphs]
     return [
-        glyph._replace(text=glyph.text.translate(_MIRRORED)) if is_reversed else glyph
-        for glyph, is_reversed in flagged
+        glyph._replace(text=glyph.text.translate(_MIRRORED_BRACKETS)) if is_reversed else glyph
+        for glyph, is_reversed in flagged_glyphs
     ]

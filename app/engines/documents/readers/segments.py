@@ -60,7 +60,7 @@ class Token:
 
 @dataclass(eq=False, slots=True)
 class Line:
-    """Words side by side with common metrics, used in place of tokens to save time.
+    """Words side by side with common metrics, used instead of tokens to save time.
 
     `text` is the words joined by spaces. `gaps` are the widths of the spaces; no gap is negative
     or wide. `index` is the position of the first word in file order. `extent` is the box around all

@@ -2,7 +2,7 @@
 
 Each sheet starts a page with its name. A row is a line, with a tab between its cells; empty cells
 and rows at the end are left out, and consecutive empty rows become one. Cells have the values that
-the program computed last, not the format in which it displays them.
+the spreadsheet program computed last, without their display formats.
 """
 
 import datetime as dt
@@ -24,7 +24,7 @@ from app.engines.documents.model import Limits, ParseFailed
 from app.engines.documents.readers.archives import check_archive, is_encrypted_package
 from app.engines.documents.text import normalize_text, replace_unstorable
 
-Value = int | float | str | bool | dt.time | dt.date | dt.datetime | dt.timedelta
+CellValue = int | float | str | bool | dt.time | dt.date | dt.datetime | dt.timedelta
 
 # calamine keeps all cells from the first to the last in memory, 32 bytes each.
 _MAX_CELLS = 10_000_000
@@ -73,25 +73,25 @@ class _SheetAreas:
 
     def __init__(self) -> None:
         self.has_workbook = False
-        self._name = ""
-        self._end = b""  # of the previous chunk, because a tag may span two chunks
+        self._entry_name = ""
+        self._chunk_end = b""  # of the previous chunk; a tag may span two chunks
         self._first_row = self._first_column = 0
         self._last_row = self._last_column = 0
 
     def inspect(self, name: str, chunk: bytes) -> None:
-        """Add the cells of a chunk. Raises `ParseFailed` if the sheet's area is too large."""
+        """Extend the area by the cells in a chunk. Raises `ParseFailed` if it is too large."""
         self.has_workbook = self.has_workbook or name == _WORKBOOK_PART
-        if name != self._name:
-            self._name, self._end = name, b""
+        if name != self._entry_name:
+            self._entry_name, self._chunk_end = name, b""
             self._first_row = self._first_column = 1 << 30
             self._last_row = self._last_column = 0
-        data = self._end + chunk
+        data = self._chunk_end + chunk
         for match in _CELL.finditer(data):
             row, column = int(match[2]), _parse_column(match[1])
             self._first_row, self._last_row = min(self._first_row, row), max(self._last_row, row)
             self._first_column = min(self._first_column, column)
             self._last_column = max(self._last_column, column)
-        self._end = data[-_MAX_TAG_BYTES:]
+        self._chunk_end = data[-_MAX_TAG_BYTES:]
         rows = self._last_row - self._first_row + 1
         if rows > 0 and rows * (self._last_column - self._first_column + 1) > _MAX_CELLS:
             message = f"A sheet of the workbook spans more than {_MAX_CELLS} cells."
@@ -109,7 +109,7 @@ def _parse_column(letters: bytes) -> int:
 def join_pages(sheets: Iterable[tuple[str, Iterator[str]]], limits: Limits) -> str:
     """Return the text of all sheets, separated by form feeds. Raises `ParseFailed`.
 
-    `sheets` has the name and the lines of each sheet.
+    `sheets` yields the name and the lines of each sheet.
     """
     pages: list[str] = []
     char_count = 0
@@ -128,10 +128,10 @@ def join_pages(sheets: Iterable[tuple[str, Iterator[str]]], limits: Limits) -> s
 
 def _iterate_sheets(workbook: CalamineWorkbook) -> Iterator[tuple[str, Iterator[str]]]:
     """Yield the names and the lines of the visible sheets."""
-    for number, metadata in enumerate(workbook.sheets_metadata):
+    for index, metadata in enumerate(workbook.sheets_metadata):
         is_visible = metadata.visible == SheetVisibleEnum.Visible
         if is_visible and metadata.typ == SheetTypeEnum.WorkSheet:
-            sheet = workbook.get_sheet_by_index(number)
+            sheet = workbook.get_sheet_by_index(index)
             yield sheet.name, _iterate_lines(sheet)
 
 
@@ -149,7 +149,7 @@ def _iterate_lines(sheet: CalamineSheet) -> Iterator[str]:
         has_content, is_gap = True, False
 
 
-def format_value(value: Value) -> str:
+def format_value(value: CellValue) -> str:
     """Return the value of a cell as text on one line."""
     if isinstance(value, str):
         return collapse_spaces(value)
@@ -173,5 +173,5 @@ def _format_duration(value: dt.timedelta) -> str:
 
 
 def collapse_spaces(text: str) -> str:
-    """Return the text of a cell on one line."""
+    """Replace each run of white space by one space, and strip the text."""
     return " ".join(text.split())

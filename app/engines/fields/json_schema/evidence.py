@@ -1,4 +1,4 @@
-"""Define the JSON Schema of evidence."""
+"""Define the JSON Schema for the evidence of a tag."""
 
 from typing import Any
 
@@ -7,7 +7,7 @@ from app.engines.fields.source_text import MAX_EVIDENCE_TEXT
 Schema = dict[str, Any]
 
 
-def _build_required_types(**types: str) -> Schema:
+def _require_types(**types: str) -> Schema:
     """Return a schema that requires the given properties, each with the given type."""
     return {
         "properties": {name: {"type": kind} for name, kind in types.items()},
@@ -49,25 +49,25 @@ EVIDENCE: Schema = {
     },
     "additionalProperties": False,
     "anyOf": [
-        _build_required_types(page="integer"),
-        _build_required_types(start="integer"),
-        _build_required_types(text="string"),
+        _require_types(page="integer"),
+        _require_types(start="integer"),
+        _require_types(text="string"),
     ],
     "allOf": [
-        {"if": _build_required_types(box="array"), "then": _build_required_types(page="integer")},
+        {"if": _require_types(box="array"), "then": _require_types(page="integer")},
         {
-            "if": _build_required_types(start="integer"),
-            "then": _build_required_types(end="integer"),
+            "if": _require_types(start="integer"),
+            "then": _require_types(end="integer"),
         },
         {
-            "if": _build_required_types(end="integer"),
-            "then": _build_required_types(start="integer"),
+            "if": _require_types(end="integer"),
+            "then": _require_types(start="integer"),
         },
     ],
 }
 
 ANCHORS: dict[str, Schema] = {
-    "span": {"contains": _build_required_types(start="integer")},
-    "region": {"contains": _build_required_types(box="array")},
+    "span": {"contains": _require_types(start="integer")},
+    "region": {"contains": _require_types(box="array")},
 }
-"""The evidence required for the types whose value is a position in the document."""
+"""The evidence that is required for field types whose value is a position in the document."""

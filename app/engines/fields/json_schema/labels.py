@@ -1,4 +1,4 @@
-"""Generate the JSON Schema 2020-12 of the tags that the fields of a schema version accept."""
+"""Generate the JSON Schema 2020-12 for the tags that the fields of a schema version accept."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -16,9 +16,9 @@ DESCRIPTION = (
     "The tags of a tag set, as they are stored and as they may be sent. Tags that fit this schema "
     "are accepted if they also meet the rules that JSON Schema cannot express: a column that is "
     "not multiple (x-multiple) has one tag per row; evidence is within the document and repeats "
-    "its text, its end is after its start, and its box has x0 before x1 and y0 before y1; values "
-    "fit the named formats and, where no pattern is given, the x-pattern (RE2). Other notations "
-    "may also be sent; they are normalized. Required fields (x-required) "
+    "the text of the document; `end` is greater than `start`; a box has x0 < x1 and y0 < y1; "
+    "values match the named formats and, if there is no pattern, the x-pattern (RE2). Other "
+    "notations may also be sent; they are normalized. Required fields (x-required) "
     "may be missing until the tag set is submitted."
 )
 
@@ -26,12 +26,12 @@ DESCRIPTION = (
 def build_tags_schema(fields: Sequence[Field], *, identifier: str, title: str) -> Schema:
     """Return the JSON Schema for lists of tags of `fields`, which are in normal form.
 
-    `check_tags` accepts every list that the schema accepts, apart from the rules that DESCRIPTION
-    lists. The schema accepts every list that `check_tags` returns.
+    `check_tags` accepts every list that the schema accepts, except for the rules in DESCRIPTION.
+    The schema accepts every list that `check_tags` returns.
     """
-    slots = list(_list_slots(fields))
-    definitions: dict[str, Schema] = {name: _build_slot_schema(name, slot) for name, slot in slots}
-    single_names = [name for name, slot in slots if "." not in name and not slot["multiple"]]
+    items = list(_list_named_fields(fields))
+    definitions: dict[str, Schema] = {name: _build_field_schema(name, item) for name, item in items}
+    single_names = [name for name, field in items if "." not in name and not field["multiple"]]
     return {
         "$schema": DIALECT,
         "$id": identifier,
@@ -42,7 +42,7 @@ def build_tags_schema(fields: Sequence[Field], *, identifier: str, title: str) -
         "items": {
             "type": "object",
             "properties": {
-                "field": {"enum": [name for name, _ in slots]},
+                "field": {"enum": [name for name, _ in items]},
                 "value": True,
                 "row": {"type": ["integer", "null"], "minimum": 0, "maximum": MAX_ROW},
                 "confidence": {"type": ["number", "null"], "minimum": 0, "maximum": 1},
@@ -56,22 +56,22 @@ def build_tags_schema(fields: Sequence[Field], *, identifier: str, title: str) -
             "required": ["field", "value"],
             "additionalProperties": False,
             "allOf": [
-                {"if": _build_field_condition(name), "then": {"$ref": f"#/$defs/{name}"}}
-                for name, _ in slots
+                {"if": _build_field_condition_schema(name), "then": {"$ref": f"#/$defs/{name}"}}
+                for name, _ in items
             ],
         },
-        "allOf": [_build_at_most_once_rule(name) for name in single_names] or [True],
-        "$defs": {**definitions, "Evidence": EVIDENCE, **_select_shared(definitions)},
+        "allOf": [_build_at_most_one_tag_schema(name) for name in single_names] or [True],
+        "$defs": {**definitions, "Evidence": EVIDENCE, **_select_shared_definitions(definitions)},
     }
 
 
-def _build_at_most_once_rule(name: str) -> Schema:
-    """Return the rule that at most one tag belongs to the field `name`."""
-    return {"contains": _build_field_condition(name), "minContains": 0, "maxContains": 1}
+def _build_at_most_one_tag_schema(name: str) -> Schema:
+    """Return a schema that allows at most one tag of the field `name`."""
+    return {"contains": _build_field_condition_schema(name), "minContains": 0, "maxContains": 1}
 
 
-def _list_slots(fields: Sequence[Field]) -> Iterator[tuple[str, Field]]:
-    """Yield each name that a tag may use, with its field or column."""
+def _list_named_fields(fields: Sequence[Field]) -> Iterator[tuple[str, Field]]:
+    """Yield the full name and definition of each table column, and of each other field."""
     for field in fields:
         if field["type"] != "table":
             yield field["key"], field
@@ -79,11 +79,11 @@ def _list_slots(fields: Sequence[Field]) -> Iterator[tuple[str, Field]]:
             yield f"{field['key']}.{column['key']}", column
 
 
-def _build_field_condition(name: str) -> Schema:
+def _build_field_condition_schema(name: str) -> Schema:
     return {"properties": {"field": {"const": name}}, "required": ["field"]}
 
 
-def _build_slot_schema(name: str, field: Field) -> Schema:
+def _build_field_schema(name: str, field: Field) -> Schema:
     in_table = "." in name
     description = {"description": field["description"]} if field["description"] else {}
     properties: Schema = {"value": build_value_schema(field)}
@@ -103,7 +103,7 @@ def _build_slot_schema(name: str, field: Field) -> Schema:
     }
 
 
-def _select_shared(definitions: Schema) -> Schema:
+def _select_shared_definitions(definitions: Schema) -> Schema:
     """Return the shared definitions that are referenced directly or indirectly."""
     referenced = set(_list_references([definitions, EVIDENCE]))
     for name in [*referenced]:

@@ -1,8 +1,8 @@
-r"""Translate RE2 patterns to syntax that has the same meaning in ECMA-262 and Python.
+r"""Translate RE2 patterns to syntax with the same meaning in ECMA-262 and Python.
 
-Syntax with different meanings is spelled out: `\\d` becomes `[0-9]`, `\\s` becomes RE2's five
+Syntax with different meanings is spelled out: `\d` becomes `[0-9]`, `\s` becomes RE2's five
 characters, and `.` becomes any character except a line feed. Syntax without an equivalent (flags,
-`\\p{…}`, `\\Q…\\E`) is not translated.
+`\p{…}`, `\Q…\E`) is not translated.
 """
 
 import re
@@ -52,15 +52,16 @@ class _UntranslatableError(Exception):
 def to_portable(pattern: str) -> str | None:
     """Translate an RE2 pattern to the common syntax of ECMA-262 (with `u`) and Python's `re`.
 
-    The result matches what RE2 matches. Returns None if the pattern cannot be translated.
+    The result matches the same texts as the RE2 pattern. Returns None if the pattern cannot be
+    translated.
     """
     try:
-        return _Reader(pattern).translate()
+        return _Translator(pattern).translate()
     except _UntranslatableError:
         return None
 
 
-class _Reader:
+class _Translator:
     def __init__(self, pattern: str) -> None:
         self.text = pattern
         self.position = 0
@@ -83,7 +84,10 @@ class _Reader:
         return "".join(parts)
 
     def _read_atom(self) -> tuple[str, bool]:
-        """Translate the next part; also return whether a repetition may follow it."""
+        """Translate the next part of the pattern.
+
+        Also returns whether a repetition may follow the part.
+        """
         char = self.text[self.position]
         if char == "(":
             return self._read_group_start(), False
@@ -116,7 +120,7 @@ class _Reader:
         return _format_literal(self._read_escaped_character()), True
 
     def _read_escaped_character(self) -> int:
-        """Return the code point of an escape for a single character."""
+        """Read an escape for a single character, and return its code point."""
         match = _HEX.match(self.text, self.position + 1)
         if match is not None:
             self.position = match.end()

@@ -1,7 +1,7 @@
 """Build regular expressions that compare decimals, dates and times stored as text.
 
-JSON Schema compares numbers but not strings, so the limits of amounts, exact decimals and dates
-are expressed as patterns. The patterns use only syntax that every engine accepts.
+JSON Schema compares numbers but not strings, so the limits of amounts, exact decimals and dates are
+expressed as patterns. The patterns use only syntax that every engine accepts.
 """
 
 from collections.abc import Iterator
@@ -10,34 +10,34 @@ from decimal import Decimal
 from app.engines.fields.decimals import MAX_DIGITS, format_decimal
 
 DECIMAL = rf"^-?(?:0|[1-9][0-9]{{0,{MAX_DIGITS - 1}}})(?:\.[0-9]{{1,{MAX_DIGITS}}})?$"
-"""A decimal in stored form: fixed notation without leading zeros."""
+"""The pattern of a stored decimal: fixed notation without leading zeros."""
 
 _OPTIONAL_FRACTION = r"(?:\.[0-9]+)?"
 _FRACTION_LENGTH = len(".000000")
 
 
-def build_decimal_at_least(low: Decimal) -> str:
-    """Return a pattern for strings of the form DECIMAL that are at least `low`."""
+def build_decimal_min_pattern(low: Decimal) -> str:
+    """Return a pattern that matches a stored decimal (see DECIMAL) if it is at least `low`."""
     if low > 0:
         return f"^(?:{'|'.join(_list_patterns_at_least(low))})$"
     return f"^(?:[0-9]|-(?:{'|'.join(_list_patterns_at_most(-low))})$)" if low else "^[0-9]"
 
 
-def build_decimal_at_most(high: Decimal) -> str:
-    """Return a pattern for strings of the form DECIMAL that are at most `high`."""
+def build_decimal_max_pattern(high: Decimal) -> str:
+    """Return a pattern that matches a stored decimal (see DECIMAL) if it is at most `high`."""
     if high < 0:
         return f"^-(?:{'|'.join(_list_patterns_at_least(-high))})$"
     return f"^(?:-|(?:{'|'.join(_list_patterns_at_most(high))})$)"
 
 
-def build_moment_at_least(low: str) -> str:
-    """Return a pattern for canonical dates, times or datetimes that are not before `low`."""
+def build_time_min_pattern(low: str) -> str:
+    """Return a pattern that matches a canonical date, time or datetime not before `low`."""
     text = low.rstrip("Z")
     return f"^(?:{'|'.join([*_list_greater_patterns(text), _escape(text)])})"
 
 
-def build_moment_at_most(high: str) -> str:
-    """Return a pattern for canonical dates, times or datetimes that are not after `high`."""
+def build_time_max_pattern(high: str) -> str:
+    """Return a pattern that matches a canonical date, time or datetime not after `high`."""
     latest, end = high.rstrip("Z"), "Z$" if high.endswith("Z") else "$"
     equal_forms = [latest, latest[:-_FRACTION_LENGTH]] if "." in latest else [latest]
     equal_patterns = [_escape(text) + end for text in equal_forms]
@@ -48,7 +48,7 @@ def _list_patterns_at_least(limit: Decimal) -> Iterator[str]:
     whole, _, fraction = format_decimal(limit).partition(".")
     yield rf"[1-9][0-9]{{{len(whole)},}}{_OPTIONAL_FRACTION}"
     for text in _list_greater_patterns(whole):
-        yield f"{text}{_build_digits(len(whole), text)}{_OPTIONAL_FRACTION}"
+        yield f"{text}{_build_digits_pattern(len(whole), text)}{_OPTIONAL_FRACTION}"
     if fraction:
         yield from (rf"{whole}\.{text}[0-9]*" for text in _list_greater_patterns(fraction))
         yield rf"{whole}\.{fraction}[0-9]*"
@@ -61,21 +61,21 @@ def _list_patterns_at_most(limit: Decimal) -> Iterator[str]:
     if len(whole) > 1:
         yield rf"(?:0|[1-9][0-9]{{0,{len(whole) - 2}}}){_OPTIONAL_FRACTION}"
     for text in _list_smaller_patterns(whole, min_first_digit="1" if len(whole) > 1 else "0"):
-        yield f"{text}{_build_digits(len(whole), text)}{_OPTIONAL_FRACTION}"
+        yield f"{text}{_build_digits_pattern(len(whole), text)}{_OPTIONAL_FRACTION}"
     yield from (rf"{whole}\.{text}[0-9]*" for text in _list_smaller_patterns(fraction))
     yield from (rf"{whole}\.{fraction[:end]}" for end in range(1, len(fraction)))
     yield rf"{whole}(?:\.{fraction}0*)?"
 
 
 def _list_greater_patterns(text: str) -> Iterator[str]:
-    """Yield patterns for the beginnings of texts that sort after `text`, digit by digit."""
+    """Yield patterns for the prefixes of texts that sort after `text`, one for each digit."""
     for index, char in enumerate(text):
         if "0" <= char < "9":
             yield f"{_escape(text[:index])}[{int(char) + 1}-9]"
 
 
 def _list_smaller_patterns(text: str, *, min_first_digit: str = "0") -> Iterator[str]:
-    """Yield patterns for the beginnings of texts that sort before `text`, digit by digit.
+    """Yield patterns for the prefixes of texts that sort before `text`, one for each digit.
 
     The first digit is at least `min_first_digit`.
     """
@@ -85,7 +85,7 @@ def _list_smaller_patterns(text: str, *, min_first_digit: str = "0") -> Iterator
             yield f"{_escape(text[:index])}[{min_digit}-{int(char) - 1}]"
 
 
-def _build_digits(length: int, beginning: str) -> str:
+def _build_digits_pattern(length: int, beginning: str) -> str:
     """Return a pattern for the digits that follow `beginning` in a number of `length` digits.
 
     `beginning` is a pattern that ends with a digit class such as `[3-9]`.

@@ -1,9 +1,9 @@
-"""Build the JSON Schemas of string values: text, dates and times, URLs, phone numbers."""
+"""Build the JSON Schemas for string values: texts, dates and times, URLs, phone numbers."""
 
 from typing import Any
 
 from app.engines.fields.json_schema.portable import to_portable
-from app.engines.fields.json_schema.ranges import build_moment_at_least, build_moment_at_most
+from app.engines.fields.json_schema.ranges import build_time_max_pattern, build_time_min_pattern
 from app.engines.fields.model import Field
 from app.engines.fields.values.emails import MAX_EMAIL
 from app.engines.fields.values.texts import MAX_TEXT
@@ -23,7 +23,7 @@ _DAY = (
     f"|02-(?:0[1-9]|1[0-9]|2[0-8]))|{_LEAP_YEAR}-02-29)"
 )
 _TIME = r"(?:[01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9](?:\.[0-9]{6})?"
-_MOMENTS = {"date": f"^{_DAY}$", "time": f"^{_TIME}$", "datetime": f"^{_DAY}T{_TIME}Z$"}
+_TIME_PATTERNS = {"date": f"^{_DAY}$", "time": f"^{_TIME}$", "datetime": f"^{_DAY}T{_TIME}Z$"}
 
 _HEX = "[0-9a-f]{1,4}"
 _IPV6 = "|".join(
@@ -45,68 +45,71 @@ _URL = (
 _HOST = rf"^[a-z]+://(?:[a-z0-9._-]{{1,{MAX_HOST}}}|\[[0-9a-f:]+\])(?:[:/?#]|$)"
 
 
-def _exclude_pattern(pattern: str) -> Schema:
+def _build_excluding_schema(pattern: str) -> Schema:
     # The inner type makes a value that is not a string cause one error instead of two.
     return {"type": "string", "not": {"type": "string", "pattern": pattern}}
 
 
-TRIMMED = _exclude_pattern(f"^[{_SPACE}]|[{_SPACE}]$|\\x00")
-VERBATIM = _exclude_pattern("\\x00")
+TRIMMED = _build_excluding_schema(f"^[{_SPACE}]|[{_SPACE}]$|\\x00")
+VERBATIM = _build_excluding_schema("\\x00")
 
 
 def build_text_schema(field: Field) -> Schema:
-    """Return the schema of trimmed text, or of compact identifiers if the field has `formats`."""
+    """Return the schema for trimmed text, or for identifiers if the field has `formats`."""
     formats = field["constraints"].get("formats") or []
     format_schema = (
         {"anyOf": [{"const": ""}, *({"format": name} for name in formats)]} if formats else {}
     )
-    return {"$ref": "#/$defs/Trimmed", **_build_limits(field, MAX_TEXT), **format_schema}
+    return {"$ref": "#/$defs/Trimmed", **_build_limits_schema(field, MAX_TEXT), **format_schema}
 
 
 def build_span_schema(field: Field) -> Schema:
-    """Return the schema of unmodified text."""
-    return {"$ref": "#/$defs/Verbatim", **_build_limits(field, MAX_TEXT)}
+    """Return the schema for unmodified text."""
+    return {"$ref": "#/$defs/Verbatim", **_build_limits_schema(field, MAX_TEXT)}
 
 
 def build_region_schema(_field: Field) -> Schema:
-    """Return the schema of unmodified text or null."""
+    """Return the schema for unmodified text or null."""
     return {"anyOf": [{"type": "null"}, {"$ref": "#/$defs/Verbatim", "maxLength": MAX_TEXT}]}
 
 
 def build_email_schema(field: Field) -> Schema:
-    """Return the schema of an email address. The pattern is approximate; the format is exact."""
+    """Return the schema for an email address. The pattern is approximate; the format is exact."""
     pattern = r"^[^@\s]+@[^@\s]+\.[^@\s]+$"
-    limits = _build_limits(field, MAX_EMAIL)
+    limits = _build_limits_schema(field, MAX_EMAIL)
     return {"type": "string", "format": "idn-email", "allOf": [{"pattern": pattern}], **limits}
 
 
 def build_phone_schema(field: Field) -> Schema:
-    """Return the schema of an E.164 number. Only the format checks the length for the country."""
+    """Return the schema for an E.164 number.
+
+    Only the format checks the length of the number for its country.
+    """
     pattern = r"^\+[1-9][0-9]{3,16}$"
     return {
         "type": "string",
         "format": "phone",
         "allOf": [{"pattern": pattern}],
-        **_build_limits(field),
+        **_build_limits_schema(field),
     }
 
 
 def build_url_schema(field: Field) -> Schema:
-    """Return the schema of a normalized URL."""
-    return {"$ref": "#/$defs/Url", **_build_limits(field, MAX_URL)}
+    """Return the schema for a normalized URL."""
+    return {"$ref": "#/$defs/Url", **_build_limits_schema(field, MAX_URL)}
 
 
 URL: Schema = {"type": "string", "allOf": [{"pattern": _URL}, {"pattern": _HOST}]}
 
 
-def build_moment_schema(field: Field) -> Schema:
-    """Return the schema of a date, time or datetime within the field's limits."""
+def build_time_schema(field: Field) -> Schema:
+    """Return the schema for a date, time or datetime within the limits of the field."""
     kind, limits = field["type"], field["constraints"]
-    patterns = [_MOMENTS[kind]]
+    patterns = [_TIME_PATTERNS[kind]]
     if "min" in limits:
-        patterns.append(build_moment_at_least(limits["min"]))
+        patterns.append(build_time_min_pattern(limits["min"]))
     if "max" in limits:
-        patterns.append(build_moment_at_most(limits["max"]))
+        patterns.append(build_time_max_pattern(limits["max"]))
     format_schema = {"date": {"format": "date"}, "datetime": {"format": "date-time"}}.get(kind, {})
     return {
         "type": "string",
@@ -115,7 +118,7 @@ def build_moment_schema(field: Field) -> Schema:
     }
 
 
-def _build_limits(field: Field, max_length: int | None = None) -> Schema:
+def _build_limits_schema(field: Field, max_length: int | None = None) -> Schema:
     constraints = field["constraints"]
     limits: Schema = {}
     if constraints.get("min_length"):

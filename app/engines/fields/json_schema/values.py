@@ -1,4 +1,4 @@
-"""Generate the JSON Schema of one value in canonical form, by the type of its field."""
+"""Generate the JSON Schema for one value in canonical form, by field type."""
 
 import math
 from collections.abc import Callable
@@ -9,8 +9,8 @@ from app.engines.fields.decimals import parse_decimal
 from app.engines.fields.json_schema import strings
 from app.engines.fields.json_schema.ranges import (
     DECIMAL,
-    build_decimal_at_least,
-    build_decimal_at_most,
+    build_decimal_max_pattern,
+    build_decimal_min_pattern,
 )
 from app.engines.fields.model import Field
 from app.engines.fields.values.addresses import MAX_PART, PARTS
@@ -22,8 +22,11 @@ Schema = dict[str, Any]
 
 
 def build_value_schema(field: Field) -> Schema:
-    """Return the schema of a stored value of `field`, which is in normal form and not a table."""
-    return _BUILDERS[field["type"]](field)
+    """Return the schema for a stored value of `field`.
+
+    `field` must be in normal form and not a table.
+    """
+    return _SCHEMA_BUILDERS[field["type"]](field)
 
 
 def _build_number_schema(field: Field) -> Schema:
@@ -79,9 +82,9 @@ def _build_address_schema(_field: Field) -> Schema:
 def _build_decimal_schema(low: Decimal | None, high: Decimal | None) -> Schema:
     patterns = [DECIMAL]
     if low is not None:
-        patterns.append(build_decimal_at_least(low))
+        patterns.append(build_decimal_min_pattern(low))
     if high is not None:
-        patterns.append(build_decimal_at_most(high))
+        patterns.append(build_decimal_max_pattern(high))
     return {"type": "string", "allOf": [{"pattern": pattern} for pattern in patterns]}
 
 
@@ -92,9 +95,9 @@ def _get_range(field: Field) -> tuple[Decimal | None, Decimal | None]:
 
 
 def _to_double(limit: Decimal, *, up: bool) -> int | float:
-    """Return the JSON number that limits double values exactly as `limit` does.
+    """Convert a limit to the JSON number that excludes the same double values.
 
-    With `up`, `limit` is a minimum, so the result is rounded up; otherwise it is rounded down.
+    If `up` is true, the limit is a minimum and is rounded up; otherwise it is rounded down.
     """
     if limit == limit.to_integral_value() and limit.copy_abs() <= SAFE_INTEGER:
         return int(limit)
@@ -105,14 +108,14 @@ def _to_double(limit: Decimal, *, up: bool) -> int | float:
     return math.nextafter(double, -math.inf) if not up and nearest > limit else double
 
 
-_BUILDERS: dict[str, Callable[[Field], Schema]] = {
+_SCHEMA_BUILDERS: dict[str, Callable[[Field], Schema]] = {
     "text": strings.build_text_schema,
     "number": _build_number_schema,
     "integer": _build_integer_schema,
     "money": _build_money_schema,
-    "date": strings.build_moment_schema,
-    "time": strings.build_moment_schema,
-    "datetime": strings.build_moment_schema,
+    "date": strings.build_time_schema,
+    "time": strings.build_time_schema,
+    "datetime": strings.build_time_schema,
     "boolean": _build_boolean_schema,
     "choice": _build_choice_schema,
     "email": strings.build_email_schema,

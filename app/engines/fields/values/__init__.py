@@ -1,7 +1,7 @@
-"""Normalize values: one module per family of types, each with `build_normalizer(field)`.
+"""Normalize values. Each module handles some field types, and has `build_normalizer(field)`.
 
 A module is loaded when a field first needs it, because the libraries for phone numbers, countries
-and email addresses cost memory in every process.
+and email addresses use memory in every process.
 """
 
 import importlib

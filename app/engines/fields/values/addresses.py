@@ -1,4 +1,4 @@
-"""Normalize postal addresses: a string, or an object of strings."""
+"""Normalize postal addresses, which are strings or objects of strings."""
 
 from app.engines.fields.errors import ValueProblem
 from app.engines.fields.model import Field, JsonValue, Normalizer
@@ -9,7 +9,7 @@ MAX_PART = 1000
 
 
 def build_normalizer(field: Field) -> Normalizer:  # noqa: ARG001 - an address takes no constraints
-    """Return the normalizer of an address field. It trims text and removes empty parts."""
+    """Return the normalizer for an address field. It trims text and removes empty parts."""
     return _normalize
 
 

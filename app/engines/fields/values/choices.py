@@ -16,7 +16,10 @@ _WORDS = dict.fromkeys(_TRUE, True) | dict.fromkeys(_FALSE, False)
 
 
 def build_normalizer(field: Field) -> Normalizer:
-    """Return the normalizer of a choice or boolean field; a choice becomes its option's value."""
+    """Return the normalizer for a choice or boolean field.
+
+    A choice is normalized to the value of its option; the label of the option is also accepted.
+    """
     return _normalize_boolean if field["type"] == "boolean" else _build_choice_normalizer(field)
 
 
@@ -46,7 +49,7 @@ def _build_choice_normalizer(field: Field) -> Normalizer:
             return value
         option_value = labels.get(_fold_case(check_text(value, 1000)))
         if option_value is None:
-            raise ValueProblem("must be the value of one of the options")
+            raise ValueProblem("must be the value of an option")
         return option_value
 
     return normalize

@@ -1,4 +1,4 @@
-"""Normalize countries to ISO 3166-1 alpha-2 codes with pycountry and its translated names."""
+"""Normalize countries to ISO 3166-1 alpha-2 codes with pycountry and its translations."""
 
 import functools
 import gettext
@@ -39,11 +39,14 @@ _EVERYDAY_NAMES = {
 
 
 ALPHA_2: frozenset[str] = frozenset(country.alpha_2 for country in pycountry.countries)
-"""The country codes that may be stored."""
+"""The alpha-2 codes of all countries; a stored value is one of them."""
 
 
 def build_normalizer(field: Field) -> Normalizer:  # noqa: ARG001 - a country takes no constraints
-    """Return the normalizer of a country field: alpha-2, alpha-3, and names in thirty languages."""
+    """Return the normalizer for a country field, which returns an alpha-2 code.
+
+    It accepts alpha-2 codes, alpha-3 codes, and country names in thirty languages.
+    """
     return _normalize
 
 
@@ -51,7 +54,7 @@ def _normalize(value: object) -> JsonValue:
     key = _fold_name(clean_text(value))
     code = _load_codes().get(key) or _load_names().get(key)
     if code is None:
-        raise ValueProblem("is not a country in ISO 3166-1")
+        raise ValueProblem("is not a country name or an ISO 3166-1 code")
     return code
 
 
@@ -69,11 +72,11 @@ def _load_codes() -> dict[str, str]:
     codes = dict(_EVERYDAY_NAMES)
     for country in pycountry.countries:
         names = (country.alpha_2, country.alpha_3, country.name)
-        more_names = (
+        alternative_names = (
             getattr(country, "common_name", None),
             getattr(country, "official_name", None),
         )
-        for name in (*names, *more_names):
+        for name in (*names, *alternative_names):
             if name:
                 codes[_fold_name(name)] = country.alpha_2
     return codes
@@ -81,7 +84,10 @@ def _load_codes() -> dict[str, str]:
 
 @functools.cache
 def _load_names() -> dict[str, str]:
-    """Return the country names in other languages; loaded if no English name matches."""
+    """Return the codes by country name in other languages.
+
+    The names are loaded when a text is neither a code nor an English name.
+    """
     codes: dict[str, str] = {}
     ambiguous_keys: set[str] = set()
     for language in _LANGUAGES:

@@ -1,4 +1,4 @@
-"""Normalize currencies: ISO 4217 codes and the signs that documents use for them."""
+"""Normalize currencies, written as ISO 4217 codes or as currency signs."""
 
 import json
 from pathlib import Path
@@ -26,7 +26,7 @@ _MINOR_DIGITS: dict[str, int] = {
 
 
 def build_normalizer(field: Field) -> Normalizer:
-    """Return the normalizer of a currency field, which returns an upper-case ISO 4217 code."""
+    """Return the normalizer for a currency field, which returns an upper-case ISO 4217 code."""
     allowed = get_allowed_currencies(field)
 
     def normalize(value: object) -> JsonValue:
@@ -36,14 +36,14 @@ def build_normalizer(field: Field) -> Normalizer:
 
 
 def get_allowed_currencies(field: Field) -> tuple[str, ...]:
-    """Return the currencies that a field allows; an empty tuple means all."""
+    """Return the currencies that a field allows; an empty tuple means that all are allowed."""
     return tuple((field.get("constraints") or {}).get("currencies") or ())
 
 
 def parse_currency(text: str, allowed: tuple[str, ...]) -> str:
     """Return the currency code that `text` means: a code, or a sign such as `€` or `kr.`.
 
-    A sign that several of the allowed currencies use is rejected. Raises ValueProblem.
+    A sign that more than one allowed currency uses is rejected. Raises ValueProblem.
     """
     token = text.strip().rstrip(".").upper()
     if token in CODES:
@@ -59,10 +59,10 @@ def parse_currency(text: str, allowed: tuple[str, ...]) -> str:
 
 
 def find_single_currency(tokens: set[str]) -> str:
-    """Return the single currency token among `tokens`, or an empty string if there is none.
+    """Return the single currency token among `tokens`, or an empty string if there is no token.
 
-    A code may appear together with its sign, as in `$12 USD`. Raises ValueProblem when the
-    tokens disagree.
+    A code may appear together with its sign, as in `$12 USD`. Raises ValueProblem if the tokens
+    mean different currencies.
     """
     codes = {token.upper() for token in tokens if token.upper() in CODES}
     signs = {token for token in tokens if token.upper() not in CODES}
@@ -76,7 +76,7 @@ def find_single_currency(tokens: set[str]) -> str:
 
 
 def get_decimals(code: str) -> int:
-    """Return the number of decimals of the currency."""
+    """Return the number of decimal places of a currency."""
     return _MINOR_DIGITS.get(code, 2)
 
 

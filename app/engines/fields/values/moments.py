@@ -20,7 +20,7 @@ _WEEK_AND_TIME = re.compile(r"[0-9]{4}-?W[0-9]{2}[^0-9-]")
 
 
 def build_normalizer(field: Field) -> Normalizer:
-    """Return the normalizer of a date, time or datetime field, including its `min` and `max`."""
+    """Return the normalizer for a date, time or datetime field, including its `min` and `max`."""
     normalize_value = _NORMALIZERS[field["type"]]
     limits = field.get("constraints") or {}
     low, high = (
@@ -51,14 +51,14 @@ def _normalize_time(value: object) -> str:
 
 def _normalize_datetime(value: object) -> str:
     text = clean_text(value, 100)
-    moment = _parse_iso(text) or _parse_written(text)
-    if moment.tzinfo is None:
-        moment = moment.replace(tzinfo=UTC)
+    parsed_time = _parse_iso(text) or _parse_written(text)
+    if parsed_time.tzinfo is None:
+        parsed_time = parsed_time.replace(tzinfo=UTC)
     try:
-        moment = moment.astimezone(UTC)
+        parsed_time = parsed_time.astimezone(UTC)
     except OverflowError:
         raise ValueProblem("is outside the years 1 to 9999") from None
-    return moment.replace(tzinfo=None).isoformat() + "Z"
+    return parsed_time.replace(tzinfo=None).isoformat() + "Z"
 
 
 def _parse_iso(text: str) -> datetime | None:
@@ -74,13 +74,13 @@ def _parse_iso(text: str) -> datetime | None:
 def _parse_written(text: str) -> datetime:
     match = _WRITTEN_DATETIME.fullmatch(text)
     if match is None:
-        raise ValueProblem("is not a date with a time; write it as YYYY-MM-DDTHH:MM:SSZ")
-    day, moment = parse_date(match["date"]), parse_time(match["time"])
+        raise ValueProblem("is not a date with a time; use the form YYYY-MM-DDTHH:MM:SSZ")
+    day, time_of_day = parse_date(match["date"]), parse_time(match["time"])
     zone = match["zone"]
     if zone is None or zone[0] not in "+-":
-        return datetime.combine(day, moment, tzinfo=UTC)
+        return datetime.combine(day, time_of_day, tzinfo=UTC)
     try:
-        return datetime.fromisoformat(f"{day.isoformat()}T{moment.isoformat()}{zone}")
+        return datetime.fromisoformat(f"{day.isoformat()}T{time_of_day.isoformat()}{zone}")
     except ValueError:
         raise ValueProblem("has an invalid time zone offset") from None
 

@@ -1,4 +1,4 @@
-"""Normalize phone numbers to the international form of ITU-T E.164 with phonenumbers."""
+"""Normalize phone numbers to the international format E.164 with phonenumbers."""
 
 import functools
 
@@ -13,10 +13,10 @@ REGIONS = frozenset(phonenumbers.SUPPORTED_REGIONS)
 
 
 def build_normalizer(field: Field) -> Normalizer:
-    """Return the normalizer of a phone field.
+    """Return the normalizer for a phone field.
 
-    A number without a country code is parsed for the countries in the field's `formats`, and
-    rejected if there are none. An extension is rejected, because E.164 does not support it.
+    A number without a country code is parsed for each country in the field's `formats`, and
+    rejected if `formats` is empty. An extension is rejected, because E.164 does not support it.
     """
     regions = tuple((field.get("constraints") or {}).get("formats") or ())
     check_length = build_length_check(field)
@@ -41,7 +41,7 @@ def _parse_number(text: str, regions: tuple[str, ...]) -> str:
         except phonenumbers.NumberParseException:
             continue
         if number.extension:
-            raise ValueProblem("has an extension, which E.164 does not support; leave it out")
+            raise ValueProblem("has an extension, which E.164 does not support; remove it")
         if phonenumbers.is_possible_number(number) and (
             region is None or phonenumbers.is_valid_number_for_region(number, region)
         ):
@@ -49,5 +49,5 @@ def _parse_number(text: str, regions: tuple[str, ...]) -> str:
     if len(candidates) > 1:
         raise ValueProblem("is valid in several of the field's countries; add a country code")
     if not candidates:
-        raise ValueProblem("is not a phone number with a country code, such as +4930123456")
+        raise ValueProblem("must be a phone number with a country code, for example +4930123456")
     return candidates.pop()

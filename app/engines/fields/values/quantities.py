@@ -1,7 +1,8 @@
 """Normalize numbers and integers.
 
-A number is stored as a JSON number if a double represents it exactly (its shortest notation is the
-same decimal); otherwise as a decimal string, so that a JSON parser loses no digit.
+A number is stored as a JSON number if a double represents it exactly, that is, if the shortest
+notation of the double is the same decimal. Otherwise it is stored as a decimal string, so that a
+JSON parser loses no digits.
 """
 
 from decimal import Decimal
@@ -14,7 +15,7 @@ SAFE_INTEGER = 2**53 - 1
 
 
 def build_normalizer(field: Field) -> Normalizer:
-    """Return the normalizer of a number or integer field, including its `min` and `max`."""
+    """Return the normalizer for a number or integer field, including its `min` and `max`."""
     limits = field.get("constraints") or {}
     low, high = (
         None if limits.get(name) is None else parse_decimal(limits[name]) for name in ("min", "max")

@@ -1,4 +1,4 @@
-"""Normalize whole tables: a list of rows, each an object of column values."""
+"""Normalize whole tables, which are lists of rows; each row is an object of column values."""
 
 from app.engines.fields.errors import ValueProblem
 from app.engines.fields.model import Field, JsonValue, Normalizer
@@ -8,7 +8,10 @@ MAX_ROWS = 5000
 
 
 def build_normalizer(field: Field) -> Normalizer:
-    """Return the normalizer of a table field: `[{column key: value, or a list if multiple}]`."""
+    """Return the normalizer for a table field.
+
+    Each row maps column keys to values; a column that is multiple has a list of values.
+    """
     columns: dict[str, tuple[Normalizer, bool]] = {
         column["key"]: (get_normalizer(column), bool(column.get("multiple")))
         for column in field.get("columns") or []

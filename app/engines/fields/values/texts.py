@@ -1,6 +1,6 @@
 """Normalize the values of text, span and region fields.
 
-Texts of a field with the constraint `formats` are parsed as identifiers.
+If a text field has the constraint `formats`, its texts are parsed as identifiers.
 """
 
 from collections.abc import Callable
@@ -15,10 +15,10 @@ MAX_TEXT = 100_000
 
 
 def build_normalizer(field: Field) -> Normalizer:
-    """Return the normalizer of a text, span or region field.
+    """Return the normalizer for a text, span or region field.
 
-    Text is trimmed. The text of a span is not modified, because its offsets count the characters. A
-    region may have no text (null).
+    Text is trimmed. The text of a span is not modified, because the offsets of the span refer to
+    its characters. A region may have no text (null).
     """
     kind = field["type"]
     check_length = build_length_check(field)
@@ -39,9 +39,9 @@ def build_normalizer(field: Field) -> Normalizer:
 
 
 def build_length_check(field: Field) -> Callable[[str], None]:
-    """Return a check of `min_length`, `max_length` (code points) and `pattern`.
+    """Return a function that checks `min_length`, `max_length` (code points) and `pattern`.
 
-    The check raises ValueProblem.
+    The function raises ValueProblem.
     """
     constraints = field.get("constraints") or {}
     low: int = constraints.get("min_length") or 0

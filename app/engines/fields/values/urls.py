@@ -1,4 +1,4 @@
-"""Normalize http, https and ftp URLs, with the host in lower case and as ASCII (IDNA)."""
+"""Normalize http, https and ftp URLs; the host becomes lower-case ASCII (IDNA)."""
 
 import ipaddress
 import re
@@ -21,7 +21,7 @@ _NOT_A_URL = "is not a web address (http, https or ftp)"
 
 
 def build_normalizer(field: Field) -> Normalizer:
-    """Return the normalizer of a URL field.
+    """Return the normalizer for a URL field.
 
     `www.example.com` becomes `https://www.example.com`. A user name or password in the URL is
     rejected, because it would be copied into every export.
@@ -49,7 +49,7 @@ def _parse_url(text: str) -> str:
     if parts.scheme not in {"http", "https", "ftp"} or not parts.hostname:
         raise ValueProblem(_NOT_A_URL)
     if "@" in parts.netloc:
-        raise ValueProblem("contains a user name or password; leave it out")
+        raise ValueProblem("contains a user name or password; remove it")
     host = _parse_host(parts.hostname)
     netloc = host if port is None else f"{host}:{port}"
     url = urlunsplit(

@@ -3,7 +3,7 @@
 from typing import Any
 
 from app.engines.schema_sources.json_schema.nodes import Node, Part, Resolver
-from app.engines.schema_sources.json_schema.scalars import find_kind
+from app.engines.schema_sources.json_schema.scalars import find_value_type
 from app.engines.schema_sources.model import Notes
 
 MAX_NESTING = 16
@@ -32,30 +32,30 @@ def _merge_branches(node: Node, branches: list[Node], notes: Notes) -> None:
     if not branches:
         node.allows_nothing = True
         return
-    kinds = {find_kind(branch) for branch in branches}
-    if find_kind(node) == "object" or kinds == {"object"}:
+    value_types = {find_value_type(branch) for branch in branches}
+    if find_value_type(node) == "object" or value_types == {"object"}:
         _merge_objects(node, branches, notes)
-    elif kinds == {"choice"}:
+    elif value_types == {"choice"}:
         _merge_choices(node, branches, notes)
-    elif kinds == {"array"}:
+    elif value_types == {"array"}:
         node.types = {"array"}
         node.items.extend(branches[0].items)
         notes.add(node.path, "Only the first alternative was imported.")
-    elif kinds == {None}:
-        _warn_conditions(node, branches, notes)
-    elif len(kinds) == 1 or kinds <= _NUMBERS:
-        node.types = {str(kinds.pop())} if len(kinds) == 1 else {"number"}
+    elif value_types == {None}:
+        _warn_about_constraints(node, branches, notes)
+    elif len(value_types) == 1 or value_types <= _NUMBERS:
+        node.types = {str(value_types.pop())} if len(value_types) == 1 else {"number"}
         formats = [branch.keywords.get("format") for branch in branches]
         if formats[0] is not None and all(format_ == formats[0] for format_ in formats):
             node.keywords.setdefault("format", formats[0])
-        _warn_conditions(node, branches, notes)
+        _warn_about_constraints(node, branches, notes)
     else:
         node.types = {"string"}
         notes.add(node.path, "The alternatives have no common type: the field takes text.")
 
 
 def _merge_objects(node: Node, branches: list[Node], notes: Notes) -> None:
-    """Merge objects: combine all properties; require what every alternative requires."""
+    """Merge objects: combine their properties, and require what every alternative requires."""
     node.types = {"object"}
     required: set[str] | None = None
     for branch in branches:
@@ -83,7 +83,7 @@ def _merge_choices(node: Node, branches: list[Node], notes: Notes) -> None:
     node.keywords["options"] = options
 
 
-def _warn_conditions(node: Node, branches: list[Node], notes: Notes) -> None:
+def _warn_about_constraints(node: Node, branches: list[Node], notes: Notes) -> None:
     if any(branch.keywords or branch.required for branch in branches):
         notes.add(
             node.path, "The constraints of the alternatives other than the type were left out."

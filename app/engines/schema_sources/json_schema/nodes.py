@@ -1,4 +1,4 @@
-"""Resolve a place in a JSON Schema: follow references, and merge `allOf`."""
+"""Resolve a location in a JSON Schema: follow references, and merge `allOf`."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -7,19 +7,19 @@ from typing import Any
 import orjson
 
 from app.engines.schema_sources.json_schema.references import References
-from app.engines.schema_sources.model import Notes, SourceError
+from app.engines.schema_sources.model import Notes, SchemaSourceError
 from app.engines.schema_sources.texts import to_line
 
 MAX_VISITS = 50_000
-"""The maximum number of schemas, properties and options to visit. References can multiply them."""
+"""The maximum number of schemas, properties and options to visit, as references multiply them."""
 VISIT_BYTES = 1024
-"""The size of content that counts as one more visit, because each reference reads it again."""
+"""Content of this size counts as an additional visit, because each reference reads it again."""
 MAX_TRAIL = 100
-MAX_REFERENCE = 1000
+MAX_REFERENCE_CHARS = 1000
 
-_REFS = ("$ref", "$dynamicRef", "$recursiveRef")
+_REFERENCE_KEYWORDS = ("$ref", "$dynamicRef", "$recursiveRef")
 _STRUCTURE_KEYWORDS = frozenset(
-    {*_REFS, "allOf", "anyOf", "oneOf", "properties", "required", "items"}
+    {*_REFERENCE_KEYWORDS, "allOf", "anyOf", "oneOf", "properties", "required", "items"}
 )
 _LOWER_LIMITS = {"minimum", "exclusiveMinimum", "minLength", "minItems"}
 _UPPER_LIMITS = {"maximum", "exclusiveMaximum", "maxLength", "maxItems"}
@@ -33,12 +33,13 @@ _IGNORED_KEYWORDS = frozenset(
 _ADDITIONAL_KEYWORDS = frozenset(
     {"additionalProperties", "unevaluatedProperties", "additionalItems"}
 )
-"""Keywords for additional properties and items. Boolean values are ignored: labels have none."""
+"""Keywords for additional properties and items. Labels have no such properties or items, so
+boolean values are ignored."""
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A schema that applies to a place; `trail` contains the references that led to the schema."""
+    """A schema that applies to a location; `trail` contains the references that led to it."""
 
     schema: object
     path: str
@@ -47,11 +48,11 @@ class Part:
 
 @dataclass(slots=True)
 class Node:
-    """A place in the schema.
+    """A location in the schema, with the keywords of all schemas that apply to it.
 
     `types` is None if any type is allowed. One alternative of each group in `alternatives` must
-    apply. `is_circular` is True if the place contains itself, and `allows_nothing` if no value is
-    allowed. `keywords` contains the keywords that were not yet handled.
+    apply. `is_circular` is True if the location contains itself. `allows_nothing` is True if no
+    value is allowed. `keywords` contains the keywords that have not been handled yet.
     """
 
     path: str
@@ -80,11 +81,11 @@ class Resolver:
     def __init__(self, root: dict[str, Any], notes: Notes) -> None:
         self._references = References(root)
         self._notes = notes
-        self._visits = 0
+        self._visit_count = 0
         self._weights: dict[int, int] = {}
 
     def build_node(self, parts: Iterable[Part]) -> Node:
-        """Return the node to which all `parts` apply; the first title wins. Raises SourceError."""
+        """Merge all `parts` into one node; the first title is used. Raises SchemaSourceError."""
         pending = list(parts)[::-1]
         node = Node(pending[-1].path)
         while pending:
@@ -93,15 +94,15 @@ class Resolver:
             if part.schema is False:
                 node.allows_nothing = True
             elif isinstance(part.schema, dict):
-                pending.extend(reversed(self._apply(node, part.schema, part)))
+                pending.extend(reversed(self._apply_schema(node, part.schema, part)))
             elif part.schema is not True:
-                raise SourceError(part.path, "must be a schema: an object, true or false")
+                raise SchemaSourceError(part.path, "must be a schema: an object, true or false")
         return node
 
     def _count_visits(self, visits: int, path: str) -> None:
-        self._visits += visits
-        if self._visits > MAX_VISITS:
-            raise SourceError(path, "is too large after its references are resolved")
+        self._visit_count += visits
+        if self._visit_count > MAX_VISITS:
+            raise SchemaSourceError(path, "is too large after its references are resolved")
 
     def _get_weight(self, schema: dict[str, Any]) -> int:
         """Return the number of additional visits for the size of a schema without its subschemas.
@@ -111,9 +112,9 @@ class Resolver:
         weight = self._weights.get(id(schema))
         if weight is None:
             content = {
-                k: v
-                for k, v in schema.items()
-                if k not in _STRUCTURE_KEYWORDS and k not in _IGNORED_KEYWORDS
+                name: value
+                for name, value in schema.items()
+                if name not in _STRUCTURE_KEYWORDS and name not in _IGNORED_KEYWORDS
             }
             properties = schema.get("properties")
             content |= {"keywords": list(schema), "required": schema.get("required")}
@@ -122,7 +123,7 @@ class Resolver:
             self._weights[id(schema)] = weight
         return weight
 
-    def _apply(self, node: Node, schema: dict[str, Any], part: Part) -> list[Part]:
+    def _apply_schema(self, node: Node, schema: dict[str, Any], part: Part) -> list[Part]:
         """Merge a schema's own keywords into `node`; return the other parts that apply to it."""
         self._count_visits(self._get_weight(schema), part.path)
         for name, value in schema.items():
@@ -131,7 +132,9 @@ class Resolver:
                 self._add_keyword(node, name, value, part.path)
         self._add_properties(node, schema, part)
         groups = [
-            self._follow_reference(schema[name], part, node) for name in _REFS if name in schema
+            self._follow_reference(schema[name], part, node)
+            for name in _REFERENCE_KEYWORDS
+            if name in schema
         ]
         groups += [self._list_parts(schema, "allOf", part)]
         for name in ("anyOf", "oneOf"):
@@ -150,7 +153,7 @@ class Resolver:
                 path = _join_path(part.path, "properties", to_line(name, 64))
                 node.properties.setdefault(name, []).append(Part(subschema, path, part.trail))
         elif properties is not None:
-            raise SourceError(_join_path(part.path, "properties"), "must be an object")
+            raise SchemaSourceError(_join_path(part.path, "properties"), "must be an object")
         required = schema.get("required")
         # in draft 3, `required` was a boolean in the schema of the property itself
         if isinstance(required, list):
@@ -168,7 +171,7 @@ class Resolver:
         group = schema.get(name, [])
         path = _join_path(part.path, name)
         if not isinstance(group, list):
-            raise SourceError(path, "must be a list")
+            raise SchemaSourceError(path, "must be a list")
         self._count_visits(len(group), path)
         return [
             Part(entry, _join_path(path, str(position)), part.trail)
@@ -176,11 +179,13 @@ class Resolver:
         ]
 
     def _follow_reference(self, ref: object, part: Part, node: Node) -> list[Part]:
-        if not isinstance(ref, str) or len(ref) > MAX_REFERENCE:
-            message = f"must be text of at most {MAX_REFERENCE} characters"
-            raise SourceError(_join_path(part.path, "$ref"), message)
+        if not isinstance(ref, str) or len(ref) > MAX_REFERENCE_CHARS:
+            message = f"must be text of at most {MAX_REFERENCE_CHARS} characters"
+            raise SchemaSourceError(_join_path(part.path, "$ref"), message)
         if len(part.trail) > MAX_TRAIL:  # the trail includes the root
-            raise SourceError(part.path, f"is reached through more than {MAX_TRAIL} references")
+            raise SchemaSourceError(
+                part.path, f"is reached through more than {MAX_TRAIL} references"
+            )
         if ref in part.trail:
             node.is_circular = True
             self._notes.add(part.path, "The schema contains itself and was left out.")
@@ -194,7 +199,7 @@ class Resolver:
             return
         if name == "enum":
             if not isinstance(value, list):
-                raise SourceError(_join_path(path, "enum"), "must be a list")
+                raise SchemaSourceError(_join_path(path, "enum"), "must be a list")
             self._count_visits(len(value), path)
         if name not in node.keywords:
             node.keywords[name] = value
@@ -211,7 +216,8 @@ class Resolver:
             node.keywords[name] = [entry for text, entry in by_text.items() if text in allowed]
         elif current != value and name not in ("title", "description", "default"):
             self._notes.add(
-                path, f"Another {to_line(name, 64)} also applies here: the first value was used."
+                path,
+                f"Another value of {to_line(name, 64)} also applies: the first value was used.",
             )
 
     def _restrict_types(self, node: Node, value: object, path: str) -> None:

@@ -1,20 +1,20 @@
-"""Resolve a `$ref` to a place in the same document; other documents are never loaded."""
+"""Resolve a `$ref` to a location in the same document; other documents are never loaded."""
 
 import re
 from collections.abc import Mapping
 from typing import Any
 from urllib.parse import unquote, urldefrag, urljoin
 
-from app.engines.schema_sources.model import SourceError
+from app.engines.schema_sources.model import SchemaSourceError
 from app.engines.schema_sources.texts import to_line
 
-_IDS = ("$id", "id")
-_ANCHORS = ("$anchor", "$dynamicAnchor")
-_INDEX = re.compile("[0-9]{1,7}")
+_ID_KEYWORDS = ("$id", "id")
+_ANCHOR_KEYWORDS = ("$anchor", "$dynamicAnchor")
+_ARRAY_INDEX = re.compile("[0-9]{1,7}")
 
 
 class References:
-    """The places in one document to which references may point."""
+    """Finds the schemas in one document to which references point."""
 
     def __init__(self, root: Mapping[str, Any]) -> None:
         self._root = root
@@ -26,7 +26,7 @@ class References:
         """Return the target of `ref` and its path.
 
         Resolves pointers, anchors, and resources that are embedded with their `$id`. Raises
-        SourceError, whose path begins with `path`.
+        SchemaSourceError with a path that begins with `path`.
         """
         if ref.startswith("#"):
             resource: object = self._root
@@ -37,10 +37,10 @@ class References:
             start = to_line(address, 200)
         if resource is None:
             message = "points outside the document; references are never fetched"
-            raise SourceError(f"{path}.$ref".lstrip("."), message)
+            raise SchemaSourceError(f"{path}.$ref".lstrip("."), message)
         fragment = unquote(fragment)
         if fragment and not fragment.startswith("/"):
-            self._get_index()
+            self._get_resources()
             target: object = self._anchors.get(fragment)
             if target is None:
                 raise _build_unresolved_error(path)
@@ -56,9 +56,9 @@ class References:
     def _find_resource(self, address: str) -> Mapping[str, Any] | None:
         if address == self._base:
             return self._root
-        return self._get_index().get(address)
+        return self._get_resources().get(address)
 
-    def _get_index(self) -> dict[str, Mapping[str, Any]]:
+    def _get_resources(self) -> dict[str, Mapping[str, Any]]:
         if self._resources is not None:
             return self._resources
         self._resources = {}
@@ -73,11 +73,11 @@ class References:
         return self._resources
 
     def _index_names(self, node: dict[str, Any], resources: dict[str, Mapping[str, Any]]) -> None:
-        for name in (*_IDS, *_ANCHORS):
+        for name in (*_ID_KEYWORDS, *_ANCHOR_KEYWORDS):
             value = node.get(name)
             if not isinstance(value, str):
                 continue
-            if name in _ANCHORS:
+            if name in _ANCHOR_KEYWORDS:
                 self._anchors.setdefault(value, node)
             elif value.startswith("#"):  # valid up to draft 7
                 self._anchors.setdefault(value[1:], node)
@@ -86,7 +86,7 @@ class References:
 
 
 def _get_identifier(node: Mapping[str, Any]) -> str:
-    for name in _IDS:
+    for name in _ID_KEYWORDS:
         value = node.get(name)
         if isinstance(value, str) and not value.startswith("#"):
             return _join_address("", value)
@@ -106,7 +106,7 @@ def _resolve_pointer(resource: object, pointer: str, start: str, path: str) -> t
         name = step.replace("~1", "/").replace("~0", "~")
         if isinstance(target, dict) and name in target:
             target = target[name]
-        elif isinstance(target, list) and _INDEX.fullmatch(name) and int(name) < len(target):
+        elif isinstance(target, list) and _ARRAY_INDEX.fullmatch(name) and int(name) < len(target):
             target = target[int(name)]
         else:
             raise _build_unresolved_error(path)
@@ -114,5 +114,5 @@ def _resolve_pointer(resource: object, pointer: str, start: str, path: str) -> t
     return target, ".".join(filter(None, steps))
 
 
-def _build_unresolved_error(path: str) -> SourceError:
-    return SourceError(f"{path}.$ref".lstrip("."), "points to nothing in the document")
+def _build_unresolved_error(path: str) -> SchemaSourceError:
+    return SchemaSourceError(f"{path}.$ref".lstrip("."), "points to a location that does not exist")

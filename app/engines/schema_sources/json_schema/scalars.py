@@ -1,4 +1,4 @@
-"""Convert a place with a single value to a field's type, options and constraints."""
+"""Convert a node for a single value to a field's type, options and constraints."""
 
 from typing import Any
 
@@ -31,8 +31,8 @@ _TYPE_HINTS: dict[str, tuple[str, ...]] = {
 }
 
 
-def find_kind(node: Node) -> str | None:
-    """Return the kind of value: `object`, `array`, `choice`, `mixed`, or a simple type.
+def find_value_type(node: Node) -> str | None:
+    """Return the type of the value: `object`, `array`, `choice`, `mixed`, or a simple type.
 
     Returns None if any value is allowed.
     """
@@ -47,22 +47,24 @@ def find_kind(node: Node) -> str | None:
         return "object"
     if node.items:
         return "array"
-    hinted_kinds = (
-        kind for kind, names in _TYPE_HINTS.items() if any(name in node.keywords for name in names)
+    hinted_types = (
+        value_type
+        for value_type, names in _TYPE_HINTS.items()
+        if any(name in node.keywords for name in names)
     )
-    return next(hinted_kinds, None)
+    return next(hinted_types, None)
 
 
 def convert_scalar(node: Node, notes: Notes) -> dict[str, Any]:
     """Return the type, options and constraints of a field; warn about omissions."""
-    kind = find_kind(node)
-    if kind == "choice":
+    value_type = find_value_type(node)
+    if value_type == "choice":
         return _convert_choice(node, notes)
-    if kind == "boolean":
+    if value_type == "boolean":
         return {"type": "boolean"}
-    if kind in ("integer", "number"):
-        return _convert_number(node, kind, notes)
-    if kind == "string":
+    if value_type in ("integer", "number"):
+        return _convert_number(node, value_type, notes)
+    if value_type == "string":
         return _convert_string(node, notes)
     reason = {
         None: "The schema allows any value",
@@ -70,7 +72,7 @@ def convert_scalar(node: Node, notes: Notes) -> dict[str, Any]:
         "null": "The schema only allows null",
         "object": "The object has no named properties",
         "array": "The list is inside another list",
-    }.get(kind, f"The type {to_line(kind, 32)} is not known")
+    }.get(value_type, f"The type {to_line(value_type, 32)} is not known")
     notes.add(node.path, f"{reason}: the field takes text.")
     return {"type": "text"}
 
@@ -87,7 +89,7 @@ def _convert_choice(node: Node, notes: Notes) -> dict[str, Any]:
     booleans = {value for value in values if isinstance(value, bool)}
     if booleans and all(isinstance(value, bool) or value is None for value in values):
         if len(booleans) == 1:
-            notes.add(node.path, "The restriction to only true or only false was left out.")
+            notes.add(node.path, "The restriction to a single boolean value was left out.")
         return {"type": "boolean"}
     options = _convert_options(labeled_values, node.path, notes)
     node.pop_keyword("format")
@@ -128,7 +130,7 @@ def _convert_option(value: object) -> str | None:
     return value.strip() or None
 
 
-def _convert_number(node: Node, kind: str, notes: Notes) -> dict[str, Any]:
+def _convert_number(node: Node, field_type: str, notes: Notes) -> dict[str, Any]:
     if node.keywords.get("format") in _NUMBER_FORMATS:
         node.pop_keyword("format")
     constraints: dict[str, object] = {}
@@ -138,24 +140,27 @@ def _convert_number(node: Node, kind: str, notes: Notes) -> dict[str, Any]:
         if exclusive_limit is not None and exclusive_limit is not False:
             # in draft 4 the keyword is a boolean
             excluded_value = value if exclusive_limit is True else exclusive_limit
-            if kind == "integer" and isinstance(excluded_value, int):
+            if field_type == "integer" and isinstance(excluded_value, int):
                 value = excluded_value + step
             else:
                 value = excluded_value
                 notes.add(node.path, f"The {limit} itself was excluded, but the field allows it.")
         if value is not None:
             constraints[name] = value
-    return {"type": kind, "constraints": select_constraints(constraints, kind, notes, node.path)}
+    return {
+        "type": field_type,
+        "constraints": select_constraints(constraints, field_type, notes, node.path),
+    }
 
 
 def _convert_string(node: Node, notes: Notes) -> dict[str, Any]:
     constraints: dict[str, object] = {}
-    kind = "text"
+    field_type = "text"
     format_ = node.pop_keyword("format")
     if isinstance(format_, str):
         identifier = format_.lower().replace("-", "_")
         if format_ in _FORMATS:
-            kind = _FORMATS[format_]
+            field_type = _FORMATS[format_]
         elif identifier in MODULES:
             constraints["formats"] = [identifier]
         else:
@@ -170,4 +175,7 @@ def _convert_string(node: Node, notes: Notes) -> dict[str, Any]:
             constraints[name] = (
                 int(value) if isinstance(value, float) and value.is_integer() else value
             )
-    return {"type": kind, "constraints": select_constraints(constraints, kind, notes, node.path)}
+    return {
+        "type": field_type,
+        "constraints": select_constraints(constraints, field_type, notes, node.path),
+    }

@@ -1,4 +1,4 @@
-"""Import labeling configurations of Label Studio: a tree of XML tags."""
+"""Import labeling configurations from Label Studio, which are trees of XML tags."""
 
 from app.engines.schema_sources.label_studio.reader import read_label_studio
 

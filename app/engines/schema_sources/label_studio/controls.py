@@ -1,4 +1,4 @@
-"""Convert the tags that ask for a value: choices, texts, numbers and dates."""
+"""Convert the tags for entering a value: choices, texts, numbers and dates."""
 
 from collections.abc import Callable, Iterator, Mapping
 from xml.etree.ElementTree import Element
@@ -18,7 +18,7 @@ def add_choices(control: Control) -> None:
 
 
 def add_taxonomy(control: Control) -> None:
-    """Add a field for a tree of values; its paths become options."""
+    """Add a choice field for a tree of values; the paths in the tree become options."""
     if control.get("maxUsages") not in ("", "1"):
         control.add_warning(MAXIMUM_LEFT_OUT)
     _add_choice_field(control, multiple=control.get("maxUsages") != "1")
@@ -48,7 +48,7 @@ def add_number(control: Control) -> None:
 
 
 def add_rating(control: Control) -> None:
-    """Add a field for stars: whole numbers from 1."""
+    """Add an integer field for a star rating, from 1 to the maximum rating."""
     max_rating = control.get("maxRating") or "5"
     constraints: dict[str, object] = {"min": 1, "max": max_rating}
     control.add_field("integer", constraints=_select_constraints(control, constraints, "integer"))
@@ -107,7 +107,7 @@ def _add_choice_field(control: Control, *, multiple: bool) -> None:
             control.add_warning("An option that appears twice was imported once.")
             continue
         options[option["value"]] = option
-        _warn_behavior(control, element, multiple=multiple)
+        _warn_about_option_rules(control, element, multiple=multiple)
         hints += [f"- {option['label']}: {element.get('hint')}"] if element.get("hint") else []
     hints_text = "\n".join(hints)
     if not options:
@@ -124,7 +124,7 @@ def _add_choice_field(control: Control, *, multiple: bool) -> None:
         )
 
 
-def _warn_behavior(control: Control, option: Element, *, multiple: bool) -> None:
+def _warn_about_option_rules(control: Control, option: Element, *, multiple: bool) -> None:
     if option.get("selected", "").lower() == "true":
         control.add_warning("The preselection of an option was left out.")
     if option.get("exclusive", "").lower() == "true" and multiple:
@@ -134,7 +134,10 @@ def _warn_behavior(control: Control, option: Element, *, multiple: bool) -> None
 def _list_paths(
     element: Element, values: str, labels: str, separator: str
 ) -> Iterator[tuple[str, str, Element]]:
-    """Yield (value, label, element) for each choice below `element`, prefixed by its parents."""
+    """Yield (value, label, element) for each choice below `element`.
+
+    Values and labels are prefixed with those of the parent choices.
+    """
     for child in element:
         if child.tag != "Choice":
             yield from _list_paths(child, values, labels, separator)

@@ -19,7 +19,7 @@ from app.engines.schema_sources.label_studio.scene import (
     Scene,
 )
 from app.engines.schema_sources.label_studio.xml import parse_xml
-from app.engines.schema_sources.model import SourceError, SourceSchema
+from app.engines.schema_sources.model import SchemaSourceError, SourceSchema
 from app.engines.schema_sources.texts import to_line
 
 _MAX_HEADERS = 100
@@ -35,7 +35,7 @@ _CONDITION_ATTRIBUTES = (
     "whenChoiceValue",
     "whenRole",
 )
-_UNSUPPORTED = {
+_UNSUPPORTED_TAGS = {
     "Pairwise": "Comparing documents",
     "Ranker": "Ranking",
     "List": "Ranking",
@@ -49,12 +49,12 @@ _UNSUPPORTED = {
 
 
 def read_label_studio(content: object) -> SourceSchema:
-    """Read a labeling configuration, given as XML text. Raises SourceError."""
+    """Read a labeling configuration, given as XML text. Raises SchemaSourceError."""
     if not isinstance(content, str):
-        raise SourceError("", "must be text: the XML of a labeling configuration")
+        raise SchemaSourceError("", "must be text: the XML of a labeling configuration")
     root = parse_xml(content)
     if root.tag != "View":
-        raise SourceError("", "must have View as its outermost tag")
+        raise SchemaSourceError("", "must have View as its outermost tag")
     reader = _Reader(_build_scene(root))
     reader.add_fields(root, is_conditional=False)
     fields = finish_fields(reader.scene.fields, reader.scene.notes)
@@ -83,11 +83,11 @@ class _Reader:
         self._headers: dict[str, bool] = {}
 
     def list_unused_headings(self) -> list[str]:
-        """Return the headings that describe no field."""
+        """Return the headings that were not used to describe a field."""
         return [text for text, used in self._headers.items() if not used]
 
     def add_fields(self, element: Element, *, is_conditional: bool) -> None:
-        """Add the fields in `element`, which is nested at most 64 levels deep."""
+        """Add the fields for the tags in `element`, which is nested at most 64 levels deep."""
         for child in element:
             tag = str(child.tag)
             is_child_conditional = is_conditional or any(
@@ -135,8 +135,10 @@ class _Reader:
         if tag in _LAYOUT_TAGS or tag in _OBJECT_TAGS:
             return
         path = f"{to_line(tag, 64)}[{to_line(element.get('name'), 64)}]"
-        if tag in _UNSUPPORTED:
-            self.scene.notes.add(path, f"{_UNSUPPORTED[tag]} is not supported and was left out.")
+        if tag in _UNSUPPORTED_TAGS:
+            self.scene.notes.add(
+                path, f"{_UNSUPPORTED_TAGS[tag]} is not supported and was left out."
+            )
         elif tag in RECORDING_TAGS:
             self.scene.notes.add(
                 path, "Recordings are not supported; documents have pages and text."

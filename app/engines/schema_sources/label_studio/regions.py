@@ -25,7 +25,7 @@ DRAWING_TAGS = frozenset(
 
 
 def add_labels(control: Control) -> None:
-    """Add a field for each label of the control."""
+    """Add a span or region field for each label of the control."""
     field_type = _find_field_type(control)
     if field_type is None:
         control.add_warning("Marking recordings is not supported: the labels were left out.")
@@ -40,7 +40,7 @@ def add_labels(control: Control) -> None:
         return
     if control.is_per_region:
         control.add_warning("The control is shown for each region: its fields became independent.")
-    required = control.is_required()
+    required = control.determine_required()
     if required and len(elements) > 1:
         control.add_warning("The rule that one of several labels is required was left out.")
     for element in elements:
@@ -65,7 +65,7 @@ def add_labels(control: Control) -> None:
 
 
 def add_drawing_tool(control: Control) -> None:
-    """Add a field for a tag that only draws shapes."""
+    """Add a region field for a tag that only draws shapes, unless other tags label its target."""
     target_names = {name.strip() for name in control.get("toName").split(",")}
     if control.element.tag not in _BOX_TAGS:
         control.add_warning("The drawn shape becomes its bounding box.")

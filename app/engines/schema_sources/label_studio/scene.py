@@ -1,4 +1,4 @@
-"""Provide the state that the controls of a configuration share: keys, warnings and objects."""
+"""Provide the state that all controls of a configuration share: keys, warnings and objects."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -6,7 +6,7 @@ from xml.etree.ElementTree import Element
 
 from app.engines.fields import Field
 from app.engines.fields.definition import MAX_FIELDS
-from app.engines.schema_sources.model import Notes, SourceError
+from app.engines.schema_sources.model import Notes, SchemaSourceError
 from app.engines.schema_sources.texts import Keys, to_description, to_line, to_title
 
 TEXT_TAGS = frozenset({"Text", "HyperText", "Paragraphs", "Chat"})
@@ -18,7 +18,7 @@ RECORDING_TAGS = frozenset({"Audio", "AudioPlus", "Video", "TimeSeries"})
 
 @dataclass(slots=True)
 class Scene:
-    """The state of one import.
+    """The state of one import, which all controls share.
 
     `objects` maps the names of the tags that show data to their types; `labeled_names` contains the
     names of the objects on which a tag draws labels.
@@ -36,9 +36,9 @@ class Scene:
     def add_field(
         self, source_name: str, *, path: str, description: str = "", **definition: object
     ) -> None:
-        """Add a field; its key is derived from its name in the source."""
+        """Add a field with a unique key, which is derived from `source_name`."""
         if len(self.fields) == MAX_FIELDS:
-            raise SourceError("", f"contains more than {MAX_FIELDS} fields")
+            raise SchemaSourceError("", f"contains more than {MAX_FIELDS} fields")
         new_field = {
             "key": self.keys.create_key(source_name, path=path, fallback="label"),
             "description": to_description(description, self.notes, path),
@@ -73,7 +73,7 @@ class Control:
 
     @property
     def label(self) -> str:
-        """Return the name in words; warn if it was truncated."""
+        """Return the name as words; add a warning if it was truncated."""
         name = self.name.replace("_", " ").replace("-", " ")
         words = to_title(name, self.scene.notes, self.path)
         return words[:1].upper() + words[1:]
@@ -90,7 +90,7 @@ class Control:
         return {self.scene.objects[name] for name in names if name in self.scene.objects}
 
     def get(self, name: str) -> str:
-        """Return an attribute without surrounding spaces; empty if absent."""
+        """Return an attribute without surrounding spaces, or an empty string if it is absent."""
         return self.element.get(name, "").strip()
 
     def is_true(self, name: str) -> bool:
@@ -101,8 +101,8 @@ class Control:
         """Add a warning about the tag."""
         self.scene.notes.add(self.path, message)
 
-    def is_required(self) -> bool:
-        """Return whether every document needs a value."""
+    def determine_required(self) -> bool:
+        """Return whether the field is required; add a warning if the tag has a condition."""
         if not self.is_true("required"):
             return False
         if self.is_per_region or self.is_conditional:
@@ -113,7 +113,7 @@ class Control:
         return True
 
     def add_field(self, field_type: str, *, multiple: bool = False, **definition: object) -> None:
-        """Add the field of a tag that produces one field."""
+        """Add one field for the tag, with label and description from the tag's attributes."""
         if self.is_per_region:
             self.add_warning(
                 "The control is shown for each region: the field takes multiple values."
@@ -124,7 +124,7 @@ class Control:
             path=self.path,
             label=self.label,
             type=field_type,
-            required=self.is_required(),
+            required=self.determine_required(),
             multiple=multiple or self.is_per_region,
             description="\n".join(text for text in texts if text),
             **definition,

@@ -6,7 +6,7 @@ from defusedxml.common import DefusedXmlException  # type: ignore[import-untyped
 from defusedxml.ElementTree import DefusedXMLParser  # type: ignore[import-untyped]
 
 from app.engines.schema_sources.finishing import check_text
-from app.engines.schema_sources.model import SourceError
+from app.engines.schema_sources.model import SchemaSourceError
 
 MAX_DEPTH = 64
 MAX_ELEMENTS = 20_000
@@ -14,23 +14,25 @@ MAX_ATTRIBUTES = 100
 
 
 class _Builder(TreeBuilder):
-    """A tree builder that stops as soon as the tree grows too deep or too wide."""
+    """A tree builder that fails as soon as the tree is too deep or has too many elements."""
 
     def __init__(self) -> None:
         super().__init__()
         self._depth = 0
-        self._count = 0
+        self._element_count = 0
 
     def start(self, tag: str, attrs: dict[str, str]) -> Element:
-        """Open an element. Raises SourceError if a limit is exceeded."""
+        """Open an element. Raises SchemaSourceError if a limit is exceeded."""
         self._depth += 1
-        self._count += 1
+        self._element_count += 1
         if self._depth > MAX_DEPTH:
-            raise SourceError("", f"is nested more than {MAX_DEPTH} levels deep")
-        if self._count > MAX_ELEMENTS:
-            raise SourceError("", f"has more than {MAX_ELEMENTS:,} elements")
+            raise SchemaSourceError("", f"is nested more than {MAX_DEPTH} levels deep")
+        if self._element_count > MAX_ELEMENTS:
+            raise SchemaSourceError("", f"has more than {MAX_ELEMENTS:,} elements")
         if len(attrs) > MAX_ATTRIBUTES:
-            raise SourceError("", f"has an element with more than {MAX_ATTRIBUTES} attributes")
+            raise SchemaSourceError(
+                "", f"has an element with more than {MAX_ATTRIBUTES} attributes"
+            )
         return super().start(tag, attrs)
 
     def end(self, tag: str) -> Element:
@@ -40,7 +42,7 @@ class _Builder(TreeBuilder):
 
 
 def parse_xml(text: str) -> Element:
-    """Return the root of the tree. Raises SourceError."""
+    """Parse XML, and return the root element. Raises SchemaSourceError."""
     check_text(text)
     parser = DefusedXMLParser(
         target=_Builder(), forbid_dtd=True, forbid_entities=True, forbid_external=True
@@ -49,10 +51,12 @@ def parse_xml(text: str) -> Element:
         parser.feed(text.strip())
         root: Element = parser.close()
     except DefusedXmlException:
-        raise SourceError("", "has a document type or entities, which are not accepted") from None
+        raise SchemaSourceError(
+            "", "has a document type or entities, which are not accepted"
+        ) from None
     except ParseError as error:
         line, column = error.position
-        raise SourceError(
+        raise SchemaSourceError(
             "", f"is not well-formed XML (line {line}, column {column + 1})"
         ) from None
     return root

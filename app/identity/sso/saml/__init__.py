@@ -1,5 +1,5 @@
-"""The service provider's side of SAML 2.0: parses and verifies responses, and builds requests.
+"""SAML 2.0 for a service provider: building requests, and parsing and verifying responses.
 
-This package does not depend on the database, Flask or the rest of the project. What is accepted,
-and why, is described in docs/decisions/0018-saml.md.
+This package does not depend on the database, Flask or the rest of the project. For what is accepted
+and why, see docs/decisions/0018-saml.md.
 """

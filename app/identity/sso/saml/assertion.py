@@ -1,6 +1,6 @@
-"""Checks of an assertion for web browser sign-on: saml-profiles 4.1.4.3, saml-core 2.3 to 2.7.
+"""Checks for assertions in browser sign-ins: saml-profiles 4.1.4.3, saml-core 2.3 to 2.7.
 
-The input is the signed element, and nothing else is read.
+The functions read only the signed element, and nothing else from the response.
 """
 
 from collections.abc import Iterable
@@ -26,14 +26,14 @@ SKEW = timedelta(seconds=60)
 
 _MAX_GROUPS = 1000
 _MAX_VALUE_LENGTH = 300
-"""The maximum length of names, addresses and groups; longer values are ignored."""
+"""The maximum length in characters of names, addresses and groups; longer values are ignored."""
 _CONDITIONS = frozenset(
     tag(ASSERTION, name) for name in ("AudienceRestriction", "OneTimeUse", "ProxyRestriction")
 )
 
 
 class SignInDeclined(ResponseRefused):
-    """The provider refused the sign-in."""
+    """Raised if the provider refused the sign-in."""
 
 
 @dataclass(frozen=True)
@@ -42,8 +42,8 @@ class ExpectedValues:
 
     `issuer` and `certificates` come from the provider's configured metadata. `audience` is this
     service's entity id, and `acs_url` is the URL that receives the response. `request_id` is the id
-    of the request, which was created at `requested_at`. If `name_id_format` is None, every
-    permanent format is accepted.
+    of the request, which was created at `requested_at`. If `name_id_format` is None, every format
+    except transient is accepted.
     """
 
     issuer: str
@@ -58,7 +58,10 @@ class ExpectedValues:
 
 @dataclass(frozen=True)
 class AssertedIdentity:
-    """The person whom an assertion identifies. The assertion is not valid after `expires_at`."""
+    """The person whom an assertion identifies; the assertion is not valid after `expires_at`.
+
+    `subject` is the person's name identifier at the provider.
+    """
 
     assertion_id: str
     issuer: str
@@ -71,8 +74,11 @@ class AssertedIdentity:
 
 
 def read(assertion: etree._Element, expected: ExpectedValues) -> AssertedIdentity:
-    """Check and read a signed assertion. Raises `ResponseRefused` or `ValueError`."""
-    _check_head(assertion, expected)
+    """Check a signed assertion, and return the person whom it identifies.
+
+    Raises `ResponseRefused`, and `ValueError` if a time in the assertion is not valid.
+    """
+    _check_header(assertion, expected)
     subject = get_only_child(assertion, ASSERTION, "Subject")
     name_id, name_id_format = _read_name_id(subject, expected)
     expiries = [
@@ -95,34 +101,37 @@ def read(assertion: etree._Element, expected: ExpectedValues) -> AssertedIdentit
 
 
 def check_issuer(element: etree._Element, expected: ExpectedValues, *, required: bool) -> None:
-    """Refuse an element that the expected provider did not issue."""
+    """Raise `ResponseRefused` if the expected provider did not issue the element.
+
+    If `required` is false, an element without an issuer is accepted.
+    """
     issuers = find_children(element, ASSERTION, "Issuer")
     if not issuers and not required:
         return
     if len(issuers) != 1 or read_text(issuers[0]) != expected.issuer:
         raise ResponseRefused("the issuer is another provider")
     if issuers[0].get("Format", names.ENTITY) not in (names.ENTITY, names.UNSPECIFIED):
-        raise ResponseRefused("the issuer has another format")
+        raise ResponseRefused("the issuer has an unexpected format")
 
 
-def check_issued(element: etree._Element, expected: ExpectedValues) -> None:
-    """Refuse an element issued before the request or in the future."""
-    issued = read_time(element, "IssueInstant")
-    if issued is None or not expected.requested_at - SKEW <= issued <= expected.now + SKEW:
+def check_issue_time(element: etree._Element, expected: ExpectedValues) -> None:
+    """Raise `ResponseRefused` if the element was issued before the request or in the future."""
+    issued_at = read_time(element, "IssueInstant")
+    if issued_at is None or not expected.requested_at - SKEW <= issued_at <= expected.now + SKEW:
         raise ResponseRefused("it was not issued during this sign-in")
 
 
-def _check_head(assertion: etree._Element, expected: ExpectedValues) -> None:
+def _check_header(assertion: etree._Element, expected: ExpectedValues) -> None:
     if assertion.tag != tag(ASSERTION, "Assertion") or assertion.get("Version") != "2.0":
         raise ResponseRefused("it has no SAML 2.0 assertion")
     if not assertion.get("ID"):
         raise ResponseRefused("the assertion has no id")
     check_issuer(assertion, expected, required=True)
-    check_issued(assertion, expected)
+    check_issue_time(assertion, expected)
 
 
 def _read_name_id(subject: etree._Element, expected: ExpectedValues) -> tuple[str, str]:
-    """Return the subject's name and its format."""
+    """Return the subject's name identifier and the identifier's format."""
     element = get_only_child(subject, ASSERTION, "NameID")
     name = read_text(element, _MAX_VALUE_LENGTH)
     if not name:
@@ -143,13 +152,16 @@ def _read_name_id(subject: etree._Element, expected: ExpectedValues) -> tuple[st
 
 
 def _get_confirmation_expiry(subject: etree._Element, expected: ExpectedValues) -> datetime:
-    """Return the expiry of the valid subject confirmation. At least one must be valid."""
+    """Return the expiry of the first valid subject confirmation.
+
+    Raises `ResponseRefused` if no subject confirmation is valid.
+    """
     for confirmation in find_children(subject, ASSERTION, "SubjectConfirmation"):
         data = find_children(confirmation, ASSERTION, "SubjectConfirmationData")
         if confirmation.get("Method") == names.BEARER and len(data) == 1:
-            end = _check_confirmation(data[0], expected)
-            if end is not None:
-                return end
+            expiry = _check_confirmation(data[0], expected)
+            if expiry is not None:
+                return expiry
     raise ResponseRefused("it has no valid confirmation for this recipient, request and time")
 
 
@@ -168,7 +180,10 @@ def _is_within(start: datetime | None, end: datetime | None, now: datetime) -> b
 
 
 def _get_conditions_expiry(assertion: etree._Element, expected: ExpectedValues) -> datetime | None:
-    """Return the expiry of the conditions, or None. All conditions must be met."""
+    """Check all conditions, and return their expiry, or None if they do not expire.
+
+    Raises `ResponseRefused` if a condition is not met.
+    """
     conditions = get_only_child(assertion, ASSERTION, "Conditions")
     end = read_time(conditions, "NotOnOrAfter")
     if not _is_within(read_time(conditions, "NotBefore"), end, expected.now):
@@ -200,7 +215,7 @@ Attributes = dict[str, list[str]]
 
 
 def _read_attributes(assertion: etree._Element) -> Attributes:
-    """Return {lower-case attribute name: values}, without values that are not text."""
+    """Return the text values of each attribute, by attribute name in lower case."""
     values_by_name: Attributes = {}
     for statement in find_children(assertion, ASSERTION, "AttributeStatement"):
         for attribute in find_children(statement, ASSERTION, "Attribute"):

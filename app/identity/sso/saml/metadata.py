@@ -1,4 +1,4 @@
-"""SAML metadata: parses the identity provider's and builds this service's (saml-metadata)."""
+"""SAML metadata: parsing an identity provider's metadata, and building this service's metadata."""
 
 import base64
 import binascii
@@ -29,7 +29,7 @@ _MAX_ENTITY_ID_LENGTH = 1024  # saml-core 8.3.6
 class Provider:
     """An identity provider: its entity id, sign-on URL and signing certificates.
 
-    `certificates` are DER in base64, as in metadata.
+    `certificates` are base64-encoded in DER format, as in metadata documents.
     """
 
     entity_id: str
@@ -38,16 +38,16 @@ class Provider:
 
 
 def load_certificates(certificates: Iterable[str]) -> tuple[x509.Certificate, ...]:
-    """Load the certificates of a `Provider`, for verifying signatures."""
+    """Decode the certificates of a `Provider`, so that they can verify signatures."""
     return tuple(
         x509.load_der_x509_certificate(base64.b64decode(encoded)) for encoded in certificates
     )
 
 
 def parse(document: bytes, *, now: datetime, allow_http: bool = False) -> Provider:
-    """Return the identity provider that a metadata document describes.
+    """Parse a metadata document, and return the identity provider that it describes.
 
-    `allow_http` also accepts plain http for the provider's URL, for tests and closed networks.
+    If `allow_http` is true, the provider's URL may use plain http, for tests and closed networks.
     Raises `InvalidDocument` if the document is not metadata, has expired, does not describe exactly
     one provider, or lacks a required part.
     """
@@ -66,7 +66,7 @@ def parse(document: bytes, *, now: datetime, allow_http: bool = False) -> Provid
 
 
 def _find_provider(root: etree._Element) -> tuple[etree._Element, etree._Element]:
-    """Return the only identity provider descriptor, and the entity that it belongs to."""
+    """Return the only identity provider descriptor and the entity descriptor that contains it."""
     names = (tag(METADATA, "EntityDescriptor"), tag(METADATA, "EntitiesDescriptor"))
     if root.tag not in names:
         raise InvalidDocument("The document is not SAML metadata.")
@@ -88,7 +88,7 @@ def _read_sso_url(role: etree._Element, *, allow_http: bool) -> str:
         if service.get("Binding") == REDIRECT:
             url: str = service.get("Location", "").strip()
             if not _is_web_address(url, allow_http=allow_http):
-                raise InvalidDocument("The URL of the provider's sign-on service must be https.")
+                raise InvalidDocument("The URL of the provider's sign-on service must use https.")
             return url
     raise InvalidDocument("The provider has no sign-on service with the HTTP-Redirect binding.")
 
@@ -134,7 +134,7 @@ def _read_certificates(role: etree._Element) -> tuple[str, ...]:
 
 
 def _parse_certificate(text: str) -> str | None:
-    """Return the certificate in its stored form, or None if its key is not accepted."""
+    """Re-encode a certificate; return None if it is invalid or its key is not accepted."""
     try:
         certificate = x509.load_der_x509_certificate(base64.b64decode(text, validate=True))
         key = certificate.public_key()
@@ -149,7 +149,7 @@ def _parse_certificate(text: str) -> str | None:
 
 
 def build(*, entity_id: str, acs_url: str) -> bytes:
-    """Build this service's metadata."""
+    """Build this service's metadata as an XML document, for an administrator to register."""
     root = etree.Element(
         tag(METADATA, "EntityDescriptor"), {"entityID": entity_id}, nsmap={"md": METADATA}
     )

@@ -17,9 +17,9 @@ TRANSIENT = "urn:oasis:names:tc:SAML:2.0:nameid-format:transient"
 ENTITY = "urn:oasis:names:tc:SAML:2.0:nameid-format:entity"
 
 NAME_ID_FORMATS = (PERSISTENT, EMAIL, UNSPECIFIED)
-"""Formats that an organization can request.
+"""The name identifier formats that an organization can request.
 
-A name in one of these formats identifies a person permanently.
+An identifier in one of these formats identifies a person permanently.
 """
 
 EMAIL_ATTRIBUTES = (
@@ -52,7 +52,7 @@ SURNAME_ATTRIBUTES = (
     "http://schemas.xmlsoap.org/ws/2005/05/identity/claims/surname",
 )
 FALLBACK_NAME_ATTRIBUTES = ("http://schemas.xmlsoap.org/ws/2005/05/identity/claims/name",)
-"""Used only if no other attribute has a name: Entra ID puts the login name in this attribute."""
+"""Used only if no other attribute contains a name: Entra ID puts the login name here."""
 GROUP_ATTRIBUTES = (
     "groups",
     "group",
@@ -62,4 +62,7 @@ GROUP_ATTRIBUTES = (
     "http://schemas.xmlsoap.org/claims/group",
     "http://schemas.microsoft.com/ws/2008/06/identity/claims/groups",
 )
-"""Attribute names, in lower case: common names, X.500 object ids, and Microsoft's claims."""
+"""All attribute names above are in lower case.
+
+They are commonly used names, X.500 object ids and Microsoft's claims.
+"""

@@ -1,6 +1,6 @@
-"""Authentication requests: saml-core 3.4.1 over HTTP-Redirect (saml-bindings 3.4).
+"""Authentication requests (saml-core 3.4.1) with the HTTP-Redirect binding (saml-bindings 3.4).
 
-Requests are not signed, because the provider sends responses only to the URL that is registered
+Requests need no signature, because the provider sends responses only to the URL that is registered
 with the provider.
 """
 
@@ -26,7 +26,7 @@ def build_authn_request(
     name_id_format: str | None,
     now: datetime,
 ) -> bytes:
-    """Return the AuthnRequest as XML.
+    """Build an AuthnRequest as an XML document.
 
     `request_id` must be an NCName. `issuer` is this service's entity id.
     """
@@ -51,9 +51,9 @@ def build_authn_request(
 
 
 def build_redirect_url(sso_url: str, request: bytes, relay_state: str) -> str:
-    """Return the URL to which the browser is sent.
+    """Add the request and the relay state to the provider's sign-on URL.
 
-    The provider returns `relay_state` with its response. It must not exceed 80 bytes.
+    The provider returns `relay_state` with its response; it must not exceed 80 bytes.
     """
     compressor = zlib.compressobj(wbits=-15)
     message = base64.b64encode(compressor.compress(request) + compressor.flush()).decode()

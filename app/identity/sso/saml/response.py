@@ -1,6 +1,6 @@
-"""Verification of a SAML response: saml-core 3.2 and 3.3.3.
+"""Verification of SAML responses (saml-core 3.2 and 3.3.3).
 
-Finds the only assertion in the response, and verifies the signature that covers the assertion.
+Finds the only assertion in a response, and verifies the signature that covers the assertion.
 """
 
 from lxml import etree  # type: ignore[import-untyped]
@@ -10,7 +10,7 @@ from app.identity.sso.saml.assertion import (
     AssertedIdentity,
     ExpectedValues,
     SignInDeclined,
-    check_issued,
+    check_issue_time,
     check_issuer,
     read,
 )
@@ -32,13 +32,13 @@ def parse(document: bytes) -> etree._Element:
 
 
 def verify(response: etree._Element, expected: ExpectedValues) -> AssertedIdentity:
-    """Verify the response and return the person whom it identifies.
+    """Verify a response, and return the person whom it identifies.
 
-    The assertion or the response that contains it must be signed; if both are signed, both
-    signatures must be valid. Raises `ResponseRefused` if the response breaks a rule.
+    The assertion or the whole response must be signed; if both are signed, both signatures must be
+    valid. Raises `ResponseRefused` if the response is not accepted.
     """
     try:
-        _check_head(response, expected)
+        _check_header(response, expected)
         _check_shape(response)
         return read(_verify_assertion(response, expected), expected)
     except ValueError as failure:
@@ -46,30 +46,30 @@ def verify(response: etree._Element, expected: ExpectedValues) -> AssertedIdenti
 
 
 def _verify_assertion(response: etree._Element, expected: ExpectedValues) -> etree._Element:
-    signed = None
+    signed_response = None
     if signatures.is_signed(response):
         if response.get("Destination") is None:
             raise ResponseRefused("the response is signed, but has no destination")
-        signed = signatures.verify(response, expected.certificates)
-        _check_head(signed, expected)
-        _check_shape(signed)
+        signed_response = signatures.verify(response, expected.certificates)
+        _check_header(signed_response, expected)
+        _check_shape(signed_response)
     assertion = _get_assertion(response)
-    if signed is None or signatures.is_signed(assertion):
+    if signed_response is None or signatures.is_signed(assertion):
         # Verify the assertion as received. The canonical form of the signed response has lost
         # namespaces that only the assertion's own signature lists.
         return signatures.verify(assertion, expected.certificates)
-    return _get_assertion(signed)
+    return _get_assertion(signed_response)
 
 
-def _check_head(response: etree._Element, expected: ExpectedValues) -> None:
+def _check_header(response: etree._Element, expected: ExpectedValues) -> None:
     if response.get("Version") != "2.0" or not response.get("ID"):
         raise ResponseRefused("it is not a SAML 2.0 response")
     if response.get("Destination", expected.acs_url) != expected.acs_url:
         raise ResponseRefused("the destination is another service")
     if response.get("InResponseTo") != expected.request_id:
-        raise ResponseRefused("it responds to another request or to none")
+        raise ResponseRefused("it is not a response to the request of this sign-in")
     check_issuer(response, expected, required=False)
-    check_issued(response, expected)
+    check_issue_time(response, expected)
     codes = [
         code.get("Value")
         for status in find_children(response, PROTOCOL, "Status")
@@ -80,13 +80,13 @@ def _check_head(response: etree._Element, expected: ExpectedValues) -> None:
 
 
 def _check_shape(response: etree._Element) -> None:
-    """Refuse a response with several assertions, encrypted assertions or duplicate ids."""
+    """Raise `ResponseRefused` for several or encrypted assertions, and for duplicate ids."""
     assertions = list(response.iter(tag(ASSERTION, "Assertion")))
     if any(True for _ in response.iter(tag(ASSERTION, "EncryptedAssertion"))):
         raise ResponseRefused("the assertion is encrypted, which is not supported")
     if len(assertions) != 1 or assertions[0].getparent() is not response:
         raise ResponseRefused(
-            f"it has {len(assertions)} assertions instead of one directly in the response"
+            f"it has {len(assertions)} assertions instead of exactly one directly in the response"
         )
     # A library may use any of these attributes as the id, so a duplicate is ambiguous.
     ids = [

@@ -1,8 +1,8 @@
 """Verification of XML signatures (XMLDSig), only in the form that SAML uses (saml-core 5.4).
 
-signxml does the cryptography. The checks before and after it ensure which bytes were signed. The
-signed element is first cut out of its document, so that a reference cannot point to another
-element. The returned element is parsed from exactly the bytes whose digest was verified.
+The library signxml verifies the signature and the digest. To ensure that the signature covers the
+whole element, the element is first copied to a separate document, so that a reference cannot point
+to another element. The returned element is parsed from exactly the bytes whose digest was verified.
 """
 
 from collections.abc import Sequence
@@ -37,17 +37,17 @@ _DIGEST_NAMES = frozenset(digest.value for digest in DIGESTS)
 
 
 def is_signed(element: etree._Element) -> bool:
-    """Return whether the element itself has a signature, which may be invalid."""
+    """Return whether the element itself contains a signature, even if it is invalid."""
     return bool(find_children(element, SIGNATURE, "Signature"))
 
 
 def verify(element: etree._Element, certificates: Sequence[x509.Certificate]) -> etree._Element:
     """Verify the signature of an element, and return the element parsed from the signed bytes.
 
-    The signature is a direct child of the element and refers to its `ID`. The key in one of the
-    certificates must have created the signature. The validity periods of the certificates are
-    ignored (SAML V2.0 Metadata Interoperability Profile, 2.5.1). Raises `ResponseRefused` if the
-    signature is missing or invalid, or has another form.
+    The signature must be a direct child of the element and refer to the element's `ID`. It must
+    have been created with the key of one of the certificates. The validity periods of the
+    certificates are ignored (SAML V2.0 Metadata Interoperability Profile, 2.5.1). Raises
+    `ResponseRefused` if the signature is missing, invalid or not in the form that SAML uses.
     """
     root = detach(element)
     signature = get_only_child(root, SIGNATURE, "Signature")
@@ -56,13 +56,15 @@ def verify(element: etree._Element, certificates: Sequence[x509.Certificate]) ->
     for key_info in find_children(signature, SIGNATURE, "KeyInfo"):
         signature.remove(key_info)
     for certificate in certificates:
-        verified = _verify_with(root, certificate)
-        if verified is not None:
-            return verified
+        verified_element = _verify_with_certificate(root, certificate)
+        if verified_element is not None:
+            return verified_element
     raise ResponseRefused("no configured key created this signature")
 
 
-def _verify_with(root: etree._Element, certificate: x509.Certificate) -> etree._Element | None:
+def _verify_with_certificate(
+    root: etree._Element, certificate: x509.Certificate
+) -> etree._Element | None:
     config = SignatureConfiguration(
         location="./",
         expect_references=1,
@@ -78,14 +80,17 @@ def _verify_with(root: etree._Element, certificate: x509.Certificate) -> etree._
         return None
     if isinstance(result, list) or result.signed_xml is None:
         return None
-    signed = result.signed_xml
-    if signed.tag != root.tag or signed.get("ID") != root.get("ID"):
+    signed_element = result.signed_xml
+    if signed_element.tag != root.tag or signed_element.get("ID") != root.get("ID"):
         return None
-    return signed
+    return signed_element
 
 
 def _check_form(signature: etree._Element, element_id: str | None) -> None:
-    """Refuse signatures that saml-core 5.4 does not allow, before any computation."""
+    """Raise `ResponseRefused` for a signature that saml-core 5.4 does not allow.
+
+    This check runs before any cryptography.
+    """
     signed_info = get_only_child(signature, SIGNATURE, "SignedInfo")
     if find_children(signature, SIGNATURE, "Object"):
         raise ResponseRefused("the signature contains an object")

@@ -1,6 +1,7 @@
-"""Safe parsing of untrusted XML, which must be UTF-8 and limited in size.
+"""Safe parsing of untrusted XML.
 
-Document types, entities and processing instructions are refused.
+The documents must be UTF-8 and limited in size. Document types, entities and processing
+instructions are refused.
 """
 
 import re
@@ -23,25 +24,24 @@ _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 
 
 class InvalidDocument(Exception):  # noqa: N818 - names what the document is
-    """The document is not valid or not accepted; the message may be shown to users."""
+    """Raised if a document is not valid or not accepted; the message may be shown to users."""
 
 
 class ResponseRefused(Exception):  # noqa: N818 - names what happened
-    """The response is not accepted.
+    """Raised if a response is not accepted.
 
     The message may be shown to users, because it does not quote the response.
     """
 
 
 def parse(document: bytes, *, allow_comments: bool = False) -> etree._Element:
-    """Return the root of a document of at most MAX_BYTES bytes.
+    """Parse a document of at most MAX_BYTES bytes, and return its root element.
 
-    `allow_comments` drops comments. Without it, a document with a comment is refused, because a
-    program should have written the document.
+    If `allow_comments` is true, comments are dropped. Otherwise, a document with a comment or a
+    CDATA section is refused, because documents that programs write contain none.
 
-    Raises `InvalidDocument` if the document is not XML, not UTF-8, too large or too deep, if it has
-    a document type, an entity or a processing instruction, or, without `allow_comments`, if it has
-    a comment or a CDATA section.
+    Raises `InvalidDocument` if the document is not XML, not UTF-8, too large or nested too deeply,
+    or if it contains a document type, an entity or a processing instruction.
     """
     if len(document) > MAX_BYTES:
         raise InvalidDocument(f"The document is larger than {MAX_BYTES} bytes.")
@@ -50,7 +50,8 @@ def parse(document: bytes, *, allow_comments: bool = False) -> etree._Element:
     except UnicodeDecodeError:
         raise InvalidDocument("The document is not in UTF-8.") from None
     _check_markup(text, allow_comments=allow_comments)
-    # Create a new parser each time: lxml's parsers have a lock and an error log, so none is shared.
+    # Create a new parser each time, because threads that share a parser would wait for its lock
+    # and share its error log.
     parser = etree.XMLParser(
         encoding="utf-8",
         resolve_entities=False,
@@ -78,24 +79,24 @@ def _check_markup(text: str, *, allow_comments: bool) -> None:
 
 
 def _check_tree(root: etree._Element) -> None:
-    count, depth, scope = 0, 0, 0
+    element_count, depth, namespace_count = 0, 0, 0
     events = ("start", "end", "start-ns", "end-ns", "comment", "pi")
     for event, element in etree.iterwalk(root, events=events):
         if event == "end":
             depth -= 1
             continue
         if event in ("start-ns", "end-ns"):
-            scope += 1 if event == "start-ns" else -1
-            if scope > MAX_NAMESPACES:
+            namespace_count += 1 if event == "start-ns" else -1
+            if namespace_count > MAX_NAMESPACES:
                 raise InvalidDocument("An element has too many namespaces in scope.")
             continue
-        # `_check_markup` should have refused such a node before; refuse it again to be safe.
+        # `_check_markup` should have refused other nodes already; refuse them again to be safe.
         if event != "start" or not isinstance(element.tag, str):
             raise InvalidDocument("Comments, entities and instructions are not accepted.")
         if len(element.attrib) > MAX_ATTRIBUTES:  # Reading them takes quadratic time.
             raise InvalidDocument("An element has too many attributes.")
-        count, depth = count + 1, depth + 1
-        if count > MAX_ELEMENTS or depth > MAX_DEPTH:
+        element_count, depth = element_count + 1, depth + 1
+        if element_count > MAX_ELEMENTS or depth > MAX_DEPTH:
             raise InvalidDocument(
                 "The document has too many elements, or they are nested too deeply."
             )
@@ -104,25 +105,28 @@ def _check_tree(root: etree._Element) -> None:
 def detach(element: etree._Element) -> etree._Element:
     """Return a copy of the element as the root of a separate document.
 
-    The copy keeps the namespaces in scope.
+    The copy keeps the namespaces that are in scope for the element.
     """
     parser = etree.XMLParser(resolve_entities=False, no_network=True, huge_tree=False)
     return etree.fromstring(etree.tostring(element, with_tail=False), parser)
 
 
 def tag(namespace: str, name: str) -> str:
-    """Return a qualified name in lxml's notation."""
+    """Return a qualified element name in lxml's notation, `{namespace}name`."""
     return f"{{{namespace}}}{name}"
 
 
 def find_children(element: etree._Element, namespace: str, name: str) -> list[etree._Element]:
-    """Return the direct children with this name."""
+    """Return the direct child elements with this qualified name."""
     elements: list[etree._Element] = element.findall(tag(namespace, name))
     return elements
 
 
 def get_only_child(element: etree._Element, namespace: str, name: str) -> etree._Element:
-    """Return the only direct child with this name. Raises `ResponseRefused` otherwise."""
+    """Return the only direct child with this qualified name.
+
+    Raises `ResponseRefused` if there is no such child or more than one.
+    """
     matches = find_children(element, namespace, name)
     if len(matches) != 1:
         raise ResponseRefused(f"it has {len(matches)} {name} elements instead of one")

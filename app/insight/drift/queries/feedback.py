@@ -1,4 +1,4 @@
-"""SQL query for the outcomes of a model's predictions on accepted tag sets."""
+"""SQL query for prediction outcomes on accepted tag sets."""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -23,7 +23,8 @@ class Outcome(NamedTuple):
 def list_outcomes(tag_set_ids: Sequence[UUID]) -> list[Outcome]:
     """Return one outcome per tag set and field; table cells are left out.
 
-    If a field has several predictions, the first one counts, because they are not independent.
+    If a field has several predictions, only the first one is returned, because predictions for the
+    same field are not independent of each other.
     """
     columns: tuple[Any, ...] = (PredictionFeedback.tag_set_id, PredictionFeedback.field)
     statement = (

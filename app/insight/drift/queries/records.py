@@ -21,7 +21,7 @@ from app.kit.pagination import Page, PageRequest, paginate, within
 from app.schemas.artifact_schemas.models import ArtifactSchema
 
 MAX_VERSIONS = 100
-"""The maximum number of versions of a schema. Tag sets of older versions are not compared."""
+"""The maximum number of schema versions to compare. Tag sets of older versions are left out."""
 SORTS = {"created_at": DriftReport.created_at}
 
 
@@ -49,9 +49,10 @@ def list_reports(
 ) -> Page:
     """Return a page of reports.
 
-    Reports about labelers who are not in `labelers` are left out; None returns all reports.
+    Reports about labelers who are not in `labelers` are left out. If `labelers` is None, reports
+    about all labelers are returned.
     """
-    equal = {
+    equal_filters = {
         DriftReport.schema_id: schema_id,
         DriftReport.status: status,
         DriftReport.subject: subject,
@@ -59,7 +60,7 @@ def list_reports(
         DriftReport.metric: metric,
     }
     statement = select(DriftReport).where(
-        *(column == value for column, value in equal.items() if value is not None),
+        *(column == value for column, value in equal_filters.items() if value is not None),
         *within(DriftReport.created_at, created_after, created_before),
     )
     if labelers is not None:
@@ -72,7 +73,7 @@ def list_reports(
 
 
 def get_report(report_id: UUID, *, lock: bool = False) -> DriftReport | None:
-    """Return a report, locked until the transaction ends if `lock` is set."""
+    """Return a report, or None. With `lock`, lock it until the transaction ends."""
     statement = select(DriftReport).where(DriftReport.id == report_id)
     if lock:
         statement = statement.with_for_update().execution_options(populate_existing=True)
@@ -80,7 +81,7 @@ def get_report(report_id: UUID, *, lock: bool = False) -> DriftReport | None:
 
 
 def lock_reports(schema_id: UUID, status: ReportStatus) -> list[DriftReport]:
-    """Lock and return the reports of a schema with a status, oldest first."""
+    """Lock and return a schema's reports with this status, earliest shift first."""
     statement = (
         select(DriftReport)
         .where(DriftReport.schema_id == schema_id, DriftReport.status == status.value)
@@ -92,15 +93,15 @@ def lock_reports(schema_id: UUID, status: ReportStatus) -> list[DriftReport]:
 
 
 class AcknowledgedShift(NamedTuple):
-    """The latest acknowledged report of a shift."""
+    """An acknowledged shift, with the period of its latest acknowledged report."""
 
     shift_key: str
     current_from: datetime
     current_until: datetime
 
 
-def list_acknowledged(schema_id: UUID) -> list[AcknowledgedShift]:
-    """Return the latest acknowledged report of each shift of a schema."""
+def list_acknowledged_shifts(schema_id: UUID) -> list[AcknowledgedShift]:
+    """Return the acknowledged shifts of a schema."""
     statement = (
         select(
             DriftReport.shift_key,
@@ -116,10 +117,11 @@ def list_acknowledged(schema_id: UUID) -> list[AcknowledgedShift]:
     return [AcknowledgedShift._make(row) for row in db.session().execute(statement)]
 
 
-def find_first_open(schema_id: UUID, before: datetime) -> datetime | None:
-    """Return the start of the earliest shift before a time that has an open report.
+def find_first_open_shift(schema_id: UUID, before: datetime) -> datetime | None:
+    """Return the earliest start of a shift that has an open report and began before a given time.
 
-    Differences between a labeler and their peers are left out: they are not shifts over time.
+    Returns None if there is no such shift. Differences between a labeler and their peers are left
+    out, because they are not shifts over time.
     """
     statement = select(func.min(DriftReport.current_from)).where(
         DriftReport.schema_id == schema_id,
@@ -131,14 +133,14 @@ def find_first_open(schema_id: UUID, before: datetime) -> datetime | None:
 
 
 def get_detection(detection_id: UUID, *, lock: bool = False) -> DriftDetection | None:
-    """Return a detection, locked until the transaction ends if `lock` is set."""
+    """Return a detection, or None. With `lock`, lock it until the transaction ends."""
     statement = select(DriftDetection).where(DriftDetection.id == detection_id)
     if lock:
         statement = statement.with_for_update().execution_options(populate_existing=True)
     return db.session().execute(statement).scalar_one_or_none()
 
 
-def find_unfinished(schema_id: UUID) -> UUID | None:
+def find_unfinished_detection(schema_id: UUID) -> UUID | None:
     """Return the id of the schema's unfinished detection, or None."""
     statement = select(DriftDetection.id).where(
         DriftDetection.schema_id == schema_id, DriftDetection.finished_at.is_(None)
@@ -192,7 +194,7 @@ def delete_baseline(schema_id: UUID) -> None:
 
 
 class VersionFields(NamedTuple):
-    """The field types of a version by field key."""
+    """A schema version, with its field types by field key."""
 
     version_id: UUID
     number: int
@@ -222,7 +224,7 @@ def list_versions(schema_id: UUID) -> list[VersionFields]:
 
 
 def get_schema_name(schema_id: UUID) -> str:
-    """Return the name of a schema."""
+    """Return the name of a schema of the current organization."""
     statement = select(ArtifactSchema.name).where(ArtifactSchema.id == schema_id)
     return db.session().execute(statement).scalar_one()
 
@@ -242,7 +244,10 @@ _SCHEMAS_WITH_WORK = text(
 def list_schemas_with_work(
     organization_id: UUID, since: datetime, *, after: UUID, batch: int
 ) -> Collection[UUID]:
-    """Return the ids of schemas with tag sets accepted since a time, in the order of ids."""
+    """Return the ids of schemas with tag sets accepted since a given time.
+
+    At most `batch` ids above `after` are returned, in ascending order.
+    """
     values = {"organization_id": organization_id, "since": since, "after": after, "batch": batch}
     return list(db.session().scalars(_SCHEMAS_WITH_WORK.columns(id=Uuid()), values))
 

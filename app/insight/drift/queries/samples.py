@@ -15,12 +15,16 @@ from app.kit import db, tenancy
 BATCH = 100
 MAX_PER_DOCUMENT = 20
 """The maximum number of tag sets read per document: as many as a schema can require."""
-MAX_VALUE = 200
-"""The maximum number of characters of a value. The full length is read separately."""
+MAX_VALUE_LENGTH = 200
+"""The maximum number of characters read from a value. The full length is read separately."""
 
 
 class AcceptedTagSet(NamedTuple):
-    """An accepted tag set. `values` are {field: [first value as text, its length]}."""
+    """An accepted tag set.
+
+    `values` maps each filled field to its first value as text, cut to `MAX_VALUE_LENGTH`, and to
+    the full length of that value.
+    """
 
     artifact_id: UUID
     id: UUID
@@ -30,12 +34,13 @@ class AcceptedTagSet(NamedTuple):
     values: dict[str, tuple[str, int]] | None
 
 
-# A document has the time of its first tag set: a merge, or else the newest. OFFSET 0 makes the
-# planner read the tag sets of one artifact through an index. Otherwise, without statistics for a
-# schema, it would read the whole period for each document.
+# The time of a document is the decision time of its first tag set: the newest merge, or the newest
+# tag set if there is no merge. OFFSET 0 makes the planner read the tag sets of one artifact through
+# an index. Otherwise, without statistics for a schema, it would read the whole period for each
+# document.
 #
-# If a field has several values, the first one counts, because the values of one document are not
-# independent of each other. A table counts as filled if any of its cells is filled.
+# If a field has several values, only the first one is read, because the values of one document are
+# not independent of each other. A table is treated as filled if any of its cells is filled.
 _ACCEPTED = """
     {of}.organization_id = :organization_id AND {of}.schema_id = :schema_id
     AND {of}.status = 'accepted' AND {of}.source <> 'model'
@@ -86,13 +91,13 @@ _DOCUMENTS = text(
 _LAST_ID = UUID(int=2**128 - 1)
 
 Document = list[AcceptedTagSet]
-"""The accepted tag sets of a document: merges first, then the newest."""
+"""The accepted tag sets of one document: merges before other tag sets, and newest first."""
 
 
 def iterate_documents(
     schema_id: UUID, start: datetime, end: datetime, *, limit: int
 ) -> Iterator[list[Document]]:
-    """Yield the newest accepted documents of a period in batches, at most `limit`, newest first.
+    """Yield the documents accepted in a period in batches, newest first, at most `limit` documents.
 
     The time of a document is the decision time of its first tag set.
     """
@@ -107,7 +112,7 @@ def iterate_documents(
             "before_id": before_id,
             "batch": min(BATCH, remaining),
             "max_per_document": MAX_PER_DOCUMENT,
-            "max_value": MAX_VALUE,
+            "max_value": MAX_VALUE_LENGTH,
         }
         rows = map(AcceptedTagSet._make, db.session().execute(_DOCUMENTS, values))
         documents = [list(group) for _, group in groupby(rows, attrgetter("artifact_id"))]
@@ -118,15 +123,15 @@ def iterate_documents(
         before_time, before_id = documents[-1][0].decided_at, documents[-1][0].id
 
 
-class Decisions(NamedTuple):
-    """The number of review decisions of one type on the tag sets of a labeler."""
+class DecisionCount(NamedTuple):
+    """The number of review decisions of one type on a labeler's tag sets."""
 
     labeler_id: UUID | None
     kind: str
     n: int
 
 
-# All decisions on a tag set count, not only the first: two rejections are worse than one rejection.
+# Every decision on a tag set is counted, because two rejections are worse than one rejection.
 _DECISIONS = text(
     """
     SELECT t.labeler_id, r.kind, CAST(count(*) AS bigint) AS n
@@ -143,8 +148,8 @@ _DECISIONS = text(
 
 def count_decisions(
     schema_id: UUID, start: datetime, end: datetime, *, limit: int
-) -> list[Decisions]:
-    """Count the newest review decisions of a period, at most `limit`, by labeler and kind."""
+) -> list[DecisionCount]:
+    """Count the newest review decisions in a period, at most `limit`, by labeler and type."""
     values = {
         "organization_id": tenancy.current_organization_id(),
         "schema_id": schema_id,
@@ -152,4 +157,4 @@ def count_decisions(
         "end": end,
         "limit": limit,
     }
-    return [Decisions._make(row) for row in db.session().execute(_DECISIONS, values)]
+    return [DecisionCount._make(row) for row in db.session().execute(_DECISIONS, values)]

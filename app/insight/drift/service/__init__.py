@@ -1,1 +1,1 @@
-"""Drift detection."""
+"""Services for drift detection."""

@@ -14,7 +14,7 @@ from app.engines.drift import Categories, Numbers, Rate, Sample
 from app.insight.drift.models import Metric
 from app.insight.drift.queries.feedback import Outcome
 from app.insight.drift.queries.records import VersionFields
-from app.insight.drift.queries.samples import AcceptedTagSet, Decisions, Document
+from app.insight.drift.queries.samples import AcceptedTagSet, DecisionCount, Document
 from app.insight.feedback.models import FeedbackOutcome
 
 CATEGORICAL_TYPES = frozenset({"choice", "boolean", "country", "currency"})
@@ -26,44 +26,51 @@ _MILLION = 1_000_000
 
 
 class FieldTypes(NamedTuple):
-    """The field types of the newest version, and the fields of each version with the same type.
+    """The field types in the newest schema version, and the fields that can be compared.
 
-    `changed` are the fields that had another type in an older version.
+    `comparable_fields` maps each version to its fields that have the same type as in the newest
+    version. `changed_fields` are the fields that had another type in an older version.
     """
 
     types: Mapping[str, str]
-    comparable: Mapping[UUID, frozenset[str]]
-    changed: frozenset[str]
+    comparable_fields: Mapping[UUID, frozenset[str]]
+    changed_fields: frozenset[str]
 
 
 def compare_versions(versions: Iterable[VersionFields]) -> FieldTypes:
     """Return the fields to compare; `versions` must be ordered newest first."""
     types: dict[str, str] | None = None
-    comparable, changed = {}, set()
+    comparable_keys, changed_keys = {}, set()
     for version in versions:
         types = version.types if types is None else types
-        shared = version.types.keys() & types.keys()
-        same_type_keys = frozenset(key for key in shared if version.types[key] == types[key])
-        comparable[version.version_id] = same_type_keys
-        changed |= shared - same_type_keys
-    return FieldTypes(types or {}, comparable, frozenset(changed))
+        shared_keys = version.types.keys() & types.keys()
+        same_type_keys = frozenset(key for key in shared_keys if version.types[key] == types[key])
+        comparable_keys[version.version_id] = same_type_keys
+        changed_keys |= shared_keys - same_type_keys
+    return FieldTypes(types or {}, comparable_keys, frozenset(changed_keys))
 
 
 @dataclass(slots=True)
 class _FieldValues:
-    """The values of a field, each with the number of its owner."""
+    """The values of one field in a period.
+
+    Each value has an owner number, which identifies an `_Owner` in `PeriodData`. `tag_set_counts`
+    and `filled_counts` have, for each owner number, the number of tag sets that could have a value
+    for the field, and the number of tag sets that have one.
+    """
 
     counts: Counter[tuple[int, str]] = field(default_factory=Counter)
     numbers: "array[float]" = field(default_factory=lambda: array("d"))
     owners: "array[int]" = field(default_factory=lambda: array("l"))
     filled_counts: Counter[int] = field(default_factory=Counter)
-    asked_counts: Counter[int] = field(default_factory=Counter)
+    tag_set_counts: Counter[int] = field(default_factory=Counter)
 
 
 class Selection(NamedTuple):
-    """The labelers whose tag sets are in a sample: all, one, or with `is_peers` all except one.
+    """The labelers whose tag sets are in a sample.
 
-    A document is in each sample only once.
+    A sample contains the tag sets of all labelers (`labeler_id` is None), of one labeler, or, with
+    `is_peers`, of all labelers except one. Each document is in a sample only once.
     """
 
     labeler_id: UUID | None = None
@@ -80,9 +87,9 @@ ALL_LABELERS = Selection()
 class _Owner(NamedTuple):
     """The labeler of a tag set, and the samples in which the tag set represents its document.
 
-    The first tag set represents its document in samples of all labelers. In the sample of the first
-    labeler's peers, the second tag set represents it: `replaces` is the first labeler. Further tag
-    sets are only in the sample of their own labeler.
+    Every tag set represents its document in the sample of its own labeler. In samples of all
+    labelers, only the first tag set does (`is_first`). In the sample of the first labeler's peers,
+    only the second tag set does; its `replaces` is the first labeler.
     """
 
     labeler_id: UUID | None
@@ -107,17 +114,17 @@ class PeriodData:
         self._decisions: Counter[tuple[UUID | None, str]] = Counter()
         self._outcomes: Counter[tuple[str, str]] = Counter()
         self._confidences: defaultdict[str, array[float]] = defaultdict(lambda: array("d"))
-        self.tag_sets: Counter[UUID | None] = Counter()
-        self.documents = 0
+        self.tag_set_counts: Counter[UUID | None] = Counter()
+        self.document_count = 0
 
     @property
-    def decisions(self) -> int:
-        """Return the number of review decisions."""
+    def decision_count(self) -> int:
+        """Return the number of review decisions in the period."""
         return self._decisions.total()
 
     def add(self, document: Document) -> None:
-        """Add a document, with the first tag set of each labeler."""
-        self.documents += 1
+        """Add the values of a document, from the first tag set of each labeler."""
+        self.document_count += 1
         by_labeler: dict[UUID | None, AcceptedTagSet] = {}
         for tag_set in document:
             by_labeler.setdefault(tag_set.labeler_id, tag_set)
@@ -125,20 +132,22 @@ class PeriodData:
             replaces = document[0].labeler_id if index == 1 else None
             self._add_tag_set(tag_set, _Owner(labeler_id, index == 0, replaces))
 
-    def _add_tag_set(self, tag_set: AcceptedTagSet, owned_by: _Owner) -> None:
-        """Add a tag set. Fields whose type differs in its version are left out."""
-        owner = self._owners.setdefault(owned_by, len(self._owners))
-        self.tag_sets[tag_set.labeler_id] += 1
+    def _add_tag_set(self, tag_set: AcceptedTagSet, owner: _Owner) -> None:
+        """Add the values of a tag set, without fields that have another type in its version."""
+        owner_number = self._owners.setdefault(owner, len(self._owners))
+        self.tag_set_counts[tag_set.labeler_id] += 1
         values = tag_set.values or {}
-        for key in self._fields.comparable.get(tag_set.version_id, ()):
+        for key in self._fields.comparable_fields.get(tag_set.version_id, ()):
             data = self._values[key]
-            data.asked_counts[owner] += 1
+            data.tag_set_counts[owner_number] += 1
             if key in values:
-                data.filled_counts[owner] += 1
-                _add_value(data, self._fields.types[key], owner, values[key], tag_set.decided_at)
+                data.filled_counts[owner_number] += 1
+                _add_value(
+                    data, self._fields.types[key], owner_number, values[key], tag_set.decided_at
+                )
 
-    def add_decisions(self, rows: Iterable[Decisions]) -> None:
-        """Add review decisions."""
+    def add_decisions(self, rows: Iterable[DecisionCount]) -> None:
+        """Add numbers of review decisions by labeler and decision type."""
         for row in rows:
             self._decisions[row.labeler_id, row.kind] += row.n
 
@@ -148,7 +157,7 @@ class PeriodData:
         for outcome in outcomes:
             by_tag_set[outcome.tag_set_id].append(outcome)
         for document in documents:
-            # All tag sets of a document may begin from the same prediction.
+            # The tag sets of a document may begin from the same prediction, so only one is used.
             ids = [tag_set.id for tag_set in document if tag_set.id in by_tag_set]
             tag_set_id = next(iter(ids), None)
             for outcome in () if tag_set_id is None else by_tag_set[tag_set_id]:
@@ -156,11 +165,13 @@ class PeriodData:
                 if outcome.confidence is not None:
                     self._confidences[outcome.field].append(outcome.confidence / _MILLION)
 
-    def _select(self, selection: Selection) -> frozenset[int]:
-        return frozenset(n for owner, n in self._owners.items() if owner.is_selected(selection))
+    def _select_owner_numbers(self, selection: Selection) -> frozenset[int]:
+        return frozenset(
+            number for owner, number in self._owners.items() if owner.is_selected(selection)
+        )
 
     def build_model_sample(self, field_key: str, metric: Metric) -> Sample:
-        """Return the sample of a metric of a model's predictions.
+        """Return the sample for a metric of model predictions.
 
         The accuracy is the number of correct predictions divided by all outcomes, including missed
         values. The correction rate is the number of corrected predictions divided by the
@@ -177,19 +188,19 @@ class PeriodData:
     def build_sample(
         self, field_key: str | None, metric: Metric, selection: Selection = ALL_LABELERS
     ) -> Sample:
-        """Return the sample of a metric of labeling."""
+        """Return the sample for a labeling metric, from the work of the selected labelers."""
         if metric == Metric.ACCEPTANCE_RATE:
             return self._build_decision_rate(("accept", "correction"), ("reject",), selection)
         if metric == Metric.CORRECTION_RATE:
             return self._build_decision_rate(("correction",), ("accept",), selection)
         assert field_key is not None
-        data, owners = self._values[field_key], self._select(selection)
+        data, owners = self._values[field_key], self._select_owner_numbers(selection)
         if metric == Metric.EMPTY_RATE:
-            asked_count, filled_count = (
+            tag_set_count, filled_count = (
                 sum(n for owner, n in counts.items() if owner in owners)
-                for counts in (data.asked_counts, data.filled_counts)
+                for counts in (data.tag_set_counts, data.filled_counts)
             )
-            return Rate(asked_count - filled_count, asked_count)
+            return Rate(tag_set_count - filled_count, tag_set_count)
         if metric == Metric.VALUES and self._fields.types[field_key] in CATEGORICAL_TYPES:
             counts_by_value: Counter[str] = Counter()
             for (owner, value), n in data.counts.items():
@@ -202,19 +213,19 @@ class PeriodData:
     def _build_decision_rate(
         self, hits: tuple[str, ...], misses: tuple[str, ...], selection: Selection
     ) -> Rate:
-        def count(kinds: tuple[str, ...]) -> int:
+        def count_decisions(decision_types: tuple[str, ...]) -> int:
             return sum(
                 n
                 for (labeler_id, kind), n in self._decisions.items()
-                if kind in kinds and selection.includes_labeler(labeler_id)
+                if kind in decision_types and selection.includes_labeler(labeler_id)
             )
 
-        hit_count = count(hits)
-        return Rate(hit_count, hit_count + count(misses))
+        hit_count = count_decisions(hits)
+        return Rate(hit_count, hit_count + count_decisions(misses))
 
 
 def list_metrics(field_type: str) -> tuple[Metric, ...]:
-    """Return the metrics of labeling for fields of a type."""
+    """Return the labeling metrics that fields of a type have."""
     if field_type in CATEGORICAL_TYPES or field_type in NUMERIC_TYPES:
         return (Metric.VALUES, Metric.EMPTY_RATE)
     if field_type in TYPES_WITH_LENGTH:
@@ -223,25 +234,29 @@ def list_metrics(field_type: str) -> tuple[Metric, ...]:
 
 
 def _add_value(
-    data: _FieldValues, field_type: str, owner: int, value: tuple[str, int], decided_at: datetime
+    data: _FieldValues,
+    field_type: str,
+    owner_number: int,
+    value: tuple[str, int],
+    decided_at: datetime,
 ) -> None:
     text, length = value
     if field_type in CATEGORICAL_TYPES:
-        data.counts[owner, text] += 1
+        data.counts[owner_number, text] += 1
         return
     number = float(length) if field_type in TYPES_WITH_LENGTH else None
     if field_type in NUMERIC_TYPES:
         number = parse_number(field_type, text, decided_at)
     if number is not None:
         data.numbers.append(number)
-        data.owners.append(owner)
+        data.owners.append(owner_number)
 
 
 def parse_number(field_type: str, text: str, decided_at: datetime) -> float | None:
-    """Return a value as a number: an amount, hours, or days before the decision.
+    """Return a field value as a number: an amount, an hour of the day, or days before the decision.
 
-    Dates move with the calendar, so that only their distance from the decision can be compared.
-    Returns None for a value that is not valid for its type.
+    Dates move with the calendar, so only their distance from the decision can be compared. Returns
+    None for a value that is not valid for its type.
     """
     try:
         if field_type == "date":

@@ -14,7 +14,7 @@ from app.insight.drift.service.shifts import (
     LIMITS,
     MAX_DECISIONS,
     MAX_DOCUMENTS,
-    Material,
+    DetectionData,
     Pair,
     build_pairs,
     find_reference_starts,
@@ -23,7 +23,7 @@ from app.kit import db
 from app.kit.jobs import Job, LostLease
 
 MAX_REFERENCES = 10
-"""The maximum number of reference periods. If there are more, the earliest ones start later."""
+"""The maximum number of reference periods. If there are more, the earliest ones are shortened."""
 
 
 def detect(job: Job, detection_id: UUID) -> None:
@@ -34,17 +34,17 @@ def detect(job: Job, detection_id: UUID) -> None:
     schema_id = detection.schema_id
     periods = Periods(*(getattr(detection, name) for name in Periods._fields))
     job.checkpoint()
-    material = _read_material(job, schema_id, periods)
+    detection_data = _read_detection_data(job, schema_id, periods)
     pairs: dict[str, Pair] = {}
 
-    def iterate() -> Iterator[Hypothesis]:
-        for pair, hypothesis in build_pairs(material):
+    def iterate_hypotheses() -> Iterator[Hypothesis]:
+        for pair, hypothesis in build_pairs(detection_data):
             pairs[hypothesis.key] = pair
             yield hypothesis
 
-    comparisons = find_drift(iterate(), LIMITS)
+    comparisons = find_drift(iterate_hypotheses(), LIMITS)
     compared_pairs = [(pairs[comparison.key], comparison) for comparison in comparisons]
-    _complete(job, detection_id, material, compared_pairs)
+    _complete(job, detection_id, detection_data, compared_pairs)
 
 
 def _start(detection_id: UUID) -> DriftDetection | None:
@@ -56,11 +56,11 @@ def _start(detection_id: UUID) -> DriftDetection | None:
     return detection
 
 
-def _read_material(job: Job, schema_id: UUID, periods: Periods) -> Material:
+def _read_detection_data(job: Job, schema_id: UUID, periods: Periods) -> DetectionData:
     fields = compare_versions(records.list_versions(schema_id))
-    shifts = records.list_acknowledged(schema_id)
+    shifts = records.list_acknowledged_shifts(schema_id)
     starts = _merge_starts(find_reference_starts(periods, shifts))
-    acknowledged = {
+    acknowledged_shifts = {
         shift.shift_key: shift._replace(current_until=starts[shift.shift_key])
         for shift in shifts
         if shift.shift_key in starts
@@ -70,13 +70,13 @@ def _read_material(job: Job, schema_id: UUID, periods: Periods) -> Material:
     def read(start: datetime, end: datetime) -> PeriodData:
         return _read_period(job, schema_id, fields, start, end)
 
-    return Material(
+    return DetectionData(
         fields,
         periods,
         read(periods.baseline_from, periods.baseline_until),
         read(periods.current_from, periods.current_until),
         {shift.shift_key: shift.current_until for shift in shifts},
-        acknowledged,
+        acknowledged_shifts,
         {start: read(start, periods.current_from) for start in sorted(set(starts.values()))},
     )
 
@@ -106,27 +106,30 @@ def _read_period(
 def _complete(
     job: Job,
     detection_id: UUID,
-    material: Material,
+    detection_data: DetectionData,
     compared_pairs: list[tuple[Pair, Comparison]],
 ) -> None:
-    """Write the result, unless another attempt has the lease or the detection has ended."""
+    """Write the reports and complete the detection, unless it has already ended.
+
+    Raises LostLease if another attempt of the job holds the lease.
+    """
     if not job.lock_lease():
         raise LostLease
     detection = records.get_detection(detection_id, lock=True)
     if detection is None or detection.finished_at is not None:
         return
-    reports = reporting.write_reports(detection, material, compared_pairs)
+    reports = reporting.write_reports(detection, detection_data, compared_pairs)
     detection.report_ids = [str(report.id) for report in reports]
     detection.not_enough = sum(comparison.p_value is None for _, comparison in compared_pairs)
     detection.compared = len(compared_pairs) - detection.not_enough
     detection.status = DetectionStatus.COMPLETED.value
     detection.finished_at = db.utc_now()
-    created = [report for report in reports if report.detection_id == detection_id]
-    reporting.emit_reports(detection, created)
+    created_reports = [report for report in reports if report.detection_id == detection_id]
+    reporting.emit_reports(detection, created_reports)
 
 
 def fail(detection_id: UUID) -> None:
-    """Mark a detection as failed, unless it has ended."""
+    """Mark a detection as failed, unless it has already ended."""
     detection = records.get_detection(detection_id, lock=True)
     if detection is not None and detection.finished_at is None:
         detection.status = DetectionStatus.FAILED.value
@@ -138,10 +141,10 @@ def fail(detection_id: UUID) -> None:
 
 
 def reopen(detection_id: UUID) -> None:
-    """Queue a failed detection again, unless its schema has another unfinished one."""
+    """Queue a failed detection again, unless its schema has another unfinished detection."""
     detection = records.get_detection(detection_id, lock=True)
     if detection is None or detection.status != DetectionStatus.FAILED:
         return
-    if records.find_unfinished(detection.schema_id) is None:
+    if records.find_unfinished_detection(detection.schema_id) is None:
         detection.status = DetectionStatus.QUEUED.value
         detection.error = detection.finished_at = None

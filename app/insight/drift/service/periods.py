@@ -1,4 +1,4 @@
-"""The periods that a detection compares."""
+"""Choose and validate the periods that a detection compares."""
 
 from datetime import datetime, time, timedelta
 from typing import NamedTuple
@@ -27,22 +27,22 @@ def choose_periods(
 ) -> Periods:
     """Return the periods of a requested detection.
 
-    By default the current period is the last CURRENT_DAYS. The default baseline is the fixed
+    By default, the current period is the last CURRENT_DAYS. The default baseline is the fixed
     baseline of the schema, or the last BASELINE_DAYS before the current period and before the shift
     of any open report.
 
     Raises:
-        ApiError: 400 on the invalid property of the period.
+        ApiError: 400 with the name of the invalid property.
     """
     now = db.utc_now()
     if baseline is not None:
-        _check(baseline, "baseline", now)
+        _check_period(baseline, "baseline", now)
     if current is None:
         current = Range(now - timedelta(days=CURRENT_DAYS), now)
     else:
-        _check(current, "current", now)
+        _check_period(current, "current", now)
     if fix_baseline is True and baseline is None:
-        raise errors.invalid("Required to fix the baseline.", "baseline")
+        raise errors.invalid("Required if `fix_baseline` is true.", "baseline")
     baseline_range = baseline or _find_baseline(
         schema_id, current, ignore_fixed=fix_baseline is False
     )
@@ -74,12 +74,12 @@ def _find_baseline(schema_id: UUID, current: Range, *, ignore_fixed: bool) -> Ra
     fixed = None if ignore_fixed else records.get_baseline(schema_id)
     if fixed is not None:
         return Range(fixed.baseline_from, fixed.baseline_until)
-    # The shift of an open report is not accepted, so the time before it remains the baseline.
-    end = records.find_first_open(schema_id, current.start) or current.start
+    # A shift with an open report is not accepted yet, so the time before it remains the baseline.
+    end = records.find_first_open_shift(schema_id, current.start) or current.start
     return Range(end - timedelta(days=BASELINE_DAYS), end)
 
 
-def _check(period: Range, name: str, now: datetime) -> None:
+def _check_period(period: Range, name: str, now: datetime) -> None:
     if period.start.year < _FIRST_YEAR:
         raise errors.invalid(f"The year must be {_FIRST_YEAR} or later.", f"{name}.from")
     if period.start >= period.end:

@@ -5,7 +5,7 @@ from uuid import UUID
 
 from app.insight.drift.models import DetectionStatus, DriftReport, ReportStatus
 from app.insight.drift.queries import records
-from app.insight.visibility.service import find_visible
+from app.insight.visibility.service import get_visibility
 from app.kit import db, errors
 from app.kit.pagination import Page, PageRequest
 from app.kit.principal import Caller
@@ -23,17 +23,17 @@ def list_reports(
         ApiError: 409 `conflict` with `details.status` if the detection is not completed.
     """
     report_ids = None if detection_id is None else _list_report_ids(detection_id)
-    labelers = find_visible(caller).labelers
+    labelers = get_visibility(caller).labelers
     return records.list_reports(page, labelers=labelers, report_ids=report_ids, **filters)
 
 
 def _list_report_ids(detection_id: UUID) -> list[UUID]:
-    """Return the reports of a completed detection; none if there is no such detection."""
+    """Return the report ids of a completed detection, or an empty list if it does not exist."""
     detection = records.get_detection(detection_id)
     if detection is None:
         return []
     if detection.status == DetectionStatus.FAILED:
-        raise errors.conflict("The detection has failed. Start another one.", status="failed")
+        raise errors.conflict("The detection has failed. Start another detection.", status="failed")
     if detection.status != DetectionStatus.COMPLETED:
         message = "The detection has not ended. Try again in a few seconds."
         raise errors.conflict(message, status=detection.status)
@@ -48,7 +48,7 @@ def get_report(report_id: UUID, *, caller: Caller, lock: bool = False) -> DriftR
     report = records.get_report(report_id, lock=lock)
     if report is None:
         raise errors.not_found()
-    if report.labeler_id is not None and not find_visible(caller).has_labeler(report.labeler_id):
+    if report.labeler_id is not None and not get_visibility(caller).has_labeler(report.labeler_id):
         raise errors.not_found()
     return report
 
@@ -57,7 +57,8 @@ def acknowledge(report_id: UUID, *, caller: Caller) -> DriftReport:
     """Acknowledge an open report, and return it. An acknowledged report is returned unchanged.
 
     Raises:
-        ApiError: 404 as `get_report`; 409 `conflict` with `details.status` if the report is closed.
+        ApiError: 404 as in `get_report`; 409 `conflict` with `details.status` if the report is
+            closed.
     """
     report = get_report(report_id, caller=caller, lock=True)
     if report.status == ReportStatus.CLOSED:

@@ -9,7 +9,7 @@ from app.insight.drift import emitted_events
 from app.insight.drift.models import DriftDetection, DriftReport, ReportStatus
 from app.insight.drift.queries import records
 from app.insight.drift.service.periods import Range
-from app.insight.drift.service.shifts import MAX_DECISIONS, MAX_DOCUMENTS, Material, Pair
+from app.insight.drift.service.shifts import MAX_DECISIONS, MAX_DOCUMENTS, DetectionData, Pair
 from app.kit import db, events
 from app.kit.ids import uuid7
 
@@ -18,23 +18,24 @@ _MAX_DESCRIBED = 5
 
 def write_reports(
     detection: DriftDetection,
-    material: Material,
+    detection_data: DetectionData,
     compared_pairs: Iterable[tuple[Pair, Comparison]],
 ) -> list[DriftReport]:
     """Create, confirm and close reports; return the reports that were created or confirmed.
 
-    A shift that has an open report confirms it. An open report is closed when its shift has ended.
+    If a shift already has an open report, the report is confirmed. An open report is closed when
+    its shift has ended.
     """
     now = db.utc_now()
     open_reports = {
         report.shift_key: report
         for report in records.lock_reports(detection.schema_id, ReportStatus.OPEN)
     }
-    # A report may have been acknowledged while the samples were compared.
+    # A report may have been acknowledged while the samples were being compared.
     newly_acknowledged_keys = {
         shift.shift_key
-        for shift in records.list_acknowledged(detection.schema_id)
-        if material.known_ends.get(shift.shift_key) != shift.current_until
+        for shift in records.list_acknowledged_shifts(detection.schema_id)
+        if detection_data.acknowledged_ends.get(shift.shift_key) != shift.current_until
     }
     reports = []
     for pair, comparison in compared_pairs:
@@ -44,7 +45,7 @@ def write_reports(
                 report.confirmed_at = now
                 reports.append(report)
             elif comparison.key not in newly_acknowledged_keys:
-                reports.append(_create_report(detection, material, pair, comparison, now))
+                reports.append(_create_report(detection, detection_data, pair, comparison, now))
         elif comparison.verdict == Verdict.GONE and report is not None:
             _close_if_ended(report, detection, now)
     db.session().flush()
@@ -53,16 +54,16 @@ def write_reports(
 
 def _close_if_ended(report: DriftReport, detection: DriftDetection, now: datetime) -> None:
     is_later = detection.current_until > report.current_until
-    # A baseline after the shift contains the shift already, so it cannot show that the shift ended.
-    is_before = detection.baseline_until <= report.current_from
-    if is_later and (is_before or report.labeler_id is not None):
+    # A baseline that includes the shift cannot show that the shift has ended.
+    has_earlier_baseline = detection.baseline_until <= report.current_from
+    if is_later and (has_earlier_baseline or report.labeler_id is not None):
         report.status = ReportStatus.CLOSED.value
         report.closed_at = now
 
 
 def _create_report(
     detection: DriftDetection,
-    material: Material,
+    detection_data: DetectionData,
     pair: Pair,
     comparison: Comparison,
     now: datetime,
@@ -87,7 +88,7 @@ def _create_report(
         q_value=comparison.q_value,
         effect=comparison.psi,
         js_distance=comparison.js_distance,
-        warnings=_list_warnings(material, pair),
+        warnings=_list_warnings(detection_data, pair),
         status=ReportStatus.OPEN.value,
         confirmed_at=now,
     )
@@ -108,19 +109,19 @@ def _format_timestamp(timestamp: datetime) -> str:
     return timestamp.astimezone(UTC).isoformat().replace("+00:00", "Z")
 
 
-def _list_warnings(material: Material, pair: Pair) -> list[str]:
+def _list_warnings(detection_data: DetectionData, pair: Pair) -> list[str]:
     warnings = []
-    if pair.shift.field in material.fields.changed:
+    if pair.shift.field in detection_data.fields.changed_fields:
         warnings.append(
             "The type of the field has changed. Only versions with the current type are compared."
         )
-    compared = material.list_compared(pair)
+    period_data = detection_data.list_period_data(pair)
     if pair.shift.is_review_metric:
-        if any(data.decisions >= MAX_DECISIONS for data in compared):
+        if any(data.decision_count >= MAX_DECISIONS for data in period_data):
             warnings.append(
                 f"Only the newest {MAX_DECISIONS:,} review decisions of a period are compared."
             )
-    elif any(data.documents >= MAX_DOCUMENTS for data in compared):
+    elif any(data.document_count >= MAX_DOCUMENTS for data in period_data):
         warnings.append(f"Only the newest {MAX_DOCUMENTS:,} documents of a period are compared.")
     return warnings
 
@@ -155,6 +156,6 @@ def _build_payload(report: DriftReport) -> dict[str, Any]:
 
 
 def _describe_shift(report: DriftReport) -> str:
-    """Return a shift as text of API names and numbers, which needs no translation."""
+    """Describe a shift by API names and numbers only, so that the text needs no translation."""
     name = report.metric if report.field is None else f"{report.field}: {report.metric}"
     return f"{name} {report.baseline['value']:.4g} → {report.current['value']:.4g}"

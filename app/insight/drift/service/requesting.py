@@ -41,7 +41,7 @@ def request_detection(
         current=None if current is None else Range(**current),
         fix_baseline=fix_baseline,
     )
-    detection_id = _insert(schema_id, chosen_periods, requested_by=requested_by)
+    detection_id = _insert_detection(schema_id, chosen_periods, requested_by=requested_by)
     if fix_baseline is True:
         records.save_baseline(
             schema_id, chosen_periods.baseline_from, chosen_periods.baseline_until, requested_by
@@ -53,21 +53,23 @@ def request_detection(
     return describe_detection(detection)
 
 
-def _insert(schema_id: UUID, chosen_periods: Periods, *, requested_by: UUID | None) -> UUID:
+def _insert_detection(
+    schema_id: UUID, chosen_periods: Periods, *, requested_by: UUID | None
+) -> UUID:
     detection_id = records.insert_detection(
         schema_id, chosen_periods, due_on=None, requested_by=requested_by
     )
     if detection_id is None:
         raise errors.conflict(
             "This schema has an unfinished detection. Wait until it ends.",
-            detection_id=records.find_unfinished(schema_id),
+            detection_id=records.find_unfinished_detection(schema_id),
         )
     events.emit(emitted_events.REQUESTED, {"detection_id": detection_id})
     return detection_id
 
 
 def describe_detection(detection: DriftDetection) -> dict[str, Any]:
-    """Return a detection as the API shows it."""
+    """Return a detection in the form in which the API shows it."""
     return {
         "id": detection.id,
         "schema_id": detection.schema_id,
@@ -79,26 +81,27 @@ def describe_detection(detection: DriftDetection) -> dict[str, Any]:
 
 
 def request_daily_detections(checkpoint: Checkpoint) -> int:
-    """Queue a detection for each schema of the organization with new work; return their number.
+    """Queue a detection for each schema of the organization that has new work.
 
     A schema has one daily detection per day. Schemas with an unfinished detection are skipped.
+    Returns how many detections were queued.
     """
     organization_id = tenancy.current_organization_id()
-    current = periods.find_last_days(organizations.get_time_zone(organization_id))
-    after, count = UUID(int=0), 0
+    current_period = periods.find_last_days(organizations.get_time_zone(organization_id))
+    last_schema_id, count = UUID(int=0), 0
     while True:
         schema_ids = records.list_schemas_with_work(
-            organization_id, current.start, after=after, batch=_BATCH
+            organization_id, current_period.start, after=last_schema_id, batch=_BATCH
         )
         for schema_id in schema_ids:
-            count += _request_daily(schema_id, current)
-            after = schema_id
+            count += _request_daily_detection(schema_id, current_period)
+            last_schema_id = schema_id
         checkpoint()
         if len(schema_ids) < _BATCH:
             return count
 
 
-def _request_daily(schema_id: UUID, current: Range) -> bool:
+def _request_daily_detection(schema_id: UUID, current: Range) -> bool:
     chosen_periods = periods.choose_daily_periods(schema_id, current)
     if chosen_periods is None:
         return False
@@ -113,5 +116,8 @@ def _request_daily(schema_id: UUID, current: Range) -> bool:
 
 
 def list_organizations() -> list[UUID]:
-    """Return the ids of organizations that get daily detections."""
+    """Return the ids of all active organizations, which get daily detections.
+
+    Requires access across organizations.
+    """
     return records.list_organizations()

@@ -1,4 +1,4 @@
-"""Shifts that a detection looks for, and the pairs of samples that may show them."""
+"""Possible shifts that a detection tests, and the pairs of samples that may show them."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -19,18 +19,18 @@ from app.insight.drift.service.periods import Range
 
 LIMITS = Limits()
 MAX_DOCUMENTS = 5000
-"""The maximum number of documents compared in each period; the newest count."""
+"""The maximum number of documents compared in each period. The newest documents are used."""
 MAX_DECISIONS = 20_000
-"""The maximum number of review decisions counted in each period; the newest count."""
+"""The maximum number of review decisions counted in each period. The newest decisions are used."""
 MAX_LABELERS = 20
-"""The maximum number of labelers compared with their peers, by number of tag sets."""
+"""The maximum number of labelers compared with their peers: the labelers with the most tag sets."""
 
 _REVIEW_METRICS = (Metric.ACCEPTANCE_RATE, Metric.CORRECTION_RATE)
 _MODEL_METRICS = (Metric.ACCURACY, Metric.CONFIDENCE, Metric.CORRECTION_RATE)
 
 
 class Shift(NamedTuple):
-    """A metric that may have shifted. With `labeler_id`, this labeler differs from their peers."""
+    """A possible shift of a metric; with `labeler_id`, of one labeler compared with their peers."""
 
     subject: Subject
     metric: Metric
@@ -49,7 +49,7 @@ class Shift(NamedTuple):
 
 
 class Pair(NamedTuple):
-    """A shift, with the periods of the samples that may show it."""
+    """A possible shift, with the two periods whose samples are compared."""
 
     shift: Shift
     baseline: Range
@@ -57,51 +57,54 @@ class Pair(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Material:
-    """The data of all periods of a detection. `references` are keyed by the start of their period.
+class DetectionData:
+    """The data of all periods that a detection compares.
 
-    `known_ends` has the end of each shift's latest acknowledged report when the samples were read.
+    `acknowledged_ends` has, by shift key, the end of the latest acknowledged report at the time
+    when the samples were read. `acknowledged_shifts` are the shifts whose baseline is a reference
+    period, which starts at the end of the acknowledged shift. `reference_periods` has the data of
+    these periods by start time.
     """
 
     fields: FieldTypes
     periods: Periods
     baseline: PeriodData
     current: PeriodData
-    known_ends: Mapping[str, datetime]
-    acknowledged: Mapping[str, AcknowledgedShift]
-    references: Mapping[datetime, PeriodData]
+    acknowledged_ends: Mapping[str, datetime]
+    acknowledged_shifts: Mapping[str, AcknowledgedShift]
+    reference_periods: Mapping[datetime, PeriodData]
 
-    def list_compared(self, pair: Pair) -> list[PeriodData]:
-        """Return the data from which the samples of a pair were taken."""
+    def list_period_data(self, pair: Pair) -> list[PeriodData]:
+        """Return the data of the one or two periods from which the samples of a pair were taken."""
         shift, start = pair.shift, pair.baseline.start
-        if shift.key in self.acknowledged:
-            return [self.references[start], self.current]
+        if shift.key in self.acknowledged_shifts:
+            return [self.reference_periods[start], self.current]
         return [self.current] if shift.labeler_id is not None else [self.baseline, self.current]
 
     @property
     def current_range(self) -> Range:
-        """Return the current period."""
+        """Return the start and end of the current period."""
         return Range(self.periods.current_from, self.periods.current_until)
 
 
 def find_reference_starts(
-    periods: Periods, acknowledged: list[AcknowledgedShift]
+    periods: Periods, acknowledged_shifts: list[AcknowledgedShift]
 ) -> dict[str, datetime]:
     """Return the start of the reference period of each acknowledged shift, by shift key.
 
     The reference period replaces the baseline: it begins at the end of the acknowledged shift. As
-    long as it has too few tag sets, a new shift of the same metric is not found.
+    long as the reference period has too few tag sets, no new shift of the same metric is found.
     """
     return {
         shift.shift_key: shift.current_until
-        for shift in acknowledged
+        for shift in acknowledged_shifts
         if shift.current_from < periods.current_until
         and periods.baseline_from < shift.current_until
     }
 
 
-def list_shifts(fields: FieldTypes, current: PeriodData) -> Iterator[Shift]:
-    """Yield all shifts that a detection looks for."""
+def iterate_shifts(fields: FieldTypes, current: PeriodData) -> Iterator[Shift]:
+    """Yield every possible shift that a detection tests."""
     for metric in _REVIEW_METRICS:
         yield Shift(Subject.LABELING, metric)
     for key, field_type in fields.types.items():
@@ -111,8 +114,8 @@ def list_shifts(fields: FieldTypes, current: PeriodData) -> Iterator[Shift]:
             yield Shift(Subject.MODEL, metric, key)
     labelers = [
         labeler_id
-        for labeler_id, n in current.tag_sets.most_common()
-        if labeler_id is not None and n >= LIMITS.least
+        for labeler_id, n in current.tag_set_counts.most_common()
+        if labeler_id is not None and n >= LIMITS.min_size
     ]
     for labeler_id in labelers[:MAX_LABELERS]:
         for metric in _REVIEW_METRICS:
@@ -122,28 +125,31 @@ def list_shifts(fields: FieldTypes, current: PeriodData) -> Iterator[Shift]:
                 yield Shift(Subject.LABELING, metric, key, labeler_id)
 
 
-def build_pairs(material: Material) -> Iterator[tuple[Pair, Hypothesis]]:
-    """Yield each shift with the samples that may show it."""
-    for shift in list_shifts(material.fields, material.current):
-        current = _build_sample(material.current, shift, Selection(shift.labeler_id))
-        period, baseline = _build_baseline(material, shift)
-        yield Pair(shift, period, material.current_range), Hypothesis(shift.key, baseline, current)
+def build_pairs(detection_data: DetectionData) -> Iterator[tuple[Pair, Hypothesis]]:
+    """Yield each possible shift with the two samples to compare."""
+    for shift in iterate_shifts(detection_data.fields, detection_data.current):
+        current = _build_sample(detection_data.current, shift, Selection(shift.labeler_id))
+        period, baseline = _build_baseline(detection_data, shift)
+        yield (
+            Pair(shift, period, detection_data.current_range),
+            Hypothesis(shift.key, baseline, current),
+        )
 
 
-def _build_baseline(material: Material, shift: Shift) -> tuple[Range, Sample]:
-    periods = material.periods
-    acknowledged = material.acknowledged.get(shift.key)
+def _build_baseline(detection_data: DetectionData, shift: Shift) -> tuple[Range, Sample]:
+    periods = detection_data.periods
+    acknowledged = detection_data.acknowledged_shifts.get(shift.key)
     if acknowledged is not None:
         # After an acknowledged shift, a labeler is compared with their own work.
         start = acknowledged.current_until
         period = Range(start, max(start, periods.current_from))
-        data = material.references[start]
+        data = detection_data.reference_periods[start]
         return period, _build_sample(data, shift, Selection(shift.labeler_id))
     if shift.labeler_id is not None:
         peers = Selection(shift.labeler_id, is_peers=True)
-        return material.current_range, _build_sample(material.current, shift, peers)
+        return detection_data.current_range, _build_sample(detection_data.current, shift, peers)
     period = Range(periods.baseline_from, periods.baseline_until)
-    return period, _build_sample(material.baseline, shift, Selection())
+    return period, _build_sample(detection_data.baseline, shift, Selection())
 
 
 def _build_sample(data: PeriodData, shift: Shift, selection: Selection) -> Sample:

@@ -1,4 +1,4 @@
-"""SQL queries that read accepted tag sets that began from a prediction."""
+"""SQL queries for accepted tag sets that began from a prediction."""
 
 from collections.abc import Iterator, Sequence
 from datetime import datetime
@@ -20,7 +20,7 @@ MAX_BYTES = 8 * 1024 * 1024
 _initial = aliased(TagSetRevision)
 _saved = aliased(TagSetRevision)
 
-# Only saves store their size.
+# Only revisions created by a save store the size of their tags.
 _SIZE = TagSet.tags_bytes + func.coalesce(
     _initial.tags_bytes, func.octet_length(cast(_initial.tags, Text))
 )
@@ -33,7 +33,8 @@ _IS_DIRECT = ~func.jsonb_path_exists(
 class AcceptedTagSet(NamedTuple):
     """An accepted tag set that began from a prediction.
 
-    `initial` are the tags with which it began. `touched` is true if a person saved or reviewed it.
+    `initial` are the tags of its first revision. `is_checked` is true if a person has saved or
+    reviewed the tag set.
     """
 
     id: UUID
@@ -44,21 +45,21 @@ class AcceptedTagSet(NamedTuple):
     decided_at: datetime
     revision: int
     model: str
-    touched: bool
+    is_checked: bool
     initial: list[dict[str, Any]]
     tags: list[dict[str, Any]]
 
 
 def list_revisions(tag_set_ids: Sequence[UUID]) -> dict[UUID, int]:
-    """Return the revision of each tag set that must have automatic feedback.
+    """Return the revision of each tag set that must have automatic feedback, by tag set id.
 
-    Such a tag set is accepted, began from a prediction alone, and has at most `MAX_BYTES` of tags.
+    These tag sets are accepted, began only from a prediction, and have at most `MAX_BYTES` of tags.
     """
     rows = db.session().execute(_filter(select(TagSet.id, TagSet.revision), tag_set_ids))
     return {row.id: row.revision for row in rows}
 
 
-def load(tag_set_ids: Sequence[UUID]) -> Iterator[list[AcceptedTagSet]]:
+def load_tag_sets(tag_set_ids: Sequence[UUID]) -> Iterator[list[AcceptedTagSet]]:
     """Yield the tag sets that must have automatic feedback, in chunks of at most `MAX_BYTES`."""
     sizes = db.session().execute(_filter(select(TagSet.id, _SIZE.label("size")), tag_set_ids)).all()
     chunk: list[UUID] = []
@@ -122,7 +123,7 @@ def _filter(
 
 
 def list_recorded_revisions(tag_set_ids: Sequence[UUID]) -> dict[UUID, int]:
-    """Return the accepted revision of each tag set that already has automatic feedback."""
+    """Return the accepted revision of each tag set that already has automatic feedback, by id."""
     statement = select(PredictionFeedback.tag_set_id, PredictionFeedback.accepted_revision).where(
         PredictionFeedback.tag_set_id.in_(tag_set_ids), PredictionFeedback.position == 0
     )
@@ -130,7 +131,7 @@ def list_recorded_revisions(tag_set_ids: Sequence[UUID]) -> dict[UUID, int]:
 
 
 def iterate_candidates(batch: int) -> Iterator[list[tuple[UUID, UUID]]]:
-    """Yield (artifact id, tag set id) of all tag sets that began from a prediction, in batches."""
+    """Yield batches of (artifact id, tag set id) for all tag sets that began from a prediction."""
     last_id: UUID | None = None
     while True:
         statement = select(TagSet.artifact_id, TagSet.id).where(TagSet.prediction_id.is_not(None))

@@ -14,7 +14,7 @@ from app.insight.feedback.queries.summaries import Criteria
 from app.kit import counters, db, tenancy
 
 MAX_DOCUMENTS = 1000
-"""The maximum number of documents on which two models are compared; the newest count."""
+"""The maximum number of documents on which two models are compared. The newest are used."""
 
 
 class UsedModel(NamedTuple):
@@ -26,12 +26,12 @@ class UsedModel(NamedTuple):
     last_day: date
 
 
-def list_used(schema_id: UUID | None) -> list[UsedModel]:
-    """Return the models that have feedback, in any order."""
+def list_used_models(schema_id: UUID | None) -> list[UsedModel]:
+    """Return the models that have feedback, for one schema or all schemas, in any order."""
     cells = counters.select_cells(
         OUTCOMES, ("schema_id", "model"), Criteria(schema_id).build_where()
     )
-    used = (
+    used_models = (
         select(
             cells.c.schema_id.cast(PredictionFeedback.schema_id.type).label("schema_id"),
             cells.c.model,
@@ -47,51 +47,54 @@ def list_used(schema_id: UUID | None) -> list[UsedModel]:
             func.max(PredictionFeedback.day).label("last_day"),
         ).where(
             PredictionFeedback.organization_id == tenancy.current_organization_id(),
-            PredictionFeedback.schema_id == used.c.schema_id,
-            PredictionFeedback.model == used.c.model,
+            PredictionFeedback.schema_id == used_models.c.schema_id,
+            PredictionFeedback.model == used_models.c.model,
         )
     )
     statement = (
-        select(used.c.schema_id, used.c.model, days.c.first_day, days.c.last_day)
+        select(used_models.c.schema_id, used_models.c.model, days.c.first_day, days.c.last_day)
         .join(days, true())
         .where(days.c.first_day.is_not(None))
     )
     return [UsedModel._make(row) for row in db.session().execute(statement)]
 
 
-_other = aliased(FeedbackDocument)
+_other_document = aliased(FeedbackDocument)
 
 
-def list_shared(schema_id: UUID, model: str, other_model: str) -> list[tuple[Outcomes, Outcomes]]:
+def list_shared_outcomes(
+    schema_id: UUID, model: str, other_model: str
+) -> list[tuple[Outcomes, Outcomes]]:
     """Return the outcomes of two models on the documents with feedback on both models.
 
-    Returns at most the newest `MAX_DOCUMENTS`.
+    Only the newest `MAX_DOCUMENTS` documents are returned.
     """
     names = Outcomes._fields
     statement = (
         select(
             *(getattr(FeedbackDocument, name) for name in names),
-            *(getattr(_other, name) for name in names),
+            *(getattr(_other_document, name) for name in names),
         )
         .join(
-            _other,
+            _other_document,
             and_(
-                _other.organization_id == FeedbackDocument.organization_id,
-                _other.artifact_id == FeedbackDocument.artifact_id,
-                _other.schema_id == FeedbackDocument.schema_id,
+                _other_document.organization_id == FeedbackDocument.organization_id,
+                _other_document.artifact_id == FeedbackDocument.artifact_id,
+                _other_document.schema_id == FeedbackDocument.schema_id,
             ),
         )
         .where(
             FeedbackDocument.schema_id == schema_id,
             FeedbackDocument.model == model,
             FeedbackDocument.shared,
-            _other.model == other_model,
-            _other.shared,
+            _other_document.model == other_model,
+            _other_document.shared,
         )
         .order_by(FeedbackDocument.artifact_id.desc())
         .limit(MAX_DOCUMENTS)
     )
-    width = len(names)
+    column_count = len(names)
     return [
-        (Outcomes(*row[:width]), Outcomes(*row[width:])) for row in db.session().execute(statement)
+        (Outcomes(*row[:column_count]), Outcomes(*row[column_count:]))
+        for row in db.session().execute(statement)
     ]

@@ -19,16 +19,17 @@ _LOCK = text("SELECT pg_advisory_xact_lock(hashtextextended(:name, 0))")
 
 
 def lock_recording() -> None:
-    """Lock the recording of feedback of the organization until the transaction ends.
+    """Prevent other transactions from recording feedback until the current transaction ends.
 
-    Rows of artifacts are not locked, because bulk actions lock them in another order.
+    The lock covers the organization. Rows of artifacts are not locked, because bulk actions lock
+    them in another order.
     """
     values = {"name": f"feedback {tenancy.current_organization_id()}"}
     db.session().execute(_LOCK, values)
 
 
-def delete_automatic(tag_set_ids: Sequence[UUID]) -> int:
-    """Delete the automatic feedback of tag sets, and return the number of rows."""
+def delete_automatic_feedback(tag_set_ids: Sequence[UUID]) -> int:
+    """Delete the automatic feedback on tag sets, and return how many rows were deleted."""
     result = db.session().execute(
         delete(PredictionFeedback)
         .where(
@@ -40,8 +41,8 @@ def delete_automatic(tag_set_ids: Sequence[UUID]) -> int:
     return int(result.rowcount)  # type: ignore[attr-defined]
 
 
-def delete_reported(documents: Sequence[tuple[UUID, str]]) -> None:
-    """Delete the reported feedback on these pairs of artifact id and model."""
+def delete_reported_feedback(documents: Sequence[tuple[UUID, str]]) -> None:
+    """Delete the reported feedback on each pair of artifact id and model."""
     if documents:
         db.session().execute(
             delete(PredictionFeedback)
@@ -56,9 +57,9 @@ def delete_reported(documents: Sequence[tuple[UUID, str]]) -> None:
 def insert_feedback(rows: Sequence[Mapping[str, Any]]) -> None:
     """Insert feedback; each row has all columns except the organization."""
     organization_id = tenancy.current_organization_id()
-    named = [{**row, "organization_id": organization_id} for row in rows]
-    for start in range(0, len(named), _INSERT_BATCH):
-        batch = named[start : start + _INSERT_BATCH]
+    complete_rows = [{**row, "organization_id": organization_id} for row in rows]
+    for start in range(0, len(complete_rows), _INSERT_BATCH):
+        batch = complete_rows[start : start + _INSERT_BATCH]
         db.session().execute(insert(PredictionFeedback), batch)
 
 
@@ -80,7 +81,7 @@ _ADD_DOCUMENTS = text(
 
 
 def refresh_documents(artifact_ids: Sequence[UUID]) -> None:
-    """Recompute the outcomes of each model on artifacts; deleted artifacts have no outcomes."""
+    """Recompute each model's outcomes on these artifacts; deleted artifacts have no outcomes."""
     db.session().execute(
         delete(FeedbackDocument)
         .where(FeedbackDocument.artifact_id.in_(artifact_ids))
@@ -104,8 +105,8 @@ class ReportedDocument(NamedTuple):
     updated_at: datetime
 
 
-def list_documents(artifact_ids: Sequence[UUID]) -> dict[UUID, ReportedDocument]:
-    """Return the artifacts by their ids, locked so that they are not deleted."""
+def lock_documents(artifact_ids: Sequence[UUID]) -> dict[UUID, ReportedDocument]:
+    """Return the artifacts by id, and lock them so that they cannot be deleted."""
     statement = (
         select(
             Artifact.id,
@@ -141,7 +142,7 @@ class ReportedTagSet(NamedTuple):
 
 
 def list_tag_sets(tag_set_ids: Sequence[UUID]) -> dict[UUID, ReportedTagSet]:
-    """Return the tag sets by their ids."""
+    """Return the existing tag sets with these ids, by id."""
     statement = select(
         TagSet.id,
         TagSet.artifact_id,
@@ -153,8 +154,8 @@ def list_tag_sets(tag_set_ids: Sequence[UUID]) -> dict[UUID, ReportedTagSet]:
     return {row.id: row for row in rows}
 
 
-def list_automatic(documents: Sequence[tuple[UUID, str]]) -> set[tuple[UUID, str]]:
-    """Return the pairs of artifact id and model that have automatic feedback."""
+def list_automatically_recorded(documents: Sequence[tuple[UUID, str]]) -> set[tuple[UUID, str]]:
+    """Return those pairs of artifact id and model that have automatic feedback."""
     statement = (
         select(PredictionFeedback.artifact_id, PredictionFeedback.model)
         .where(
@@ -167,11 +168,11 @@ def list_automatic(documents: Sequence[tuple[UUID, str]]) -> set[tuple[UUID, str
 
 
 ReportKey = tuple[UUID, str, str, int | None, str | None]
-"""Artifact, model, field, row and value key, which identify a report."""
+"""The artifact id, model, field, row and value key, which identify a report."""
 
 
-def list_reported(documents: Sequence[tuple[UUID, str]]) -> dict[ReportKey, UUID]:
-    """Return the ids of the reported feedback on these pairs of artifact id and model, by key."""
+def list_reported_feedback(documents: Sequence[tuple[UUID, str]]) -> dict[ReportKey, UUID]:
+    """Return the ids of the reported feedback on pairs of artifact id and model, by report key."""
     statement = select(
         PredictionFeedback.artifact_id,
         PredictionFeedback.model,

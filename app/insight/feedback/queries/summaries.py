@@ -1,4 +1,4 @@
-"""SQL queries for summaries, which are sums of daily counts."""
+"""SQL queries for summaries, which add up daily counts."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -16,8 +16,8 @@ from app.kit.counters import PreparedSpan, Source, Span
 from app.kit.counters.spans import DAY, MONTH
 from app.kit.prepared import Prepared
 
-BUCKETS = {"day": DAY, "month": MONTH}
-"""The lengths of bucket names by interval."""
+BUCKET_LENGTHS = {"day": DAY, "month": MONTH}
+"""The length of a bucket name by interval, for example 7 for the month `2026-11`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +35,7 @@ class Criteria:
     end: date | None = None
 
     def build_where(self) -> dict[str, Any]:
-        """Return the facets that counted rows must have."""
+        """Return the facet values that counted rows must have."""
         values = {
             "schema_id": self.schema_id,
             "model": self.model,
@@ -62,7 +62,7 @@ def _select_cells(
 
 
 class OutcomeRow(NamedTuple):
-    """The outcomes of one combination of facets."""
+    """The outcomes for one combination of facet values."""
 
     facets: tuple[str, ...]
     outcomes: Outcomes
@@ -71,31 +71,34 @@ class OutcomeRow(NamedTuple):
 def sum_outcomes(
     criteria: Criteria, by: Sequence[str], *, interval: str | None = None
 ) -> list[OutcomeRow]:
-    """Return the outcomes by facets; with `interval`, the day or month is the last facet."""
+    """Return the sums of outcomes for each combination of the facets `by`.
+
+    With `interval`, the day or month is an additional last facet.
+    """
     span = criteria.build_span()
     facet_names = [*by, "outcome"]
     if interval is not None:
         facet_names.append("day")
         span = span or Span("day", None, None)
         if interval == "day":
-            span = span._replace(level=BUCKETS["day"])
+            span = span._replace(level=BUCKET_LENGTHS["day"])
     cells = _select_cells(OUTCOMES, facet_names, criteria, span)
     columns: list[ColumnElement[Any]] = [cells.c[name] for name in by]
     if interval is not None:
         # The cells of a period are months or days.
-        columns.append(func.left(cells.c.day, BUCKETS[interval]).label("bucket"))
-    return _build_rows(db.session().execute(_sum(cells, columns)), len(columns))
+        columns.append(func.left(cells.c.day, BUCKET_LENGTHS[interval]).label("bucket"))
+    return _build_rows(db.session().execute(_build_sum(cells, columns)), len(columns))
 
 
-def _sum(cells: Any, columns: Sequence[ColumnElement[Any]]) -> Select[Any]:
+def _build_sum(cells: Any, columns: Sequence[ColumnElement[Any]]) -> Select[Any]:
     """Return the statement that sums the outcomes of cells by columns."""
-    sums: list[Any] = [
+    sum_columns: list[Any] = [
         cast(
             func.coalesce(func.sum(cells.c.n).filter(cells.c.outcome == outcome), 0), BigInteger
         ).label(outcome)
         for outcome in FeedbackOutcome
     ]
-    statement = select(*columns, *sums).group_by(*columns).having(func.sum(cells.c.n) > 0)
+    statement = select(*columns, *sum_columns).group_by(*columns).having(func.sum(cells.c.n) > 0)
     return statement.order_by(*columns)
 
 
@@ -112,12 +115,12 @@ def _prepare_by_field(name: str, where: Mapping[str, Any], **types: str) -> Prep
         OUTCOMES, (*BY_FIELD, "outcome"), where, PreparedSpan("day")
     )
     bounds = dict.fromkeys(counters.name_bounds(_LEVELS), "text")
-    statement = _sum(cells, [cells.c[name] for name in BY_FIELD])
+    statement = _build_sum(cells, [cells.c[name] for name in BY_FIELD])
     return Prepared.from_select(name, statement, organization_id="uuid", **bounds, **types)
 
 
-_OF_FIELDS = _prepare_by_field("feedback_by_field", {})
-_OF_FIELDS_OF_SCHEMA = _prepare_by_field(
+_FIELDS_QUERY = _prepare_by_field("feedback_by_field", {})
+_SCHEMA_FIELDS_QUERY = _prepare_by_field(
     "feedback_by_field_of_schema",
     {"schema_id": counters.Parameter("schema_ids")},
     schema_ids="text[]",
@@ -131,19 +134,19 @@ def sum_outcomes_by_field(schema_id: UUID | None, first: date, end: date) -> lis
     )
     values = [str(tenancy.current_organization_id()), *bounds]
     if schema_id is None:
-        rows = _OF_FIELDS.rows(*values)
+        rows = _FIELDS_QUERY.rows(*values)
     else:
-        rows = _OF_FIELDS_OF_SCHEMA.rows(*values, [str(schema_id)])
+        rows = _SCHEMA_FIELDS_QUERY.rows(*values, [str(schema_id)])
     return _build_rows(rows, len(BY_FIELD))
 
 
 BinCounts = list[tuple[int, int, int, int]]
-"""The number of a bin, its predictions, its correct predictions, and its sum of confidences in
+"""For each bin: its number, its predictions, its correct predictions, and its sum of confidences in
 millionths."""
 
 
 def sum_bins(criteria: Criteria, by: Sequence[str]) -> Mapping[tuple[str, ...], BinCounts]:
-    """Return the counts of confidences by facets."""
+    """Return the bin counts for each combination of the facets `by`."""
     facet_names = [*by, "bin", "correct"]
     cells = _select_cells(CONFIDENCES, facet_names, criteria, criteria.build_span())
     columns = [cells.c[name] for name in (*by, "bin")]
@@ -167,7 +170,7 @@ def sum_bins(criteria: Criteria, by: Sequence[str]) -> Mapping[tuple[str, ...], 
     return bins
 
 
-def merge(rows: Iterable[Outcomes]) -> Outcomes:
-    """Return the sum of outcomes."""
+def merge_outcomes(rows: Iterable[Outcomes]) -> Outcomes:
+    """Return the sums of several outcomes."""
     totals = [sum(column) for column in zip(*rows, strict=True)]
     return Outcomes(*totals)

@@ -23,32 +23,32 @@ _BATCH = 100
 
 
 def record(tag_sets: Sequence[tuple[UUID, UUID]]) -> int:
-    """Update the automatic feedback of tag sets, given as (artifact id, tag set id).
+    """Update the automatic feedback of tag sets, given as pairs of artifact id and tag set id.
 
-    A tag set has no automatic feedback if it is not accepted, did not begin from a prediction alone
-    or has more than `MAX_BYTES` of tags. Feedback that was reported on the same documents and
-    models is replaced. Returns the number of tag sets whose feedback has changed.
+    A tag set has no automatic feedback if it is not accepted, did not begin only from a prediction,
+    or has more than `MAX_BYTES` of tags. Automatic feedback replaces feedback that was reported on
+    the same document and model. Returns the number of tag sets whose feedback has changed.
     """
     ids = list(dict.fromkeys(tag_set_id for _, tag_set_id in tag_sets))
     recording.lock_recording()
     current_revisions = accepted.list_revisions(ids)
     recorded_revisions = accepted.list_recorded_revisions(ids)
-    changed = [
+    changed_ids = [
         tag_set_id
         for tag_set_id in ids
         if current_revisions.get(tag_set_id) != recorded_revisions.get(tag_set_id)
     ]
-    if changed:
-        recording.delete_automatic(changed)
-        for chunk in accepted.load(changed):
+    if changed_ids:
+        recording.delete_automatic_feedback(changed_ids)
+        for chunk in accepted.load_tag_sets(changed_ids):
             _insert_chunk(chunk)
-    # Even if nothing has changed: the feedback of a deleted tag set was deleted with it.
+    # Needed even if nothing has changed: the feedback of a deleted tag set was deleted with it.
     recording.refresh_documents(sorted({artifact_id for artifact_id, _ in tag_sets}))
-    return len(changed)
+    return len(changed_ids)
 
 
 def _insert_chunk(tag_sets: Sequence[AcceptedTagSet]) -> None:
-    recording.delete_reported([(row.artifact_id, _get_model(row)) for row in tag_sets])
+    recording.delete_reported_feedback([(row.artifact_id, _get_model(row)) for row in tag_sets])
     for row in tag_sets:
         recording.insert_feedback(list(_build_rows(row)))
 
@@ -58,14 +58,14 @@ def rebuild(checkpoint: Callable[[], None]) -> int:
 
     Returns the number of tag sets that began from a prediction. `checkpoint` commits.
     """
-    rebuilt = 0
+    rebuilt_count = 0
     for batch in accepted.iterate_candidates(_BATCH):
         recording.lock_recording()
-        recording.delete_automatic([tag_set_id for _, tag_set_id in batch])
+        recording.delete_automatic_feedback([tag_set_id for _, tag_set_id in batch])
         record(batch)
-        rebuilt += len(batch)
+        rebuilt_count += len(batch)
         checkpoint()
-    return rebuilt
+    return rebuilt_count
 
 
 def _get_model(row: AcceptedTagSet) -> str:
@@ -74,10 +74,10 @@ def _get_model(row: AcceptedTagSet) -> str:
 
 def _build_rows(row: AcceptedTagSet) -> Iterator[dict[str, Any]]:
     shapes = build_shapes(schemas.get_version(row.schema_version_id).fields)
-    compared = list(compare_tags(row.initial, row.tags, shapes))
+    compared_values = list(compare_tags(row.initial, row.tags, shapes))
     now = db.utc_now()
     for position, (value, feedback_id) in enumerate(
-        zip(compared, generate(len(compared)), strict=True)
+        zip(compared_values, generate(len(compared_values)), strict=True)
     ):
         yield {
             "id": feedback_id,
@@ -89,7 +89,7 @@ def _build_rows(row: AcceptedTagSet) -> Iterator[dict[str, Any]]:
             "outcome": value.outcome.value,
             "predicted": None,
             "correct": None,
-            **build_confidence(value.confidence, value.outcome, counts=row.touched),
+            **build_confidence(value.confidence, value.outcome, is_counted=row.is_checked),
             "tag_set_id": row.id,
             "labeler_id": row.labeler_id,
             "day": row.decided_at.date(),
@@ -102,10 +102,13 @@ def _build_rows(row: AcceptedTagSet) -> Iterator[dict[str, Any]]:
 
 
 def build_confidence(
-    confidence: float | None, outcome: FeedbackOutcome, *, counts: bool
+    confidence: float | None, outcome: FeedbackOutcome, *, is_counted: bool
 ) -> dict[str, int | None]:
-    """Return the columns `confidence` and `bin`; `counts` says whether calibration counts it."""
+    """Return the columns `confidence` and `bin`.
+
+    If `is_counted` is false, the prediction has no bin, so calibration ignores it.
+    """
     if confidence is None or outcome == FeedbackOutcome.MISSED:
         return {"confidence": None, "bin": None}
-    bin_number = get_bin_number(confidence) if counts else None
+    bin_number = get_bin_number(confidence) if is_counted else None
     return {"confidence": round(confidence * MILLION), "bin": bin_number}

@@ -1,4 +1,4 @@
-"""The models with feedback, compared with each other."""
+"""List the models with feedback, each compared with another model."""
 
 from collections import defaultdict
 from dataclasses import replace
@@ -10,7 +10,7 @@ from app.engines.calibration import Outcomes, compare_models, describe_compariso
 from app.insight.feedback.queries import models, summaries
 from app.insight.feedback.queries.models import UsedModel
 from app.insight.feedback.queries.summaries import Criteria
-from app.insight.feedback.service.summaries import build_figures
+from app.insight.feedback.service.summaries import build_metrics
 from app.kit.pagination import Edge, Page, PageRequest, paginate_rows
 from app.schemas.artifact_schemas import service as schemas
 
@@ -20,7 +20,7 @@ _ORDER = {"last_day": str, "key": str}
 
 
 class _ListedModel:
-    """A model in the order of the list; `key` is unique."""
+    """A model in the list of models, with its sort keys; `key` is unique."""
 
     def __init__(self, used: UsedModel, compared_with: str | None) -> None:
         self.used = used
@@ -37,9 +37,9 @@ class _ListedModel:
 
 
 def _build_sort_key(used: UsedModel) -> tuple[str, str]:
-    """Return the sort key of a model: its last day, and a unique key that begins with its first.
+    """Return the sort key of a model: its last day, and a unique key with its first day.
 
-    Both are strings, as in a cursor.
+    Both parts are strings, because a cursor contains strings.
     """
     return used.last_day.isoformat(), f"{used.first_day} {used.schema_id} {used.model}"
 
@@ -54,67 +54,68 @@ def list_models(
     """
     if schema_id is not None:
         schemas.get(schema_id)
-    listed = _list_models(schema_id, compare_with)
+    listed_models = _list_models(schema_id, compare_with)
 
     def fetch(edge: Edge) -> tuple[list[Any], int | None]:
-        after = [model for model in listed if model.is_after(edge)]
-        after.sort(key=lambda model: (model.last_day, model.key), reverse=edge.descending)
-        return after[: edge.limit], len(listed)
+        later_models = [model for model in listed_models if model.is_after(edge)]
+        later_models.sort(key=lambda model: (model.last_day, model.key), reverse=edge.descending)
+        return later_models[: edge.limit], len(listed_models)
 
-    bounded = replace(page, page_size=min(page.page_size, MAX_PAGE_SIZE))
-    result = paginate_rows(bounded, _ORDER, fetch)
+    bounded_request = replace(page, page_size=min(page.page_size, MAX_PAGE_SIZE))
+    result = paginate_rows(bounded_request, _ORDER, fetch)
     return replace(result, items=_build_items(list(result.items)))
 
 
 def _list_models(schema_id: UUID | None, compare_with: str | None) -> list[_ListedModel]:
     """Return all models, each with the other model of its schema that it is compared with."""
-    listed = []
+    listed_models = []
     previous: dict[UUID, str] = {}
-    for used in sorted(models.list_used(schema_id), key=_build_sort_key):
+    for used in sorted(models.list_used_models(schema_id), key=_build_sort_key):
         other_model = compare_with
         if other_model in (None, used.model):
             other_model = previous.get(used.schema_id)
-        listed.append(_ListedModel(used, other_model))
+        listed_models.append(_ListedModel(used, other_model))
         previous[used.schema_id] = used.model
-    return listed
+    return listed_models
 
 
-def _build_items(listed: list[_ListedModel]) -> list[dict[str, Any]]:
+def _build_items(listed_models: list[_ListedModel]) -> list[dict[str, Any]]:
     by_model: dict[tuple[str, str], dict[str, Outcomes]] = defaultdict(dict)
-    names: dict[UUID, list[str]] = defaultdict(list)
-    for item in listed:
-        names[item.used.schema_id].append(item.used.model)
-    for schema_id, model_names in names.items():
+    names_by_schema: dict[UUID, list[str]] = defaultdict(list)
+    for item in listed_models:
+        names_by_schema[item.used.schema_id].append(item.used.model)
+    for schema_id, model_names in names_by_schema.items():
         criteria = Criteria(schema_id, model_names)
         rows = summaries.sum_outcomes(criteria, ("schema_id", "model"), interval="month")
         for (schema, model, month), outcomes in rows:
             by_model[schema, model][month] = outcomes
     return [
-        _build_item(item, by_model[str(item.used.schema_id), item.used.model]) for item in listed
+        _build_item(item, by_model[str(item.used.schema_id), item.used.model])
+        for item in listed_models
     ]
 
 
-def _build_item(listed: _ListedModel, months: dict[str, Outcomes]) -> dict[str, Any]:
-    used = listed.used
+def _build_item(item: _ListedModel, months: dict[str, Outcomes]) -> dict[str, Any]:
+    used = item.used
     return {
         "schema_id": used.schema_id,
         "model": used.model,
         "first_date": used.first_day,
         "last_date": used.last_day,
-        **build_figures(summaries.merge(months.values())),
+        **build_metrics(summaries.merge_outcomes(months.values())),
         "trend": [
-            {"date": date.fromisoformat(f"{month}-01"), **build_figures(months[month])}
+            {"date": date.fromisoformat(f"{month}-01"), **build_metrics(months[month])}
             for month in sorted(months)
         ],
-        "comparison": _compare(used, listed.compared_with),
+        "comparison": _compare(used, item.compared_with),
     }
 
 
 def _compare(used: UsedModel, other_model: str | None) -> dict[str, Any] | None:
-    """Return the comparison with another model, or None if there is none."""
+    """Return the comparison with another model, or None if there is no other model."""
     if other_model is None:
         return None
-    pairs = models.list_shared(used.schema_id, used.model, other_model)
+    pairs = models.list_shared_outcomes(used.schema_id, used.model, other_model)
     comparison = compare_models([left for left, _ in pairs], [right for _, right in pairs])
     verdict = describe_comparison(comparison, used.model, other_model)
     if comparison is None:

@@ -11,7 +11,10 @@ _TEXT = Shape("text", multiple=False)
 
 
 class ComparedValue(NamedTuple):
-    """The outcome for one value; `row` is the row of the correct or the spurious value."""
+    """The outcome of comparing one value.
+
+    `row` is the table row of the correct value, or of the predicted value if it is spurious.
+    """
 
     field: str
     row: int | None
@@ -24,12 +27,11 @@ def compare_tags(
 ) -> Iterator[ComparedValue]:
     """Yield the outcome of each predicted and each accepted value.
 
-    The rows of a table are matched by content, and their cells are compared one by one. The values
-    of a field with several tags are matched by value; values without a match are spurious or
-    missed.
+    The rows of a table are matched by content, and their cells are compared one by one. If a field
+    has several tags, they are matched by value. Values without a match are spurious or missed.
     """
     old_tags, new_tags = align_rows([predicted, accepted], shapes).sets
-    for change in diff(old_tags, new_tags, shapes, same=True):
+    for change in diff(old_tags, new_tags, shapes, include_same=True):
         old, new = change["from"], change["to"]
         outcome = classify(old, new, shapes.get(change["field"], _TEXT))
         confidence = None if old is None else old["confidence"]
@@ -47,10 +49,13 @@ def classify(predicted: Tag | None, correct: Tag | None, shape: Shape) -> Feedba
 
 
 def _build_key(tag: Tag, shape: Shape) -> Any:
-    """Return the comparison key of a tag: its value, or the place and label of a span or region."""
+    """Return the comparison key of a tag: its value, or the position of a span or region.
+
+    The key of a region also contains its value.
+    """
     if not shape.is_mark:
         return build_value_key(tag)
     names = ("page", "box", "start", "end")
-    place = [[evidence[name] for name in names] for evidence in tag["evidence"]]
-    # The text of a span follows from its place.
-    return place if shape.kind == "span" else (place, build_value_key(tag))
+    positions = [[evidence[name] for name in names] for evidence in tag["evidence"]]
+    # The text of a span follows from its position.
+    return positions if shape.kind == "span" else (positions, build_value_key(tag))

@@ -55,8 +55,9 @@ class _ReferencedRecords:
 def create(report: dict[str, Any], *, caller: Caller) -> dict[str, Any]:
     """Record how one prediction compares with the correct value, and return the feedback.
 
-    Raises 400 on the invalid property; 409 `conflict` with `details.feedback_id` if the prediction
-    already has feedback, or with `details.recorded` if it was recorded from an accepted tag set.
+    Raises 400 with the name of the invalid property. Raises 409 `conflict` with
+    `details.feedback_id` if the prediction already has feedback, or with `details.recorded` if
+    feedback was recorded from an accepted tag set.
     """
     (result,) = create_many([report], caller=caller)
     if isinstance(result, ApiError):
@@ -69,7 +70,7 @@ def create_many(
 ) -> list[dict[str, Any] | ApiError]:
     """Record reports; return the feedback or the error of each report, in the same order."""
     recording.lock_recording()
-    records = _load(reports, caller)
+    records = _load_records(reports, caller)
     results: list[dict[str, Any] | ApiError] = []
     rows = []
     for report in reports:
@@ -87,19 +88,19 @@ def create_many(
     return results
 
 
-def _load(reports: Sequence[dict[str, Any]], caller: Caller) -> _ReferencedRecords:
+def _load_records(reports: Sequence[dict[str, Any]], caller: Caller) -> _ReferencedRecords:
     documents = sorted({(report["artifact_id"], report["model"]) for report in reports})
     tag_set_ids = {report["tag_set_id"] for report in reports if report.get("tag_set_id")}
     tag_sets_by_id = recording.list_tag_sets(sorted(tag_set_ids))
     if not caller.has(Role.reviewer):
-        visible = tag_sets.find_visible(list(tag_sets_by_id), caller=caller)
-        tag_sets_by_id = {tag_set_id: tag_sets_by_id[tag_set_id] for tag_set_id in visible}
+        visible_ids = tag_sets.find_visible(list(tag_sets_by_id), caller=caller)
+        tag_sets_by_id = {tag_set_id: tag_sets_by_id[tag_set_id] for tag_set_id in visible_ids}
     return _ReferencedRecords(
-        recording.list_documents([artifact_id for artifact_id, _ in documents]),
+        recording.lock_documents([artifact_id for artifact_id, _ in documents]),
         tag_sets_by_id,
         {},
-        recording.list_automatic(documents),
-        recording.list_reported(documents),
+        recording.list_automatically_recorded(documents),
+        recording.list_reported_feedback(documents),
     )
 
 
@@ -116,9 +117,11 @@ def _build_row(
     version = records.get_version(version_id)
     shape = version.shapes.get(report["field"])
     if shape is None:
-        raise errors.invalid("Must be a field of the schema, or table.column.", "field")
+        raise errors.invalid(
+            "Must be the key of a field of the schema, or `table.column`.", "field"
+        )
     outcome = _compare(report, version, shape, document)
-    confidence = build_confidence(report.get("confidence"), outcome, counts=True)
+    confidence = build_confidence(report.get("confidence"), outcome, is_counted=True)
     row: dict[str, Any] = {
         "id": uuid7(),
         "artifact_id": document.id,
@@ -155,7 +158,7 @@ def _find_tag_set(report: dict[str, Any], records: _ReferencedRecords) -> Report
 def _compare(
     report: dict[str, Any], version: _Version, shape: Shape, document: ReportedDocument
 ) -> FeedbackOutcome:
-    """Return the outcome. Raises 400 on the invalid property."""
+    """Validate a report and return its outcome. Raises 400 and names the invalid property."""
     values = {name: report.get(name) for name in ("predicted", "correct")}
     if all(value is None for value in values.values()):
         raise errors.invalid("Send a predicted value, the correct value, or both.", "predicted")
@@ -165,11 +168,11 @@ def _compare(
     _check_row(report)
     correct = None
     if values["correct"] is not None:
-        correct = _check_value(report, "correct", version, shape, document)
+        correct = _parse_value(report, "correct", version, shape, document)
     if values["predicted"] is None:
         return classify(None, correct, shape)
     try:
-        predicted = _check_value(report, "predicted", version, shape, document)
+        predicted = _parse_value(report, "predicted", version, shape, document)
     except ApiError:
         # A predicted value that the field does not allow is wrong, but the report is valid.
         return FeedbackOutcome.SPURIOUS if correct is None else FeedbackOutcome.CORRECTED
@@ -184,19 +187,22 @@ def _check_row(report: dict[str, Any]) -> None:
         raise errors.invalid(f"`row` {rule}.", "row")
 
 
-def _check_value(
+def _parse_value(
     report: dict[str, Any],
     name: str,
     version: _Version,
     shape: Shape,
     document: ReportedDocument,
 ) -> Tag:
-    """Return a reported value as a tag. The value of a span or region is its list of evidence."""
+    """Return a reported value as a tag. Raises 400 if the field does not allow the value.
+
+    The value of a span or region is its list of evidence.
+    """
     value = report[name]
     content = {"evidence": value} if shape.is_mark else {"value": value}
     tag = {"field": report["field"], "row": report.get("row"), **content}
     try:
-        (checked,) = version.fields.check_tags(
+        (parsed_tag,) = version.fields.check_tags(
             [tag],
             text_length=document.text_length,
             page_count=document.page_count or 0,
@@ -205,17 +211,17 @@ def _check_value(
     except TagErrors as failure:
         _, message = failure.errors[0]
         raise errors.invalid(f"`{name}` {message}.", name) from None
-    return checked
+    return parsed_tag
 
 
 def _build_value_key(report: dict[str, Any]) -> str:
-    """Return the key that distinguishes the values of a field: a hash of the predicted value.
+    """Return the hash of the predicted value, which distinguishes the reports on a field.
 
-    If no value was predicted, it is a hash of the missed value.
+    If no value was predicted, it is the hash of the correct value.
     """
     name = "correct" if report.get("predicted") is None else "predicted"
-    serialized = orjson.dumps([name, report[name]], option=orjson.OPT_SORT_KEYS)
-    return sha256(serialized).hexdigest()
+    serialized_value = orjson.dumps([name, report[name]], option=orjson.OPT_SORT_KEYS)
+    return sha256(serialized_value).hexdigest()
 
 
 def _build_report_key(row: dict[str, Any]) -> ReportKey:

@@ -16,7 +16,7 @@ from app.engines.calibration import (
 )
 from app.insight.feedback.queries import summaries
 from app.insight.feedback.queries.summaries import BinCounts, Criteria
-from app.insight.visibility.service import find_visible
+from app.insight.visibility.service import get_visibility
 from app.kit import db, errors
 from app.kit.principal import Caller
 from app.schemas.artifact_schemas import service as schemas
@@ -25,7 +25,7 @@ DEFAULT_TARGET = 0.95
 MAX_DAYS = 366
 MAX_MODELS = 200
 MAX_FIELDS = 1000
-_EARLIEST = date(2000, 1, 1)
+_EARLIEST_DAY = date(2000, 1, 1)
 
 
 def build_criteria(
@@ -44,27 +44,27 @@ def build_criteria(
     whom the caller may not see.
     """
     if labeler_id is not None:
-        find_visible(caller).check_labeler(labeler_id)
+        get_visibility(caller).check_labeler(labeler_id)
     if first is not None and end is not None and first >= end:
         raise errors.invalid("Must be before `to`.", "from")
     if schema_id is not None:
         schemas.get(schema_id)
-    limits = (None if day is None else _clamp_day(day) for day in (first, end))
-    return Criteria(schema_id, model, field, labeler_id, *limits)
+    period = (None if day is None else _clamp_day(day) for day in (first, end))
+    return Criteria(schema_id, model, field, labeler_id, *period)
 
 
 def _clamp_day(day: date) -> date:
     """Return the day, limited to the range of days that can have feedback."""
     # The counters cannot represent all days of the calendar.
-    return min(max(day, _EARLIEST), _get_tomorrow())
+    return min(max(day, _EARLIEST_DAY), _get_tomorrow())
 
 
 def _get_tomorrow() -> date:
     return db.utc_now().date() + timedelta(days=1)
 
 
-def build_figures(outcomes: Outcomes) -> dict[str, Any]:
-    """Return the figures of outcomes; a rate whose denominator is 0 is None."""
+def build_metrics(outcomes: Outcomes) -> dict[str, Any]:
+    """Return the metrics computed from outcomes; a rate whose denominator is 0 is None."""
     low, high = outcomes.accuracy_interval or (None, None)
     return {
         "predictions": outcomes.predictions,
@@ -79,7 +79,7 @@ def build_figures(outcomes: Outcomes) -> dict[str, Any]:
 
 
 def get_summary(*, caller: Caller, interval: str = "month", **filters: Any) -> dict[str, Any]:
-    """Return the figures of the selected feedback: in total, by model and over time.
+    """Return the metrics of the selected feedback: in total, by model and over time.
 
     Models are ordered by their number of predictions. Raises the errors of `build_criteria`, and
     400 on `interval` if a summary by day has no `from` or more than `MAX_DAYS` days.
@@ -94,30 +94,32 @@ def get_summary(*, caller: Caller, interval: str = "month", **filters: Any) -> d
     ):
         by_model[model].append(outcomes)
         by_time[bucket].append(outcomes)
-    models = [(model, summaries.merge(rows)) for model, rows in by_model.items()]
+    models = [(model, summaries.merge_outcomes(rows)) for model, rows in by_model.items()]
     models.sort(key=lambda row: (-row[1].predictions, row[0]))
-    times = [(bucket, summaries.merge(by_time[bucket])) for bucket in sorted(by_time)]
+    times = [(bucket, summaries.merge_outcomes(by_time[bucket])) for bucket in sorted(by_time)]
     return {
         **_describe_criteria(criteria, filters),
         "interval": interval,
-        "total": build_figures(summaries.merge(outcomes for _, outcomes in models)),
+        "total": build_metrics(summaries.merge_outcomes(outcomes for _, outcomes in models)),
         "models": [
-            {"model": model, **build_figures(outcomes)} for model, outcomes in models[:MAX_MODELS]
+            {"model": model, **build_metrics(outcomes)} for model, outcomes in models[:MAX_MODELS]
         ],
         "model_count": len(models),
-        "trend": [{"date": _parse_bucket(day), **build_figures(row)} for day, row in times],
+        "trend": [{"date": _parse_bucket(day), **build_metrics(row)} for day, row in times],
     }
 
 
 def _check_days(criteria: Criteria) -> None:
     if criteria.first is None:
-        raise errors.invalid("A summary by day needs `from`.", "interval")
+        raise errors.invalid("A summary by day requires `from`.", "interval")
     if ((criteria.end or _get_tomorrow()) - criteria.first).days > MAX_DAYS:
-        raise errors.invalid(f"A summary by day has at most {MAX_DAYS} days.", "interval")
+        raise errors.invalid(f"A summary by day can have at most {MAX_DAYS} days.", "interval")
 
 
 def _parse_bucket(bucket: str) -> date:
-    return date.fromisoformat(bucket if len(bucket) == summaries.BUCKETS["day"] else f"{bucket}-01")
+    return date.fromisoformat(
+        bucket if len(bucket) == summaries.BUCKET_LENGTHS["day"] else f"{bucket}-01"
+    )
 
 
 def _describe_criteria(criteria: Criteria, filters: Mapping[str, Any]) -> dict[str, Any]:
@@ -146,9 +148,9 @@ def get_outcomes_by_field(
 def get_by_field(
     *, caller: Caller, target_precision: float = DEFAULT_TARGET, **filters: Any
 ) -> dict[str, Any]:
-    """Return the figures of each field with its calibration and recommended threshold.
+    """Return the metrics of each field with its calibration and recommended threshold.
 
-    `total` has the figures of all fields together. Raises the errors of `build_criteria`.
+    `total` has the metrics of all fields together. Raises the errors of `build_criteria`.
     """
     criteria = build_criteria(caller=caller, **filters)
     rows = summaries.sum_outcomes(criteria, summaries.BY_FIELD)
@@ -158,7 +160,7 @@ def get_by_field(
         {
             "schema_id": UUID(row.facets[0]),
             "field": row.facets[1],
-            **build_figures(row.outcomes),
+            **build_metrics(row.outcomes),
             **_build_calibration(bins.get(row.facets, []), target_precision),
         }
         for row in rows[:MAX_FIELDS]
@@ -167,7 +169,7 @@ def get_by_field(
         **_describe_criteria(criteria, filters),
         "target_precision": target_precision,
         "total": {
-            **build_figures(summaries.merge(row.outcomes for row in rows)),
+            **build_metrics(summaries.merge_outcomes(row.outcomes for row in rows)),
             **_build_calibration(all_counts, target_precision),
         },
         "fields": fields,
@@ -176,12 +178,12 @@ def get_by_field(
 
 
 def _build_calibration(counts: BinCounts, target: float) -> dict[str, Any]:
-    """Return the calibration and the recommended threshold, which is None if there is none."""
+    """Return the calibration, and the recommended threshold or None if none reaches the target."""
     bins = merge_bins(counts)
     by_number: dict[int, tuple[int, int]] = {}
     for number, count, correct, _ in counts:
-        earlier = by_number.get(number, (0, 0))
-        by_number[number] = (earlier[0] + count, earlier[1] + correct)
+        totals = by_number.get(number, (0, 0))
+        by_number[number] = (totals[0] + count, totals[1] + correct)
     threshold = recommend_threshold(by_number, target)
     shown_bins = []
     for merged_bin in bins:

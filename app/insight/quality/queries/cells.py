@@ -1,4 +1,4 @@
-"""SQL queries that update the contributions of documents and the cells.
+"""SQL queries that update documents' contributions, and the cells that add them up.
 
 Every transaction locks in the same order: the state, then documents by id, then cells by key.
 """
@@ -20,14 +20,14 @@ Cell = tuple[str, UUID, str, str, str]
 _KEY = "subject, schema_id, name, field_type, day"
 _NAMES = ", ".join(COUNTERS)
 
-# Transactions that count documents lock the state in share mode. A recount or a repair locks it for
-# update, so they wait for each other.
+# Transactions that count documents lock the state in share mode. A recount or a repair locks the
+# state for update, so that neither runs at the same time as such a transaction.
 _CREATE_STATE = text(
     # There are no cells yet, so the sums are complete.
     "INSERT INTO quality_states (organization_id, time_zone, rules, summed_at)"
     " VALUES (:organization_id, :time_zone, :rules, now()) ON CONFLICT DO NOTHING"
 )
-_SHARE_STATE = text(
+_LOCK_STATE_SHARED = text(
     "SELECT time_zone FROM quality_states WHERE organization_id = :organization_id FOR SHARE"
 )
 _LOCK_STATE = text(
@@ -151,16 +151,16 @@ class State(NamedTuple):
     summed_at: datetime | None
 
 
-def share_state(time_zone: str) -> str:
+def lock_state_shared(time_zone: str) -> str:
     """Lock the state of the current organization in share mode, and return its time zone.
 
     Creates the state with `time_zone` if there is none.
     """
     values = {**_build_organization_params(), "time_zone": time_zone, "rules": RULES_VERSION}
-    zone = db.session().execute(_SHARE_STATE, values).scalar()
+    zone = db.session().execute(_LOCK_STATE_SHARED, values).scalar()
     if zone is None:
         db.session().execute(_CREATE_STATE, values)
-        zone = db.session().execute(_SHARE_STATE, values).scalar_one()
+        zone = db.session().execute(_LOCK_STATE_SHARED, values).scalar_one()
     return str(zone)
 
 
@@ -185,24 +185,27 @@ def lock_documents(artifact_ids: Sequence[UUID]) -> dict[UUID, list[Any]]:
 
 def store_documents(contributions: Mapping[UUID, list[Any]]) -> None:
     """Replace the contributions of locked documents; documents without contributions get no row."""
-    stored = {key: value for key, value in contributions.items() if value}
-    if stored:
+    non_empty = {key: value for key, value in contributions.items() if value}
+    if non_empty:
         values = {
             **_build_organization_params(),
-            "artifact_ids": list(map(str, stored)),
-            "contributions": [orjson.dumps(value).decode() for value in stored.values()],
-            "schema_ids": [_find_only_schema(value) for value in stored.values()],
+            "artifact_ids": list(map(str, non_empty)),
+            "contributions": [orjson.dumps(value).decode() for value in non_empty.values()],
+            "schema_ids": [_find_only_schema(value) for value in non_empty.values()],
         }
         db.session().execute(_STORE_DOCUMENTS, values)
-    empty = [str(key) for key, value in contributions.items() if not value]
-    if empty:
+    empty_ids = [str(key) for key, value in contributions.items() if not value]
+    if empty_ids:
         db.session().execute(
-            _DELETE_DOCUMENTS, {**_build_organization_params(), "artifact_ids": empty}
+            _DELETE_DOCUMENTS, {**_build_organization_params(), "artifact_ids": empty_ids}
         )
 
 
-def add(deltas: Sequence[list[Any]]) -> None:
-    """Add differences, in the form of contributions, to the cells; delete cells of only zeros."""
+def add_deltas(deltas: Sequence[list[Any]]) -> None:
+    """Add differences to the cells, and delete cells whose counters are all 0.
+
+    Each difference has the form of a contribution (see `QualityDocument`).
+    """
     if not deltas:
         return
     values = {**_build_organization_params(), "deltas": orjson.dumps(deltas).decode()}
@@ -211,7 +214,7 @@ def add(deltas: Sequence[list[Any]]) -> None:
 
 
 def list_schemas(after: UUID) -> list[UUID]:
-    """Return the schemas with ids above `after` that have cells or contributions, in order.
+    """Return the ids of schemas above `after` that have cells or contributions, in ascending order.
 
     Turns off the statement timeout until the transaction ends.
     """
@@ -231,8 +234,11 @@ def repair(schema_id: UUID) -> int:
     return int(db.session().execute(_REPAIR, values).scalar_one())
 
 
-def list_outdated(default_zone: str) -> list[UUID]:
-    """Return organizations never counted, or counted with other rules or in another time zone."""
+def list_outdated_organizations(default_zone: str) -> list[UUID]:
+    """Return the ids of organizations whose documents must be counted again.
+
+    They were never counted, or were counted with other rules or in another time zone.
+    """
     zone = func.coalesce(Organization.settings["time_zone"].astext, default_zone)
     statement = (
         select(Organization.id)

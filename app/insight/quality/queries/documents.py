@@ -12,10 +12,12 @@ from app.kit import db, tenancy
 from app.workflow.tag_sets.models import TagSet, TagSetRevision
 
 CHUNK_BYTES = 8 * 1024 * 1024
-"""The maximum size in bytes of tags (all revisions) in one query, unless one document has more."""
+"""The maximum size in bytes of the tags that one query reads, in all revisions. A document with
+more bytes is read alone."""
 MAX_BYTES = 32 * 1024 * 1024
-"""The maximum size in bytes of a document's tags, in all revisions, for them to be compared."""
-_IS_NO_SAVE = TagSetRevision.kind != "save"
+"""The maximum size in bytes of a document's tags, in all revisions. Larger tags are not
+compared."""
+_IS_NOT_SAVE = TagSetRevision.kind != "save"
 
 _NEXT = text(
     """
@@ -47,18 +49,21 @@ class LoadedDocument(NamedTuple):
     has_tags: bool
 
 
-def list_next(after: UUID, batch: int) -> list[UUID]:
-    """Return the ids of the next artifacts that have tag sets or contributions, in order."""
+def list_next_artifacts(after: UUID, batch: int) -> list[UUID]:
+    """Return the ids of the next artifacts that have tag sets or contributions.
+
+    At most `batch` ids above `after` are returned, in ascending order.
+    """
     values = {**_build_organization_params(), "after": after, "batch": batch}
     return list(db.session().scalars(_NEXT, values))
 
 
-def count_labeled() -> int:
-    """Return the number of artifacts that have tag sets. Reads an index of all tag sets."""
+def count_labeled_artifacts() -> int:
+    """Return the number of artifacts that have tag sets. Scans an index of all tag sets."""
     return int(db.session().execute(_COUNT, _build_organization_params()).scalar_one())
 
 
-def load(artifact_ids: Sequence[UUID]) -> Iterator[LoadedDocument]:
+def load_documents(artifact_ids: Sequence[UUID]) -> Iterator[LoadedDocument]:
     """Yield the artifacts that exist, with the histories of their tag sets, in bounded memory."""
     artifacts = db.session().execute(
         select(Artifact.id, Artifact.schema_id, Artifact.gold)
@@ -71,12 +76,12 @@ def load(artifact_ids: Sequence[UUID]) -> Iterator[LoadedDocument]:
     chunk: list[Any] = []
     size = 0
     for artifact in artifacts.all():
-        added = sum(row.loaded_bytes for row in tag_sets[artifact.id])
-        if chunk and size + added > CHUNK_BYTES:
+        artifact_bytes = sum(row.loaded_bytes for row in tag_sets[artifact.id])
+        if chunk and size + artifact_bytes > CHUNK_BYTES:
             yield from _load_chunk(chunk, tag_sets, has_tags=size <= MAX_BYTES)
             chunk, size = [], 0
         chunk.append(artifact)
-        size += added
+        size += artifact_bytes
     yield from _load_chunk(chunk, tag_sets, has_tags=size <= MAX_BYTES)
 
 
@@ -87,7 +92,7 @@ def _list_tag_sets(artifact_ids: Sequence[UUID]) -> Sequence[Any]:
         .where(
             TagSetRevision.organization_id == tenancy.current_organization_id(),
             TagSetRevision.tag_set_id == TagSet.id,
-            _IS_NO_SAVE,
+            _IS_NOT_SAVE,
         )
         .scalar_subquery()
     )
@@ -142,7 +147,7 @@ def _list_revisions(tag_set_ids: Sequence[UUID], *, has_tags: bool) -> Sequence[
             tags.label("tags"),
         )
         .where(TagSetRevision.tag_set_id.in_(tag_set_ids))
-        .where(_IS_NO_SAVE)
+        .where(_IS_NOT_SAVE)
         .order_by(TagSetRevision.tag_set_id, TagSetRevision.number)
     )
     return db.session().execute(statement).all()

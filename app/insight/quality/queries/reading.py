@@ -129,8 +129,8 @@ def list_people(request: PageRequest, cell_filter: Filter) -> Page:
     """
 
     def fetch(edge: Edge) -> tuple[list[Any], int | None]:
-        after = next(map(str, edge.values.values()), None)
-        rows = _PEOPLE[edge.descending].read(cell_filter, after, edge.limit)
+        edge_id = next(map(str, edge.values.values()), None)
+        rows = _PEOPLE[edge.descending].read(cell_filter, edge_id, edge.limit)
         # The total is from the same snapshot: if the first page is empty, the list is empty.
         return rows, int(rows[0].page_total) if rows else 0
 

@@ -43,10 +43,11 @@ from app.kit.prepared import Prepared
 
 @dataclass(frozen=True, slots=True)
 class Filter:
-    """A filter for cells: one type of subject, a period, and the other values that are set.
+    """A filter for cells: a type of subject, a period, and the conditions that are not None.
 
-    `labelers` limits labelers or reviewers to these ids, and `teams` limits groups by team to these
-    ids. `types` maps names of fields to the only type to read; other fields are not limited.
+    `labelers` limits the result to these labelers or reviewers. `teams` limits groups by team to
+    these teams. `types` maps the name of a field to the only type that is read for it; fields that
+    are not in `types` are read with any type.
     """
 
     subject: Subject
@@ -60,25 +61,28 @@ class Filter:
     types: Mapping[str, str] | None = None
 
     def has_sums(self) -> bool:
-        """Return whether sums of these cells exist, if they are not grouped by schema."""
+        """Return whether sums of these cells exist.
+
+        The sums of labelers and reviewers cover all schemas, so they cannot be filtered by schema.
+        """
         if self.subject is Subject.SCHEMA:
             return True
         return self.subject in (Subject.LABELER, Subject.REVIEWER) and self.schema_id is None
 
 
 ORGANIZATION: ColumnElement[UUID] = bindparam("organization_id", type_=Uuid())
-_CONDITIONS = {
+_CONDITION_TYPES = {
     "schema_id": "uuid",
     "field": "text",
     "types": "jsonb",
     "labelers": "text[]",
     "team_id": "uuid",
 }
-"""The SQL type of the parameter of each condition, by field of `Filter`."""
+"""The SQL parameter type of each condition, by the name of its field in `Filter`."""
 
 
 def _build_conditions(model: Any) -> dict[str, ColumnElement[bool]]:
-    """Return the conditions that a filter can set on cells or on sums, by name."""
+    """Return the SQL conditions for cells or sums, by the name of the field in `Filter`."""
     schema_id = bindparam("schema_id", type_=Uuid())
     members = select(cast(TeamMember.user_id, Text)).where(
         TeamMember.organization_id == ORGANIZATION,
@@ -115,7 +119,7 @@ def _select_cells(conditions: Sequence[str]) -> Select[Any]:
 
 
 def _select_sums(conditions: Sequence[str], *, is_schema: bool) -> Select[Any]:
-    """Return a select of sums in the form of cells, whose day is the first day of the sum."""
+    """Return a SELECT of sums with the columns of cells; `day` is the first day of the sum."""
     ranges = (
         func.unnest(
             bindparam("units", type_=ARRAY(Text())),
@@ -160,14 +164,14 @@ class Source(StrEnum):
     PEOPLE = "people"
 
 
-_FINER = {Unit.MONTH: Unit.WEEK, Unit.WEEK: Unit.DAY}
+_NEXT_SHORTER_UNIT = {Unit.MONTH: Unit.WEEK, Unit.WEEK: Unit.DAY}
 
 
 class CellQuery:
     """A query on cells or sums, prepared once for each combination of a filter's conditions.
 
     `build` receives the matching rows and their source, and returns the statement. `types` maps
-    additional parameters to their SQL types. `by_schema` says that the statement groups by schema.
+    additional parameters to their SQL types. `by_schema` is true if the statement groups by schema.
     """
 
     def __init__(
@@ -187,7 +191,7 @@ class CellQuery:
 
         Reads sums instead of cells if they exist. `unit` is the longest unit of these sums.
         """
-        values_by_name = {name: getattr(cell_filter, name) for name in _CONDITIONS}
+        values_by_name = {name: getattr(cell_filter, name) for name in _CONDITION_TYPES}
         conditions = {name: value for name, value in values_by_name.items() if value is not None}
         is_schema = cell_filter.subject is Subject.SCHEMA
         period: list[object] = [cell_filter.first, cell_filter.end]
@@ -216,7 +220,11 @@ class CellQuery:
                 period = {"units": "text[]", "firsts": "date[]", "untils": "date[]"}
                 cells = _select_sums(names, is_schema=source is Source.SCHEMAS)
             common_types = {"organization_id": "uuid", "subject": "text", **period}
-            types = {**common_types, **{name: _CONDITIONS[name] for name in names}, **self._types}
+            types = {
+                **common_types,
+                **{name: _CONDITION_TYPES[name] for name in names},
+                **self._types,
+            }
             code = source[0] + "".join(name[:2] for name in names)
             statement = self._build(cells.subquery("cells"), source)
             prepared = Prepared.from_select(f"quality_{self._name}_{code}", statement, **types)
@@ -229,14 +237,18 @@ def split_period(first: date, end: date, unit: Unit) -> list[tuple[str, date, da
 
     Each range lies within one `unit`, or consists of whole units.
     """
-    finer = _FINER.get(unit)
-    if finer is None:
+    shorter_unit = _NEXT_SHORTER_UNIT.get(unit)
+    if shorter_unit is None:
         return [(unit.value, first, end)] if first < end else []
     inner_first, inner_end = _round_up(first, unit), _round_down(end, unit)
     if inner_first > inner_end:
-        return split_period(first, end, finer)
+        return split_period(first, end, shorter_unit)
     middle = [(unit.value, inner_first, inner_end)] if inner_first < inner_end else []
-    return [*split_period(first, inner_first, finer), *middle, *split_period(inner_end, end, finer)]
+    return [
+        *split_period(first, inner_first, shorter_unit),
+        *middle,
+        *split_period(inner_end, end, shorter_unit),
+    ]
 
 
 def _round_down(day: date, unit: Unit) -> date:
@@ -260,7 +272,7 @@ def _to_parameter(value: object) -> object:
 
 
 def select_sum(column: Any) -> ColumnElement[int]:
-    """Return the exact sum of a counter."""
+    """Return the SQL expression for the exact sum of a counter."""
     return cast(func.sum(column), BigInteger)
 
 

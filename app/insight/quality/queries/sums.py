@@ -50,7 +50,7 @@ _FIND_STATE = Prepared(
     "SELECT FROM quality_states WHERE organization_id = $1 AND summed_at IS NOT NULL",
 )
 _complete_organization_ids: set[UUID] = set()
-"""The ids of organizations whose sums are complete. Complete sums stay complete."""
+"""The ids of organizations whose sums are complete. Sums stay complete once they are."""
 
 
 def are_complete() -> bool:
@@ -74,8 +74,8 @@ def repair() -> int:
     return int(db.session().execute(_REPAIR, values).scalar_one())
 
 
-def list_incomplete() -> list[UUID]:
-    """Return the organizations whose sums are incomplete."""
+def list_incomplete_organizations() -> list[UUID]:
+    """Return the ids of organizations whose sums are incomplete."""
     statement = (
         select(QualityState.organization_id)
         .join(Organization, Organization.id == QualityState.organization_id)

@@ -43,7 +43,8 @@ MAX_SERIES = 20
 """The maximum number of groups in one response: the groups with the most cases."""
 _TEAM = "team"
 _SUMMED_GROUPS = {("schema", Source.SCHEMAS), ("labeler", Source.PEOPLE)}
-"""Pairs of a group and a source with one row per bucket, or few rows if the period cuts it."""
+"""Pairs of a grouping and a source that have one row per bucket, or a few rows for a bucket that
+the period cuts."""
 _NAME_MODELS: Mapping[str | None, Any] = {"schema": ArtifactSchema, "team": Team, "labeler": User}
 """The models that contain the names of groups."""
 _STARTS = bindparam("starts", type_=ARRAY(Date()))
@@ -51,9 +52,10 @@ _ORIGIN, _STEP = bindparam("origin", type_=Date()), bindparam("step", type_=Inte
 
 
 class Group(NamedTuple):
-    """The sums of one group: the counters of each bucket that has cells, by position.
+    """The sums of one group.
 
-    `name` is the name of the schema, team or labeler, or None if there is no such record.
+    `name` is the name of the schema, team or labeler, or None if there is no such record. `sums`
+    has the counters of each bucket that has cells, by the position of the bucket.
     """
 
     key: str
@@ -79,8 +81,8 @@ def sum_by_bucket(
     step = UNIT_DAYS.get(unit)
     values: list[Any] = [[first for first, _ in buckets]]
     if step is not None:
-        (first, end), *later = buckets
-        values = [end - timedelta(days=step) if later else first, step]
+        (first, end), *later_buckets = buckets
+        values = [end - timedelta(days=step) if later_buckets else first, step]
     if group_by == _TEAM:
         teams = cell_filter.teams
         values.append(None if teams is None else list(map(str, teams)))
@@ -98,8 +100,8 @@ def _add_up(
     """Return the sums of rows by position."""
     sums: dict[int, tuple[int, ...]] = {}
     for position, counts in zip(positions, rows, strict=True):
-        earlier = sums.get(position)
-        sums[position] = counts if earlier is None else tuple(map(add, earlier, counts))
+        earlier_sums = sums.get(position)
+        sums[position] = counts if earlier_sums is None else tuple(map(add, earlier_sums, counts))
     return sums
 
 
@@ -121,8 +123,8 @@ def _get_query(
         if group_by == _TEAM:
             rows = _join_teams(rows, cells)
         if (group_by, source) not in _SUMMED_GROUPS:
-            sums: list[Any] = [select_sum(cells.c[name]).label(name) for name in names]
-            rows = rows.with_only_columns(key, position, *sums).group_by("key", "bucket")
+            sum_columns: list[Any] = [select_sum(cells.c[name]).label(name) for name in names]
+            rows = rows.with_only_columns(key, position, *sum_columns).group_by("key", "bucket")
         summed = rows.subquery("summed")
         weight = func.sum(reduce(add, (summed.c[name] for name in cases)))
         # All arrays of a group have the same order. It does not matter which.
@@ -146,13 +148,13 @@ def _get_query(
 
 
 def _join_names(groups: Subquery, group_by: str | None) -> Select[Any]:
-    """Return a select of the key and the name of each group, and of its arrays."""
+    """Return a SELECT of the key, the name and the arrays of each group."""
     key, weight, *arrays = groups.c
     statement = select(key, cast(null(), Text).label("name"), *arrays)
     if model := _NAME_MODELS.get(group_by):
         conditions = [] if model is User else [model.organization_id == ORGANIZATION]
-        is_of_group = and_(model.id == cast(key, Uuid), *conditions)
-        statement = select(key, model.name, *arrays).outerjoin_from(groups, model, is_of_group)
+        has_group_key = and_(model.id == cast(key, Uuid), *conditions)
+        statement = select(key, model.name, *arrays).outerjoin_from(groups, model, has_group_key)
     return statement.order_by(weight.desc(), key)
 
 
@@ -173,7 +175,7 @@ def _build_position(cells: Subquery, *, has_fixed_length: bool) -> ColumnElement
 
 
 def _join_teams(statement: Select[Any], cells: Subquery) -> Select[Any]:
-    """Join the teams of labelers; a labeler counts in each of their teams."""
+    """Join the teams of labelers; a labeler is counted in each of their teams."""
     teams = bindparam("teams", type_=ARRAY(Text()))
     return statement.join(
         TeamMember,

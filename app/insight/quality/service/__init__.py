@@ -2,18 +2,23 @@
 
 from app.insight.quality.service.latest import get_fields, get_latest
 from app.insight.quality.service.people import list_labelers, list_reviewers
-from app.insight.quality.service.trends import draw_trends, get_trends
-from app.insight.quality.service.updating import list_incomplete, list_outdated, rebuild, update
+from app.insight.quality.service.trends import get_trends, render_trends
+from app.insight.quality.service.updating import (
+    list_incomplete_organizations,
+    list_outdated_organizations,
+    rebuild,
+    update,
+)
 
 __all__ = [
-    "draw_trends",
     "get_fields",
     "get_latest",
     "get_trends",
-    "list_incomplete",
+    "list_incomplete_organizations",
     "list_labelers",
-    "list_outdated",
+    "list_outdated_organizations",
     "list_reviewers",
     "rebuild",
+    "render_trends",
     "update",
 ]

@@ -39,7 +39,7 @@ def count_agreement(
     get_shapes: Callable[[UUID], Shapes],
     budget: Budget,
 ) -> None:
-    """Count the agreement of a schema's tag sets, as their labelers last submitted them."""
+    """Add the agreement between a schema's tag sets, as last submitted, to the tally."""
     tag_sets = [
         tag_set
         for tag_set in document.tag_sets
@@ -93,24 +93,24 @@ def _measure_by_set(
 def count_accuracy(
     tally: Tally, document: Document, get_shapes: Callable[[UUID], Shapes], budget: Budget
 ) -> None:
-    """Count how far labelers' first submissions agree with the correct answer of a gold document.
+    """Add to the tally how far first submissions agree with the correct answer of a gold document.
 
     The correct answer is the accepted tag set, preferably a merge. It is not compared with itself.
     """
-    current = [tag_set for tag_set in document.tag_sets if tag_set.schema_id == document.schema_id]
-    accepted = [tag_set for tag_set in current if tag_set.status == TagSetStatus.ACCEPTED]
+    tag_sets = [tag_set for tag_set in document.tag_sets if tag_set.schema_id == document.schema_id]
+    accepted_tag_sets = [tag_set for tag_set in tag_sets if tag_set.status == TagSetStatus.ACCEPTED]
     answer = min(
-        accepted, key=lambda tag_set: (tag_set.source != "merge", tag_set.id), default=None
+        accepted_tag_sets, key=lambda tag_set: (tag_set.source != "merge", tag_set.id), default=None
     )
     if answer is None or not answer.revisions:
         return
-    for tag_set in current:
+    for tag_set in tag_sets:
         submissions = tag_set.list_submissions()
         if tag_set is answer or not submissions or tag_set.labeler_id is None:
             continue
         shapes = _find_common_shapes((answer, tag_set), get_shapes)
-        compared = (answer.revisions[-1], submissions[0])
-        tags = [_select_tags(revision.tags, shapes) for revision in compared]
+        compared_revisions = (answer.revisions[-1], submissions[0])
+        tags = [_select_tags(revision.tags, shapes) for revision in compared_revisions]
         result = measure_agreement(align_rows(tags, shapes).sets, shapes, budget)
         if result is None or result.overall is None or not shapes:
             continue

@@ -9,7 +9,7 @@ from app.engines.agreement import MOST_MATCHED, Budget, Change, Shapes, diff_by_
 from app.insight.quality.models import Subject
 from app.insight.quality.service.comparisons import count_accuracy, count_agreement
 from app.insight.quality.service.histories import (
-    DECISIONS,
+    DECISION_KINDS,
     Contributions,
     Document,
     TagSetHistory,
@@ -18,10 +18,10 @@ from app.insight.quality.service.histories import (
 from app.workflow.tag_sets.transitions import TagSetStatus
 
 
-def compute(
+def compute_contributions(
     document: Document | None, zone: ZoneInfo, get_shapes: Callable[[UUID], Shapes]
 ) -> Contributions:
-    """Return the contributions of a document; none if it was deleted.
+    """Return the contributions of a document. A deleted document (None) has no contributions.
 
     `get_shapes` returns the fields of a schema version. Contributions depend only on the rows of
     the document, so computing them again gives the same result.
@@ -49,7 +49,7 @@ def _count_submissions(tally: Tally, tag_set: TagSetHistory) -> None:
     submissions = tag_set.list_submissions()
     for revision in submissions:
         tally.add(revision.created_at, tag_set.schema_id, subjects, submitted=1)
-    # The time of a returned draft still grows, so it counts when it is submitted again.
+    # The recorded time of a returned draft is still growing. It is counted at the next submission.
     if submissions and tag_set.seconds_spent > 0 and tag_set.status != TagSetStatus.DRAFT:
         at = submissions[-1].created_at
         tally.add(at, tag_set.schema_id, subjects, timed=1, seconds=tag_set.seconds_spent)
@@ -58,7 +58,7 @@ def _count_submissions(tally: Tally, tag_set: TagSetHistory) -> None:
 def _count_decisions(tally: Tally, tag_set: TagSetHistory) -> None:
     counters = {"accept": "accepted", "correction": "corrected", "reject": "rejected"}
     for revision in tag_set.revisions:
-        if revision.kind not in DECISIONS:
+        if revision.kind not in DECISION_KINDS:
             continue
         subjects = tag_set.list_subjects()
         counter = counters[revision.kind]
@@ -70,19 +70,23 @@ def _count_decisions(tally: Tally, tag_set: TagSetHistory) -> None:
 
 
 def _count_overturned(tally: Tally, tag_set: TagSetHistory) -> None:
-    kinds = (*DECISIONS, "reopen")
-    outcomes = [revision for revision in tag_set.revisions if revision.kind in kinds]
+    outcome_kinds = (*DECISION_KINDS, "reopen")
+    outcomes = [revision for revision in tag_set.revisions if revision.kind in outcome_kinds]
     for position, decision in enumerate(outcomes):
         if decision.author_id is None or decision.kind == "reopen":
             continue
-        later = outcomes[position + 1 :]
+        later_outcomes = outcomes[position + 1 :]
         if decision.kind == "reject":
-            after = next((revision for revision in later if revision.kind != "reopen"), None)
+            next_decision = next(
+                (revision for revision in later_outcomes if revision.kind != "reopen"), None
+            )
             is_overturned = (
-                after is not None and after.kind == "accept" and after.tags == decision.tags
+                next_decision is not None
+                and next_decision.kind == "accept"
+                and next_decision.tags == decision.tags
             )
         else:
-            is_overturned = bool(later) and later[0].kind == "reopen"
+            is_overturned = bool(later_outcomes) and later_outcomes[0].kind == "reopen"
         if is_overturned:
             subjects = [(Subject.REVIEWER, str(decision.author_id), "")]
             tally.add(decision.created_at, tag_set.schema_id, subjects, overturned=1)
@@ -94,19 +98,21 @@ def _count_corrections(
     """Count the fields whose values a reviewer kept or changed when they accepted a tag set."""
     if tag_set.labeler_id is None:
         return
-    for before, after in pairwise(tag_set.revisions):
-        if after.kind not in ("accept", "correction") or after.author_id is None:
+    for old_revision, new_revision in pairwise(tag_set.revisions):
+        if new_revision.kind not in ("accept", "correction") or new_revision.author_id is None:
             continue
         shapes = get_shapes(tag_set.schema_version_id)
-        names = {tag["field"] for tag in (*before.tags, *after.tags)}
-        changed = set()
-        if after.kind == "correction":
-            changes = diff_by_content(before.tags, after.tags, shapes).changes
-            changed = {change["field"] for change in changes if _changes_value(change, shapes)}
+        names = {tag["field"] for tag in (*old_revision.tags, *new_revision.tags)}
+        changed_fields = set()
+        if new_revision.kind == "correction":
+            changes = diff_by_content(old_revision.tags, new_revision.tags, shapes).changes
+            changed_fields = {
+                change["field"] for change in changes if _changes_value(change, shapes)
+            }
         for name in names & shapes.keys():
-            counter = "corrected" if name in changed else "accepted"
+            counter = "corrected" if name in changed_fields else "accepted"
             subjects = [(Subject.FIELD, name, shapes[name].kind)]
-            tally.add(after.created_at, tag_set.schema_id, subjects, **{counter: 1})
+            tally.add(new_revision.created_at, tag_set.schema_id, subjects, **{counter: 1})
 
 
 def _changes_value(change: Change, shapes: Shapes) -> bool:

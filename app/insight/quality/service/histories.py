@@ -10,13 +10,13 @@ from zoneinfo import ZoneInfo
 
 from app.engines.fields import Tag
 from app.insight.quality.models import COUNTERS, Subject
-from app.workflow.tag_sets.transitions import NOT_INDEPENDENT
+from app.workflow.tag_sets.transitions import DEPENDENT_SOURCES
 
 SubjectKey = tuple[Subject, str, str]
-"""A subject, its name, and the type of the field, which is empty for other subjects."""
+"""A subject, its name, and the type of the field; the type is empty for other subjects."""
 _POSITIONS = {name: position for position, name in enumerate(COUNTERS)}
-SUBMISSIONS = ("submit", "import")
-DECISIONS = ("accept", "correction", "reject")
+SUBMISSION_KINDS = ("submit", "import")
+DECISION_KINDS = ("accept", "correction", "reject")
 
 
 class Key(NamedTuple):
@@ -59,7 +59,7 @@ class TagSetHistory:
     revisions: list[Revision]
 
     def list_subjects(self) -> list[SubjectKey]:
-        """Return the schema and the labeler as subjects; none if the tag set has no labeler."""
+        """Return the schema and the labeler as subjects; an empty list if there is no labeler."""
         if self.labeler_id is None:
             return []
         return [(Subject.SCHEMA, "", ""), (Subject.LABELER, str(self.labeler_id), "")]
@@ -67,11 +67,11 @@ class TagSetHistory:
     @property
     def is_independent(self) -> bool:
         """Return whether the tag set is the independent answer of one labeler."""
-        return self.source not in NOT_INDEPENDENT
+        return self.source not in DEPENDENT_SOURCES
 
     def list_submissions(self) -> list[Revision]:
         """Return the revisions that submitted the tag set."""
-        return [revision for revision in self.revisions if revision.kind in SUBMISSIONS]
+        return [revision for revision in self.revisions if revision.kind in SUBMISSION_KINDS]
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +89,10 @@ class Document:
 
 @dataclass(slots=True)
 class Tally:
-    """The contributions of one document while they are counted. `zone` decides on the days."""
+    """The contributions of one document while they are being counted.
+
+    `zone` is the time zone in which days begin and end.
+    """
 
     zone: ZoneInfo
     counts: Contributions = field(default_factory=lambda: defaultdict(lambda: [0] * len(COUNTERS)))

@@ -29,13 +29,13 @@ def get_latest(
 ) -> dict[str, Any]:
     """Return the metrics of each schema that was worked on in the period.
 
-    For callers below reviewer, `gold_accuracy` has no cases unless the period consists of whole
-    weeks or months that have ended, with at least `gold.MIN_CASES` tag sets. Raises 404 for an
-    unknown schema; 422 for an invalid period.
+    For callers below reviewer, `gold_accuracy` is empty unless the period consists of whole weeks
+    or months that have ended, with at least `gold.MIN_CASES` tag sets. Raises 404 for an unknown
+    schema; 422 for an invalid period.
     """
     period = get_period(caller, first, end)
     if schema_id is not None:
-        schemas.check(schema_id)
+        schemas.check_exists(schema_id)
     cell_filter = Filter(Subject.SCHEMA, period.first, period.end, schema_id=schema_id)
     rows = reading.sum_by_schema(cell_filter)
     return {
@@ -56,7 +56,7 @@ def _build_schema(row: Any, *, caller: Caller, period: Period) -> dict[str, Any]
     counts = row._asdict()
     rates = compute_rates(counts, *_SCHEMA_METRICS)
     if gold.is_restricted(caller):
-        is_visible = gold.list_visible(period, [(period.first, period.end)])
+        is_visible = gold.list_visible_buckets(period, [(period.first, period.end)])
         rate = rates[gold.METRIC] if is_visible else compute_rate(0, 0)
         rates[gold.METRIC] = gold.hide_small_sample(rate)
     return {
@@ -68,7 +68,7 @@ def _build_schema(row: Any, *, caller: Caller, period: Period) -> dict[str, Any]
 
 
 def build_throughput(counts: Mapping[str, int]) -> dict[str, int]:
-    """Return the numbers of submissions and decisions."""
+    """Return the numbers of submissions and decisions, by counter name."""
     names = ("submitted", "accepted", "corrected", "rejected", "auto_accepted")
     return {name: counts[name] for name in names}
 
@@ -82,23 +82,23 @@ def get_fields(
 ) -> dict[str, Any]:
     """Return the metrics of each field of one or all schemas in the period.
 
-    Each field has the figures of its current type. Figures of an earlier type cannot be compared
-    with them, so they are left out, with a warning. A removed field has figures for each type that
-    it had. Raises 404 for an unknown schema; 422 for an invalid period.
+    Each field has the metrics of its current type. Metrics of an earlier type cannot be compared
+    with them, so they are left out, and a warning names the field. A removed field has metrics for
+    each type that it had. Raises 404 for an unknown schema; 422 for an invalid period.
     """
     period = get_period(caller, first, end)
-    current = {} if schema_id is None else _get_current_fields(schema_id)
+    current_fields = {} if schema_id is None else _get_current_fields(schema_id)
     cell_filter = Filter(Subject.FIELD, period.first, period.end, schema_id=schema_id)
     rows = reading.sum_by_field(cell_filter)
     shown_rows = rows[: reading.MAX_ROWS]
     if schema_id is None:
-        current = reading.get_current_fields(list({row.schema_id for row in shown_rows}))
-    types = list_types(current)
+        current_fields = reading.get_current_fields(list({row.schema_id for row in shown_rows}))
+    types = list_types(current_fields)
     fields, warnings = split_by_type(shown_rows, types)
     accuracy = _get_model_accuracy(period, schema_id)
     return {
         **build_period(period),
-        "fields": [_build_field(row, current, types, accuracy) for row in fields],
+        "fields": [_build_field(row, current_fields, types, accuracy) for row in fields],
         "warnings": warnings,
         "truncated": len(rows) > reading.MAX_ROWS,
     }
@@ -106,14 +106,14 @@ def get_fields(
 
 def _get_current_fields(schema_id: UUID) -> dict[UUID, tuple[str, list[Any]]]:
     """Return the name and the fields of a schema, if it has a current version. Raises 404."""
-    current = reading.get_current_fields([schema_id])
-    if not current:
-        schemas.check(schema_id)
-    return current
+    current_fields = reading.get_current_fields([schema_id])
+    if not current_fields:
+        schemas.check_exists(schema_id)
+    return current_fields
 
 
 def _get_model_accuracy(period: Period, schema_id: UUID | None) -> dict[tuple[UUID, str], Rate]:
-    """Return the share of predicted values that were correct, by schema and field.
+    """Return the share of outcomes in which the predicted value was correct, by schema and field.
 
     The days of feedback are in UTC.
     """
@@ -126,11 +126,11 @@ def _build_accuracy(outcomes: Outcomes) -> Rate:
     return Rate(outcomes.accuracy, low, high, outcomes.total)
 
 
-def list_types(current: Mapping[UUID, tuple[str, list[Any]]]) -> dict[tuple[UUID, str], str]:
+def list_types(current_fields: Mapping[UUID, tuple[str, list[Any]]]) -> dict[tuple[UUID, str], str]:
     """Return the current type of each field, by schema and name."""
     return {
         (key, name): shape.kind
-        for key, (_, fields) in current.items()
+        for key, (_, fields) in current_fields.items()
         for name, shape in build_shapes(fields).items()
     }
 
@@ -147,7 +147,7 @@ def split_by_type(
             continue
         message = (
             f"The field {row.field} had the type {row.field_type} in an earlier version and now has"
-            f" the type {current_type}; figures of the earlier type are left out."
+            f" the type {current_type}; metrics of the earlier type are left out."
         )
         warnings.append({"schema_id": row.schema_id, "field": row.field, "message": message})
     return fields, warnings
@@ -155,12 +155,12 @@ def split_by_type(
 
 def _build_field(
     row: Any,
-    current: Mapping[UUID, tuple[str, list[Any]]],
+    current_fields: Mapping[UUID, tuple[str, list[Any]]],
     types: Mapping[tuple[UUID, str], str],
     accuracy: Mapping[tuple[UUID, str], Rate],
 ) -> dict[str, Any]:
     counts = row._asdict()
-    name = current[row.schema_id][0] if row.schema_id in current else ""
+    name = current_fields[row.schema_id][0] if row.schema_id in current_fields else ""
     return {
         "schema": {"id": row.schema_id, "name": name},
         "field": row.field,

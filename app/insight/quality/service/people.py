@@ -12,13 +12,13 @@ from app.insight.quality.service.latest import build_throughput
 from app.insight.quality.service.periods import get_period
 from app.insight.quality.service.rates import (
     build_speed,
-    compute_acceptance,
-    compute_overturned,
+    compute_acceptance_rate,
+    compute_overturned_rate,
     compute_rate,
     compute_rates,
     count_decisions,
 )
-from app.insight.visibility.service import find_visible
+from app.insight.visibility.service import get_visibility
 from app.kit.pagination import Page, PageRequest
 from app.kit.principal import Caller
 from app.schemas.artifact_schemas import service as schemas
@@ -41,16 +41,16 @@ def list_labelers(
     Raises 404 for an unknown schema; 403 for a labeler or team that the caller may not see; 422 for
     an invalid period.
     """
-    visible = find_visible(caller)
-    labelers = visible.labelers
+    visibility = get_visibility(caller)
+    labelers = visibility.labelers
     if user_id is not None:
-        visible.check_labeler(user_id)
+        visibility.check_labeler(user_id)
         labelers = [user_id]
     if team_id is not None:
-        visible.check_team(team_id)
+        visibility.check_team(team_id)
     period = get_period(caller, first, end)
     if schema_id is not None:
-        schemas.check(schema_id)
+        schemas.check_exists(schema_id)
     cell_filter = Filter(
         Subject.LABELER,
         period.first,
@@ -88,12 +88,12 @@ def list_reviewers(
 ) -> Page:
     """Return a page of reviewers with their decisions in the period.
 
-    `leniency` is the acceptance rate minus the acceptance rate of all other reviewers; None if
-    either has no decisions. Raises 404 for an unknown schema; 422 for an invalid period.
+    `leniency` is the acceptance rate minus the acceptance rate of all other reviewers. It is None
+    if either rate has no decisions. Raises 404 for an unknown schema; 422 for an invalid period.
     """
     period = get_period(caller, first, end)
     if schema_id is not None:
-        schemas.check(schema_id)
+        schemas.check_exists(schema_id)
     cell_filter = Filter(Subject.REVIEWER, period.first, period.end, schema_id=schema_id)
     result = reading.list_people(page, cell_filter)
     return replace(result, items=[_build_reviewer(row) for row in result.items])
@@ -101,7 +101,7 @@ def list_reviewers(
 
 def _build_reviewer(row: Any) -> dict[str, Any]:
     counts = row._asdict()
-    rate = compute_acceptance(counts)
+    rate = compute_acceptance_rate(counts)
     peer_rate = compute_rate(row.peers_accepted, row.peers_decided)
     leniency = None
     if rate.value is not None and peer_rate.value is not None:
@@ -111,7 +111,7 @@ def _build_reviewer(row: Any) -> dict[str, Any]:
         "user": _build_user(row),
         "decisions": count_decisions(counts),
         **{name: counts[name] for name in ("accepted", "corrected", "rejected")},
-        "overturned": compute_overturned(counts),
+        "overturned": compute_overturned_rate(counts),
         "acceptance_rate": rate,
         "peer_acceptance_rate": peer_rate,
         "leniency": leniency,

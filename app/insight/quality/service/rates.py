@@ -28,8 +28,8 @@ class Rate(NamedTuple):
 def compute_rate(successes: float, n: int) -> Rate:
     """Return a share of `n` with its Wilson score interval (Wilson 1927, JASA 22:209).
 
-    `successes` may also be a sum of `n` shares. The interval is wide enough for it: the variance of
-    a variable between 0 and 1 with the mean p is at most p(1 - p).
+    `successes` may also be a sum of `n` shares. The interval is wide enough for such a sum: the
+    variance of a variable between 0 and 1 with the mean p is at most p(1 - p).
     """
     if not n:
         return Rate(None, None, None, 0)
@@ -45,14 +45,14 @@ class Metric:
     """A metric of cells, and the formula that computes it.
 
     The counters `cases` add up to the number of cases. `sums` are the other counters that the
-    formula reads. `has_fields` says whether fields have the metric.
+    formula reads. `applies_to_fields` is true if the metric can be computed for a field.
     """
 
     name: str
     label: str
     compute: Callable[[Mapping[str, int]], Rate]
     cases: tuple[str, ...]
-    has_fields: bool
+    applies_to_fields: bool
     sums: tuple[str, ...] = ()
     is_share: bool = True
     unit: str = "Share"
@@ -67,8 +67,8 @@ def _compute_agreement(counts: Mapping[str, int]) -> Rate:
     return compute_rate(counts["agreement"] / SHARE_SCALE, counts["compared"])
 
 
-def compute_acceptance(counts: Mapping[str, int]) -> Rate:
-    """Return the share of decisions that accepted, with or without corrections."""
+def compute_acceptance_rate(counts: Mapping[str, int]) -> Rate:
+    """Return the share of decisions that accepted a tag set, with or without corrections."""
     accepted = counts["accepted"] + counts["corrected"]
     return compute_rate(accepted, accepted + counts["rejected"])
 
@@ -99,25 +99,29 @@ METRICS: Mapping[str, Metric] = {
             "Agreement",
             _compute_agreement,
             ("compared",),
-            has_fields=True,
+            applies_to_fields=True,
             sums=("agreement",),
         ),
         Metric(
-            "acceptance_rate", "Acceptance rate", compute_acceptance, _DECISIONS, has_fields=False
+            "acceptance_rate",
+            "Acceptance rate",
+            compute_acceptance_rate,
+            _DECISIONS,
+            applies_to_fields=False,
         ),
         Metric(
             "correction_rate",
             "Correction rate",
             _compute_correction,
             ("accepted", "corrected"),
-            has_fields=True,
+            applies_to_fields=True,
         ),
         Metric(
             "gold_accuracy",
             "Accuracy on gold documents",
             _compute_accuracy,
             ("checked",),
-            has_fields=True,
+            applies_to_fields=True,
             sums=("accuracy",),
         ),
         Metric(
@@ -125,7 +129,7 @@ METRICS: Mapping[str, Metric] = {
             "Submissions",
             _compute_throughput,
             ("submitted",),
-            has_fields=False,
+            applies_to_fields=False,
             is_share=False,
             unit="Tag sets",
         ),
@@ -134,7 +138,7 @@ METRICS: Mapping[str, Metric] = {
             "Time per tag set",
             _compute_seconds,
             ("timed",),
-            has_fields=False,
+            applies_to_fields=False,
             sums=("seconds",),
             is_share=False,
             unit="Seconds",
@@ -145,22 +149,25 @@ METRICS: Mapping[str, Metric] = {
 
 
 def count_decisions(counts: Mapping[str, int]) -> int:
-    """Return the number of review decisions."""
+    """Return the number of review decisions: acceptances, corrections and rejections."""
     return sum(counts[name] for name in _DECISIONS)
 
 
 def compute_rates(counts: Mapping[str, int], *names: str) -> dict[str, Rate]:
-    """Return the metrics with these names."""
+    """Compute the metrics with these names, and return them by name."""
     return {name: METRICS[name].compute(counts) for name in names}
 
 
-def compute_overturned(counts: Mapping[str, int]) -> Rate:
+def compute_overturned_rate(counts: Mapping[str, int]) -> Rate:
     """Return the share of a reviewer's decisions that were overturned."""
     return compute_rate(counts["overturned"], count_decisions(counts))
 
 
 def build_speed(counts: Mapping[str, int]) -> dict[str, Any]:
-    """Return the mean seconds per tag set and the tag sets per hour; None without times."""
+    """Return the number of timed tag sets, their mean seconds, and the tag sets per hour.
+
+    The mean and the tag sets per hour are None if no tag set has a recorded time.
+    """
     timed, seconds = counts["timed"], counts["seconds"]
     return {
         "timed": timed,

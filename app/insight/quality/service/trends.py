@@ -18,7 +18,7 @@ from app.insight.quality.service import gold
 from app.insight.quality.service.latest import build_period, list_types, split_by_type
 from app.insight.quality.service.periods import Period, get_period, list_buckets
 from app.insight.quality.service.rates import METRICS, Metric, Rate
-from app.insight.visibility.service import Visible, find_visible
+from app.insight.visibility.service import Visibility, get_visibility
 from app.kit import errors
 from app.kit.permissions import Role, require_role
 from app.kit.principal import Caller
@@ -65,23 +65,23 @@ def get_trends(
 ) -> dict[str, Any]:
     """Return a metric in each bucket of the period, for each group that has cases.
 
-    `filters` are the fields of `TrendFilters`. Figures of teams and of other labelers require the
-    reviewer role. Raises 400 if fields do not have the metric, if filters and group cannot be
-    combined, or if `schema_id` is missing for fields; 403 if the caller may not see the figures;
-    404 for an unknown schema; 422 for an invalid period or too many buckets.
+    `filters` are the fields of `TrendFilters`. The metrics of teams and of other labelers require
+    the reviewer role. Raises 400 if the metric does not apply to fields, if filters and group
+    cannot be combined, or if `schema_id` is missing for fields; 403 if the caller may not see the
+    metric; 404 for an unknown schema; 422 for an invalid period or too many buckets.
     """
     period = get_period(caller, first, end)
     buckets = list_buckets(period, bucket)
     definition = METRICS[metric]
     cell_filter = _build_filter(caller, definition, group_by, period, TrendFilters(**filters))
-    if hides_small := metric == gold.METRIC and gold.is_restricted(caller):
+    if hide_small_samples := metric == gold.METRIC and gold.is_restricted(caller):
         gold.check_trend(caller, bucket, by_field=cell_filter.subject is Subject.FIELD)
         cell_filter = _limit_to_whole_buckets(cell_filter, period, buckets)
     cell_filter, warnings = _limit_to_current_types(cell_filter)
     groups = trends.sum_by_bucket(
         cell_filter, group_by, buckets, Unit(bucket), cases=definition.cases, sums=definition.sums
     )
-    series = _build_series(groups, definition, buckets, hides_small=hides_small)
+    series = _build_series(groups, definition, buckets, hide_small_samples=hide_small_samples)
     return {
         **build_period(period),
         "metric": metric,
@@ -96,13 +96,13 @@ def get_trends(
 def _limit_to_whole_buckets(
     cell_filter: Filter, period: Period, buckets: Sequence[tuple[date, date]]
 ) -> Filter:
-    """Return the filter limited to whole buckets that have ended."""
-    whole = gold.list_visible(period, buckets) or [(period.first, period.first)]
-    return replace(cell_filter, first=whole[0][0], end=whole[-1][1])
+    """Return the filter, limited to whole buckets that have ended."""
+    whole_buckets = gold.list_visible_buckets(period, buckets) or [(period.first, period.first)]
+    return replace(cell_filter, first=whole_buckets[0][0], end=whole_buckets[-1][1])
 
 
 def _limit_to_current_types(cell_filter: Filter) -> tuple[Filter, list[dict[str, Any]]]:
-    """Return the filter limited to the current field types, and warnings about omitted figures."""
+    """Return the filter, limited to the current field types, and warnings about omitted metrics."""
     if cell_filter.subject is not Subject.FIELD or cell_filter.schema_id is None:
         return cell_filter, []
     types = list_types(reading.get_current_fields([cell_filter.schema_id]))
@@ -116,15 +116,17 @@ def _build_filter(
 ) -> Filter:
     """Return the filter for the cells to read. Raises 400, 403 and 404 like `get_trends`."""
     subject = _choose_subject(group_by, filters)
-    if subject is Subject.FIELD and not metric.has_fields:
-        raise errors.invalid("Fields do not have this metric.", "metric")
+    if subject is Subject.FIELD and not metric.applies_to_fields:
+        raise errors.invalid("This metric does not apply to fields.", "metric")
     if subject is Subject.FIELD and filters.schema_id is None:
-        raise errors.invalid("Required with fields: send the schema of the fields.", "schema_id")
+        raise errors.invalid(
+            "Required for metrics of fields: send the schema of the fields.", "schema_id"
+        )
     labelers = teams = None
     if subject is Subject.LABELER:
-        labelers, teams = _find_visible(caller, group_by, filters)
+        labelers, teams = _get_visibility(caller, group_by, filters)
     if filters.schema_id is not None:
-        schemas.check(filters.schema_id)
+        schemas.check_exists(filters.schema_id)
     return Filter(
         subject,
         period.first,
@@ -151,18 +153,21 @@ def _choose_subject(group_by: str | None, filters: TrendFilters) -> Subject:
     return Subject.FIELD if field_filter else subject
 
 
-def _find_visible(caller: Caller, group_by: str | None, filters: TrendFilters) -> Visible:
-    """Return the labelers and teams whose cells are read. Raises 403."""
-    visible = find_visible(caller)
+def _get_visibility(caller: Caller, group_by: str | None, filters: TrendFilters) -> Visibility:
+    """Return the labelers and teams whose cells are read.
+
+    Raises 403 if the caller may not see the labeler or team in `filters`.
+    """
+    visibility = get_visibility(caller)
     if group_by == "team" or filters.team_id is not None:
         assert caller.role is not None
         require_role(caller.role, Role.reviewer)
     if filters.team_id is not None:
-        visible.check_team(filters.team_id)
+        visibility.check_team(filters.team_id)
     if filters.labeler_id is None:
-        return visible
-    visible.check_labeler(filters.labeler_id)
-    return visible._replace(labelers=[filters.labeler_id])
+        return visibility
+    visibility.check_labeler(filters.labeler_id)
+    return visibility._replace(labelers=[filters.labeler_id])
 
 
 def _build_series(
@@ -170,36 +175,36 @@ def _build_series(
     metric: Metric,
     buckets: Sequence[tuple[date, date]],
     *,
-    hides_small: bool,
+    hide_small_samples: bool,
 ) -> list[dict[str, Any]]:
     """Return the series of each group, in the same order, including buckets without cases.
 
-    With `hides_small`, points with too few cases are emptied, and groups whose points are all empty
-    are left out.
+    With `hide_small_samples`, points with too few cases are emptied, and groups whose points are
+    all empty are left out.
     """
-    compute = cache(partial(_compute_rate, metric, hides_small=hides_small))
-    empty = [compute((0,) * len(metric.counters))] * len(buckets)
+    compute = cache(partial(_compute_rate, metric, hide_small_samples=hide_small_samples))
+    empty_rates = [compute((0,) * len(metric.counters))] * len(buckets)
     series = []
     for key, name, sums in groups:
-        rates = empty.copy()
+        rates = empty_rates.copy()
         for position, counts in sums.items():
             rates[position] = compute(counts)
-        if hides_small and not any(rate.n for rate in rates):
+        if hide_small_samples and not any(rate.n for rate in rates):
             continue
         points = list(map(TrendPoint._make, map(add, buckets, rates)))
         series.append({"key": key or None, "name": name or key or None, "points": points})
     return series
 
 
-def _compute_rate(metric: Metric, counts: tuple[int, ...], *, hides_small: bool) -> Rate:
+def _compute_rate(metric: Metric, counts: tuple[int, ...], *, hide_small_samples: bool) -> Rate:
     rate = metric.compute(dict(zip(metric.counters, counts, strict=True)))
-    return gold.hide_small_sample(rate) if hides_small else rate
+    return gold.hide_small_sample(rate) if hide_small_samples else rate
 
 
-def draw_trends(result: dict[str, Any], kind: ImageKind) -> bytes:
+def render_trends(result: dict[str, Any], kind: ImageKind) -> bytes:
     """Return a chart of the result of `get_trends`.
 
-    Raises 503 `service_unavailable` if it cannot be drawn now.
+    Raises 503 `service_unavailable` if the chart cannot be rendered now.
     """
     metric = METRICS[result["metric"]]
     low, high = (0.0, 1.0) if metric.is_share else (0.0, None)
@@ -214,4 +219,4 @@ def draw_trends(result: dict[str, Any], kind: ImageKind) -> bytes:
         for group in result["series"]
     ]
     title = f"{metric.label} by {result['bucket']}"
-    return charts.draw(TrendChart(title, metric.unit, series, low, high), kind)
+    return charts.render_chart(TrendChart(title, metric.unit, series, low, high), kind)

@@ -1,8 +1,8 @@
 """Keep the daily aggregates equal to the sums of the documents' contributions.
 
 A document's contributions are computed from its rows, and the difference from its stored
-contributions is added to the cells in the same transaction. So each document counts exactly once,
-even if runs are killed, retried or executed in another order.
+contributions is added to the cells in the same transaction. So each document is counted exactly
+once, even if runs are killed, retried or executed in another order.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -16,7 +16,7 @@ from app.insight.quality.models import RULES_VERSION, Subject
 from app.insight.quality.queries import cells, documents, sums
 from app.insight.quality.queries.cells import State
 from app.insight.quality.queries.documents import LoadedDocument
-from app.insight.quality.service.contributions import compute
+from app.insight.quality.service.contributions import compute_contributions
 from app.insight.quality.service.histories import (
     Contributions,
     Document,
@@ -35,12 +35,12 @@ _KEY_LENGTH = 5
 
 def update(artifact_ids: Iterable[UUID], checkpoint: Callable[[], None]) -> None:
     """Recount documents in batches; `checkpoint` commits all batches but the last."""
-    ordered = sorted(set(artifact_ids))
-    for start in range(0, len(ordered), BATCH):
+    ordered_ids = sorted(set(artifact_ids))
+    for start in range(0, len(ordered_ids), BATCH):
         if start:
             checkpoint()
-        zone = cells.share_state(_get_time_zone())
-        _recount(ordered[start : start + BATCH], zone)
+        zone = cells.lock_state_shared(_get_time_zone())
+        _recount(ordered_ids[start : start + BATCH], zone)
 
 
 def rebuild(
@@ -53,11 +53,11 @@ def rebuild(
 
     The service can run meanwhile: `checkpoint` commits each batch of documents, and then each
     schema. `report` receives the number of counted documents and the total. With `resume`, an
-    interrupted recount is continued if it began with the same rules and time zone. Errors of
+    interrupted recount is continued if it began with the same rules and time zone. Errors raised by
     `checkpoint` are not caught.
     """
     zone = _get_time_zone()
-    total = documents.count_labeled() if report is not None else 0
+    total = documents.count_labeled_artifacts() if report is not None else 0
     state = cells.lock_state(zone)
     continues_recount = resume and (state.time_zone, state.rules) == (zone, RULES_VERSION)
     after = (state.counted_until if continues_recount else None) or _START
@@ -67,7 +67,7 @@ def rebuild(
     )
     cells.set_state(state)
     done_count = 0
-    while batch := documents.list_next(after, BATCH):
+    while batch := documents.list_next_artifacts(after, BATCH):
         _recount(batch, zone)
         after = batch[-1]
         cells.set_state(state._replace(counted_until=after))
@@ -107,14 +107,14 @@ def complete_sums() -> None:
         cells.set_state(state._replace(summed_at=db.utc_now()))
 
 
-def list_outdated() -> list[UUID]:
+def list_outdated_organizations() -> list[UUID]:
     """Return the ids of organizations that must be recounted."""
-    return cells.list_outdated(organizations.DEFAULT_TIME_ZONE)
+    return cells.list_outdated_organizations(organizations.DEFAULT_TIME_ZONE)
 
 
-def list_incomplete() -> list[UUID]:
+def list_incomplete_organizations() -> list[UUID]:
     """Return the ids of organizations whose sums must be computed."""
-    return sums.list_incomplete()
+    return sums.list_incomplete_organizations()
 
 
 def _get_time_zone() -> str:
@@ -134,18 +134,24 @@ def _recount(artifact_ids: Sequence[UUID], zone: str) -> None:
 
     The caller has locked the state.
     """
-    stored = cells.lock_documents(artifact_ids)
-    computed: dict[UUID, Contributions] = {key: {} for key in artifact_ids}
-    for loaded in documents.load(artifact_ids):
-        computed[loaded.id] = compute(_build_document(loaded), _parse_zone(zone), _get_shapes)
-    packed = {key: _pack(value) for key, value in computed.items()}
-    changed = {key: value for key, value in packed.items() if value != stored[key] or not value}
-    cells.store_documents(changed)
+    stored_contributions = cells.lock_documents(artifact_ids)
+    computed_contributions: dict[UUID, Contributions] = {key: {} for key in artifact_ids}
+    for document in documents.load_documents(artifact_ids):
+        computed_contributions[document.id] = compute_contributions(
+            _build_document(document), _parse_zone(zone), _get_shapes
+        )
+    packed_contributions = {key: _pack(value) for key, value in computed_contributions.items()}
+    changed_contributions = {
+        key: value
+        for key, value in packed_contributions.items()
+        if value != stored_contributions[key] or not value
+    }
+    cells.store_documents(changed_contributions)
     deltas: dict[tuple[Any, ...], list[int]] = {}
-    for artifact_id, contributions in changed.items():
-        _add_up(deltas, stored[artifact_id], -1)
+    for artifact_id, contributions in changed_contributions.items():
+        _add_up(deltas, stored_contributions[artifact_id], -1)
         _add_up(deltas, contributions, 1)
-    cells.add([[*key, *values] for key, values in sorted(deltas.items()) if any(values)])
+    cells.add_deltas([[*key, *values] for key, values in sorted(deltas.items()) if any(values)])
 
 
 def _get_shapes(version_id: UUID) -> Shapes:
@@ -179,16 +185,16 @@ def _pack_key(key: Key) -> list[str]:
     ]
 
 
-def _build_document(loaded: LoadedDocument) -> Document:
+def _build_document(document: LoadedDocument) -> Document:
     return Document(
-        loaded.schema_id,
-        loaded.gold,
-        [_build_history(row, loaded) for row in loaded.tag_sets],
-        loaded.has_tags,
+        document.schema_id,
+        document.gold,
+        [_build_history(row, document) for row in document.tag_sets],
+        document.has_tags,
     )
 
 
-def _build_history(row: Any, loaded: LoadedDocument) -> TagSetHistory:
+def _build_history(row: Any, document: LoadedDocument) -> TagSetHistory:
     revisions = [
         Revision(
             revision.number,
@@ -197,7 +203,7 @@ def _build_history(row: Any, loaded: LoadedDocument) -> TagSetHistory:
             revision.created_at,
             revision.tags or [],
         )
-        for revision in loaded.revisions.get(row.id, [])
+        for revision in document.revisions.get(row.id, [])
     ]
     return TagSetHistory(
         row.id,

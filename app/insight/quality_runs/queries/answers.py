@@ -100,11 +100,11 @@ class Snapshot:
         }
         counts = connection.execute(_COUNT, self._values).one()
         self.total = int(counts[0])
-        """The number of tag sets that a pass reads."""
+        """The number of tag sets that one pass over the snapshot reads."""
         self.too_large_count = int(counts[1])
         """The number of tag sets that are left out because of their size."""
 
-    def iterate(self) -> Iterator[Document]:
+    def iterate_documents(self) -> Iterator[Document]:
         """Yield all documents with answers, in the order of their ids."""
         tenancy.apply(self._connection)
         rows = self._connection.execution_options(stream_results=True, max_row_buffer=_BATCH)
@@ -114,22 +114,24 @@ class Snapshot:
 
 
 def _build_document(artifact_id: UUID, rows: Sequence[Any]) -> Document:
-    newest: dict[str, Any] = {}
+    newest_rows: dict[str, Any] = {}
     for row in rows:
         if row.is_answer:
-            newest.setdefault(row.labeler_id, row)  # Rows of a labeler come newest first.
+            newest_rows.setdefault(row.labeler_id, row)  # Rows of a labeler come newest first.
     answers = [
         Answer(labeler_id, row.schema_version_id, orjson.loads(row.own_tags))
-        for labeler_id, row in newest.items()
+        for labeler_id, row in newest_rows.items()
     ]
-    accepted = max(
+    accepted_row = max(
         (row for row in rows if row.is_accepted),
         key=lambda row: (row.is_merge, row.decided_at is not None, row.decided_at),
         default=None,
     )
     accepted_answer = None
-    if accepted is not None:
-        accepted_answer = Answer("", accepted.schema_version_id, orjson.loads(accepted.tags))
+    if accepted_row is not None:
+        accepted_answer = Answer(
+            "", accepted_row.schema_version_id, orjson.loads(accepted_row.tags)
+        )
     return Document(artifact_id, answers, accepted_answer, rows[0].text_length or 0, len(rows))
 
 

@@ -1,4 +1,4 @@
-"""SQL queries for the disagreements of labelers."""
+"""SQL queries for disagreements between labelers."""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -67,7 +67,7 @@ def lock() -> None:
 
 
 def list_answers(artifact_ids: Sequence[UUID]) -> list[StoredAnswer]:
-    """Return the newest answer of each labeler to these documents."""
+    """Return the newest answer of each labeler for these documents."""
     values = {
         "organization_id": tenancy.current_organization_id(),
         "artifact_ids": list(artifact_ids),
@@ -95,8 +95,8 @@ def list_chunks(artifact_ids: Sequence[UUID]) -> list[list[UUID]]:
     return chunks
 
 
-def list_next(schema_id: UUID, after: UUID, batch: int) -> list[UUID]:
-    """Return the ids of the next documents with tag sets of a schema, in order."""
+def list_next_documents(schema_id: UUID, after: UUID, batch: int) -> list[UUID]:
+    """Return the ids of the next documents that have tag sets of a schema, in ascending order."""
     values = {
         "organization_id": tenancy.current_organization_id(),
         "schema_id": schema_id,

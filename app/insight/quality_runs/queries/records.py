@@ -16,7 +16,7 @@ from app.schemas.artifact_schemas.models import ArtifactSchema, SchemaVersion
 
 
 class VersionFields(NamedTuple):
-    """A version of a schema and its fields."""
+    """A schema version with its fields."""
 
     id: UUID
     number: int
@@ -43,7 +43,7 @@ def get(run_id: UUID) -> QualityRun | None:
 
 
 def lock(run_id: UUID) -> QualityRun | None:
-    """Return a run, locked until the transaction ends."""
+    """Return a run, locked until the transaction ends, or None if it does not exist."""
     statement = select(QualityRun).where(QualityRun.id == run_id).with_for_update()
     return db.session().execute(statement, execution_options={"populate_existing": True}).scalar()
 
@@ -56,7 +56,7 @@ def list_runs(
     created_after: datetime | None = None,
     created_before: datetime | None = None,
 ) -> Page:
-    """Return a page of runs."""
+    """Return a page of runs without their results."""
     conditions = [
         column == value
         for column, value in ((QualityRun.schema_id, schema_id), (QualityRun.status, status))
@@ -69,7 +69,7 @@ def list_runs(
     )
 
 
-def find_newest(
+def find_best_run(
     schema_id: UUID,
     *,
     field: str | None = None,
@@ -80,10 +80,10 @@ def find_newest(
 ) -> QualityRun | None:
     """Return the completed run of a schema that fits a query best, or None.
 
-    The run covers the field, the metric, and the start and end of the query. If one of these is
-    missing in the query, runs over all fields, with all `default_metrics`, from the first tag set,
-    or with the latest end are preferred, so that a narrow run does not hide a wide run. Among equal
-    runs, the newest run is returned.
+    The run covers the field, the metric, and the start and end of the query. If the query omits one
+    of these, runs over all fields, with all `default_metrics`, from the first tag set, or with the
+    latest end are preferred, so that a narrow run does not hide a wide run. Among equal runs, the
+    newest run is returned.
     """
     conditions: list[ColumnElement[bool]] = []
     order: list[ColumnElement[Any]] = []
@@ -104,10 +104,10 @@ def find_newest(
         conditions.append(QualityRun.ends_at >= end)
     else:
         order.append(QualityRun.ends_at.desc())
-    return _find_first(schema_id, conditions, order)
+    return _find_first_run(schema_id, conditions, order)
 
 
-def _find_first(
+def _find_first_run(
     schema_id: UUID, conditions: Sequence[ColumnElement[bool]], order: Sequence[ColumnElement[Any]]
 ) -> QualityRun | None:
     statement = (
@@ -170,18 +170,18 @@ _OUTDATED = text(
 )
 
 
-def list_outdated(metrics: Sequence[str]) -> list[OutdatedSchema]:
-    """Return schemas that need several labelers and whose tag sets changed since the newest run.
+def list_outdated_schemas(metrics: Sequence[str]) -> list[OutdatedSchema]:
+    """Return schemas that require several labelers and whose tag sets changed since the newest run.
 
-    Only runs over all fields, from the first tag set and with all `metrics` count. Requires access
-    across organizations.
+    Only runs over all fields, from the first tag set and with all `metrics` are considered.
+    Requires access across organizations.
     """
     values = {"metrics": orjson.dumps(metrics).decode()}
     return [OutdatedSchema._make(row) for row in db.session().execute(_OUTDATED, values)]
 
 
 def count_unfinished(schema_id: UUID) -> int:
-    """Count the runs of a schema that are queued or running."""
+    """Return the number of runs of a schema that are queued or running."""
     statement = select(func.count()).where(
         QualityRun.schema_id == schema_id,
         QualityRun.status.in_((RunStatus.QUEUED.value, RunStatus.RUNNING.value)),

@@ -1,1 +1,1 @@
-"""Services of quality runs."""
+"""Services for quality runs."""

@@ -1,4 +1,4 @@
-"""Compute the agreement of labelers from a snapshot. Only the job loads this module and numpy."""
+"""Compute the agreement between labelers. Only the job loads this module and numpy."""
 
 import zlib
 from collections.abc import Callable, Iterator
@@ -48,7 +48,7 @@ class RunResults:
     confusions: dict[str, Any] = field(default_factory=dict)
     warnings: list[dict[str, Any]] = field(default_factory=list)
 
-    def warn(self, code: str, message: str, field_name: str | None = None) -> None:
+    def add_warning(self, code: str, message: str, field_name: str | None = None) -> None:
         """Add a warning, unless it already exists."""
         warning = {"code": code, "field": field_name, "message": message}
         if warning not in self.warnings:
@@ -56,28 +56,28 @@ class RunResults:
 
 
 def compute(snapshot: Snapshot, plans: list[FieldPlan], seed: UUID, report: Report) -> RunResults:
-    """Compute all coefficients of all fields.
+    """Compute all coefficients of all fields from a snapshot.
 
     `seed` makes the intervals repeatable. `report` receives the number of tag sets read and the
-    total over all passes. There is one pass for each group of single-value fields, and one for each
-    other field. Memory use depends on the answers of one group, not on the number of fields.
+    total over all passes. There is one pass for each group of single-value fields, and one pass for
+    each other field. Memory use depends on the answers of one group, not on the number of fields.
     """
-    run = _Run(snapshot, plans, zlib.crc32(seed.bytes), report)
+    computation = _Computation(snapshot, plans, zlib.crc32(seed.bytes), report)
     for group in group_value_plans(plans):
-        run.measure_values(group)
+        computation.measure_values(group)
     for plan in plans:
         if plan.comparison != Comparison.VALUE:
-            run.measure_marks(plan)
-    run.warn_about_omissions()
+            computation.measure_marks(plan)
+    computation.warn_about_omissions()
     # In the order of the fields, regardless of the passes.
     order = {plan.name: position for position, plan in enumerate(plans)}
-    run.computed.results.sort(key=lambda result: order[result["field"]])
-    run.computed.pairs.sort(key=lambda pair: order[pair["field"]])
-    return run.computed
+    computation.computed.results.sort(key=lambda result: order[result["field"]])
+    computation.computed.pairs.sort(key=lambda pair: order[pair["field"]])
+    return computation.computed
 
 
-class _Run:
-    """The state of a computation."""
+class _Computation:
+    """A computation in progress: its results, and the number of tag sets read so far."""
 
     def __init__(
         self, snapshot: Snapshot, plans: list[FieldPlan], seed: int, report: Report
@@ -87,12 +87,12 @@ class _Run:
         self._report = report
         self._done = 0
         self._omitted_counts: dict[tuple[str, int], int] = {}
-        marked = [plan for plan in plans if plan.comparison != Comparison.VALUE]
-        self._total = snapshot.total * (len(marked) + len(group_value_plans(plans)))
+        mark_plans = [plan for plan in plans if plan.comparison != Comparison.VALUE]
+        self._total = snapshot.total * (len(mark_plans) + len(group_value_plans(plans)))
         self.computed = RunResults()
 
     def measure_values(self, plans: list[FieldPlan]) -> None:
-        """Measure fields with one value per labeler, in one pass."""
+        """Measure fields with one value per labeler, in one pass over the documents."""
         confusions = {plan.name: Confusion(plan.options) for plan in plans if plan.has_confusion}
         levels = {
             plan.name + _DISTANCES_SUFFIX: Level.INTERVAL for plan in plans if plan.has_distances
@@ -115,7 +115,7 @@ class _Run:
         self.computed.confusions.update({name: c.build() for name, c in confusions.items()})
 
     def measure_marks(self, plan: FieldPlan) -> None:
-        """Measure a field with several values, spans or regions per labeler."""
+        """Measure a field with several values, spans or regions per labeler, in one pass."""
         has_lengths = plan.comparison == Comparison.SPANS
         rows = chain.from_iterable(self._iterate_marks(plan, has_lengths=has_lengths))
         marks = coefficients.build_mark_sets(rows)
@@ -123,21 +123,21 @@ class _Run:
             self._measure_mark_sets(plan, metric, marks)
 
     def warn_about_omissions(self) -> None:
-        """Warn about tag sets that could not be compared."""
+        """Add warnings about tag sets that could not be compared."""
         for (name, number), count in self._omitted_counts.items():
             message = (
                 f"The field has another type in version {number} of the schema;"
                 f" {count} tag sets of that version were left out."
             )
-            self.computed.warn("field_type_changed", message, name)
+            self.computed.add_warning("field_type_changed", message, name)
         if self._snapshot.too_large_count:
             message = f"{self._snapshot.too_large_count} tag sets are too large and were left out."
-            self.computed.warn("tag_set_too_large", message)
+            self.computed.add_warning("tag_set_too_large", message)
 
     def _measure_ratings(self, plan: FieldPlan, metric: Metric, ratings: Ratings) -> None:
         estimate = coefficients.measure(ratings, metric, resamples=RESAMPLES, seed=self._seed)
         self._add_result(plan, estimate)
-        if metric in PAIR_METRICS and self._has_pairs(plan, ratings):
+        if metric in PAIR_METRICS and self._check_pair_limits(plan, ratings):
             resamples = choose_resamples(len(ratings.raters))
             pairs = coefficients.measure_pairs(
                 ratings, metric, resamples=resamples, seed=self._seed
@@ -147,25 +147,26 @@ class _Run:
     def _measure_mark_sets(self, plan: FieldPlan, metric: Metric, marks: MarkSets) -> None:
         estimate = coefficients.measure_marks(marks, metric, resamples=RESAMPLES, seed=self._seed)
         self._add_result(plan, estimate)
-        if metric in PAIR_METRICS and self._has_pairs(plan, marks):
+        if metric in PAIR_METRICS and self._check_pair_limits(plan, marks):
             resamples = choose_resamples(len(marks.raters))
             pairs = coefficients.measure_mark_pairs(
                 marks, metric, resamples=resamples, seed=self._seed
             )
             self._add_pairs(plan, pairs)
 
-    def _has_pairs(self, plan: FieldPlan, ratings_or_marks: Ratings | MarkSets) -> bool:
-        raters = len(ratings_or_marks.raters)
-        if raters > MAX_RATERS_IN_PAIRS:
+    def _check_pair_limits(self, plan: FieldPlan, ratings_or_marks: Ratings | MarkSets) -> bool:
+        """Return whether to compute the pairs of labelers; add a warning if there are too many."""
+        rater_count = len(ratings_or_marks.raters)
+        if rater_count > MAX_RATERS_IN_PAIRS:
             message = f"There are more than {MAX_RATERS_IN_PAIRS} labelers: pairs are not computed."
-            self.computed.warn("too_many_pairs", message, plan.name)
+            self.computed.add_warning("too_many_pairs", message, plan.name)
             return False
         # Each pair costs memory and time, so they are counted before they are computed.
         if len(self.computed.pairs) + count_pairs(ratings_or_marks) > MAX_PAIRS:
             message = f"The run would have more than {MAX_PAIRS:,} pairs: some pairs are missing."
-            self.computed.warn("too_many_pairs", message, plan.name)
+            self.computed.add_warning("too_many_pairs", message, plan.name)
             return False
-        return raters > 1
+        return rater_count > 1
 
     def _add_empty_results(self, plan: FieldPlan) -> None:
         caution = Caution(CautionCode.NO_RATINGS, "Nobody has labeled this field in the period.")
@@ -173,11 +174,11 @@ class _Run:
             self._add_result(plan, Estimate(metric, None, None, None, 0, 0, 0, (caution,)))
 
     def _add_result(self, plan: FieldPlan, estimate: Estimate) -> None:
-        figures = asdict(estimate)
-        del figures["cautions"]
-        self.computed.results.append({"field": plan.name, **figures})
+        values = asdict(estimate)
+        del values["cautions"]
+        self.computed.results.append({"field": plan.name, **values})
         for caution in estimate.cautions:
-            self.computed.warn(caution.code, caution.text, plan.name)
+            self.computed.add_warning(caution.code, caution.text, plan.name)
 
     def _add_pairs(self, plan: FieldPlan, pairs: list[PairEstimate]) -> None:
         for pair in pairs:
@@ -196,13 +197,16 @@ class _Run:
             )
 
     def _iterate_documents(self) -> Iterator[Document]:
-        for document in self._snapshot.iterate():
+        for document in self._snapshot.iterate_documents():
             yield document
             self._done += document.rows
             self._report(self._done, self._total)
 
-    def _has_field(self, plan: FieldPlan, answer: Answer) -> bool:
-        """Return whether the answer can be compared. Count answers whose field has another type."""
+    def _check_field_type(self, plan: FieldPlan, answer: Answer) -> bool:
+        """Return whether the answer's version has the field with its newest type.
+
+        Otherwise, count the answer as omitted if its version has the field with another type.
+        """
         if answer.version_id in plan.version_ids:
             return True
         number = plan.other_versions.get(answer.version_id)
@@ -225,9 +229,9 @@ class _Run:
             )
             for plan in plans:
                 plan_values = [
-                    (answer.labeler_id, value_of.get(plan.name))
-                    for answer, value_of in values
-                    if self._has_field(plan, answer)
+                    (answer.labeler_id, value_by_field.get(plan.name))
+                    for answer, value_by_field in values
+                    if self._check_field_type(plan, answer)
                 ]
                 for labeler_id, value in plan_values:
                     yield from _build_ratings(plan, document.id, labeler_id, value)
@@ -245,7 +249,7 @@ class _Run:
             rows = [
                 (document.id, answer.labeler_id, _list_marks(plan, answer))
                 for answer in document.answers
-                if self._has_field(plan, answer)
+                if self._check_field_type(plan, answer)
             ]
             if has_lengths:
                 # If text recognition was repeated, the new text may be shorter than earlier spans.
@@ -271,7 +275,7 @@ def _build_ratings(
 
 
 def _list_marks(plan: FieldPlan, answer: Answer) -> list[Mark]:
-    """Return the marks of an answer. Values of a set are marks at the same place.
+    """Return the marks of an answer. Values of a set are marks that all cover the whole page.
 
     For spans and regions, tags without a position are left out.
     """

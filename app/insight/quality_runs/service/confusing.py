@@ -23,7 +23,10 @@ class Matrix(NamedTuple):
 
 
 class Confusion:
-    """The counts of one field. Values that are not in `options` are added when they occur."""
+    """The counts of value pairs for one field.
+
+    Values that are not in `options` are added when they occur.
+    """
 
     def __init__(self, options: Sequence[str]) -> None:
         self._numbers: dict[Any, int] = {option: n for n, option in enumerate(options)}
@@ -32,7 +35,7 @@ class Confusion:
 
     def add(self, values: Sequence[Any]) -> None:
         """Count every pair of answers for a document, regardless of the order within a pair."""
-        frequency = Counter(self._number(value) for value in values)
+        frequency = Counter(self._get_number(value) for value in values)
         for number, count in frequency.items():
             if count > 1:
                 self._labeler_pairs[number, number] += count * (count - 1) // 2
@@ -41,19 +44,19 @@ class Confusion:
 
     def add_accepted(self, values: Sequence[Any], accepted: Any) -> None:
         """Count each answer for a document against the accepted value."""
-        column = self._number(accepted)
+        column = self._get_number(accepted)
         for value in values:
-            self._accepted_pairs[self._number(value), column] += 1
+            self._accepted_pairs[self._get_number(value), column] += 1
 
     def build(self) -> dict[str, Any]:
-        """Return the counts as JSON values, reduced to the most frequent values."""
+        """Return the counts as JSON values, limited to the most frequent values."""
         names = list(self._numbers)
         return {
             "labelers": _reduce(self._labeler_pairs, names),
             "accepted": _reduce(self._accepted_pairs, names),
         }
 
-    def _number(self, value: Any) -> int:
+    def _get_number(self, value: Any) -> int:
         return self._numbers.setdefault(value, len(self._numbers))
 
 
@@ -78,7 +81,7 @@ def _reduce(cells: Counter[tuple[int, int]], names: list[Any]) -> dict[str, Any]
 def build_matrix(stored: dict[str, Any], *, limit: int, is_symmetric: bool) -> Matrix:
     """Return the matrix of the `limit` most frequent values, with all other values combined.
 
-    In a symmetric matrix, a pair of different answers counts in two cells, and a pair of equal
+    In a symmetric matrix, a pair of different answers is counted in two cells, and a pair of equal
     answers in one cell.
     """
     values = stored["values"][:limit]

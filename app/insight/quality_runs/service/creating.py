@@ -22,9 +22,10 @@ def create(
     end: datetime | None = None,
     created_by: UUID | None,
 ) -> QualityRun:
-    """Create a run, whose job computes the agreement. The end is at most the current time.
+    """Create a queued run, and emit an event so that a job computes it.
 
-    Raises 400 `validation_error` for an unknown schema or field, and for an empty period.
+    The end of the period is at most the current time. Raises 400 `validation_error` for an unknown
+    schema or field, and for an empty period.
     """
     check_fields(schema_id, fields)
     run = QualityRun(
@@ -65,7 +66,10 @@ def check_fields(schema_id: UUID, names: Sequence[str]) -> None:
 
 
 def check_period(start: datetime | None, end: datetime | None) -> datetime:
-    """Return the end of a period, never in the future. Raises 400 for an empty or future period."""
+    """Return the end of a period, limited to the current time.
+
+    Raises 400 for an empty or future period.
+    """
     now = db.utc_now()
     if start is not None and start >= now:
         raise errors.invalid("The start of the period must not be in the future.", "from")
@@ -74,12 +78,13 @@ def check_period(start: datetime | None, end: datetime | None) -> datetime:
     return now if end is None else min(end, now)
 
 
-def create_outdated() -> int:
-    """Create a run for each schema that needs several labelers and changed since its last full run.
+def create_runs_for_outdated_schemas() -> int:
+    """Create a run for each outdated schema, and return how many were created.
 
-    Requires access across organizations. Returns the number of runs.
+    A schema is outdated if it requires several labelers and has changed since its last full run.
+    Requires access across organizations.
     """
-    outdated = records.list_outdated(list(DEFAULT_METRICS))
+    outdated = records.list_outdated_schemas(list(DEFAULT_METRICS))
     for organization_id, schema_id in outdated:
         with tenancy.organization(organization_id):
             create(schema_id=schema_id, created_by=None)

@@ -32,7 +32,7 @@ Tags = list[dict[str, Any]]
 
 
 def update(artifact_ids: Sequence[UUID]) -> None:
-    """Compare the answers to these documents again, and replace their disagreements."""
+    """Compare the answers for these documents again, and replace their disagreements."""
     disagreements.lock()
     chunks = disagreements.list_chunks(artifact_ids)
     versions: dict[UUID, dict[UUID, tuple[int, dict[str, Shape]]]] = {}
@@ -48,9 +48,12 @@ def update(artifact_ids: Sequence[UUID]) -> None:
     disagreements.replace(artifact_ids, rows)
 
 
-def update_next(schema_id: UUID, after: UUID) -> UUID | None:
-    """Update the next documents of a schema; return the last one, or None at the end."""
-    artifact_ids = disagreements.list_next(schema_id, after, STEP_SIZE)
+def update_next_documents(schema_id: UUID, after: UUID) -> UUID | None:
+    """Update the next documents of a schema.
+
+    Returns the id of the last updated document, or None if there are no more documents.
+    """
+    artifact_ids = disagreements.list_next_documents(schema_id, after, STEP_SIZE)
     if not artifact_ids:
         return None
     update(artifact_ids)
@@ -67,19 +70,19 @@ def _list_shapes(schema_id: UUID) -> dict[UUID, tuple[int, dict[str, Shape]]]:
 def compare(
     answers: Sequence[StoredAnswer], versions: dict[UUID, tuple[int, dict[str, Shape]]]
 ) -> list[dict[str, Any]]:
-    """Return the disagreements between the answers of several labelers to one document.
+    """Return the disagreements between the answers of several labelers for one document.
 
-    Each field is compared in the answers whose version gives it the same type as the newest version
-    of any answer.
+    A field is compared only in answers whose version has the same field type as the newest version
+    among the answers.
     """
     comparable_answers = [answer for answer in answers if answer.version_id in versions]
     if len(comparable_answers) < _PAIR:
         return []
-    newest = max(
+    newest_shapes = max(
         (versions[answer.version_id] for answer in comparable_answers), key=lambda entry: entry[0]
     )[1]
     groups: dict[tuple[int, ...], list[str]] = defaultdict(list)
-    for name, shape in newest.items():
+    for name, shape in newest_shapes.items():
         positions = tuple(
             position
             for position, answer in enumerate(comparable_answers)
@@ -89,7 +92,7 @@ def compare(
             groups[positions].append(name)
     rows = []
     for positions, names in groups.items():
-        shapes = {name: newest[name] for name in names}
+        shapes = {name: newest_shapes[name] for name in names}
         sets = [
             [tag for tag in comparable_answers[position].tags if tag["field"] in shapes]
             for position in positions
@@ -99,7 +102,7 @@ def compare(
 
 
 def _compare_sets(
-    document: StoredAnswer, sets: list[Tags], shapes: dict[str, Shape]
+    first_answer: StoredAnswer, sets: list[Tags], shapes: dict[str, Shape]
 ) -> list[dict[str, Any]]:
     budget = Budget(MOST_MATCHED)
     agreement = measure_agreement(align_rows(sets, shapes).sets, shapes, budget)
@@ -107,8 +110,8 @@ def _compare_sets(
     return [
         {
             "id": uuid7(),
-            "artifact_id": document.artifact_id,
-            "schema_id": document.schema_id,
+            "artifact_id": first_answer.artifact_id,
+            "schema_id": first_answer.schema_id,
             "field": name,
             "share": round((1 - share) * SHARE_SCALE),
             "raters": len(sets),

@@ -1,4 +1,4 @@
-"""Draw the confusion matrix of a choice field."""
+"""Render the confusion matrix of a choice field as a chart."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -9,10 +9,10 @@ from app.insight.charts import service as charts
 _AXES = {"labelers": ("Labeler", "Other labeler"), "accepted": ("Labeler", "Accepted")}
 
 
-def draw_confusion(confusion: dict[str, Any], kind: ImageKind) -> bytes:
+def render_confusion(confusion: dict[str, Any], kind: ImageKind) -> bytes:
     """Return a chart of the result of `reading.get_confusion`.
 
-    Raises 503 if it cannot be drawn now.
+    Raises 503 `service_unavailable` if the chart cannot be rendered now.
     """
     values, counts = confusion["values"], confusion["counts"]
     other_count = confusion["other_values"]
@@ -31,11 +31,11 @@ def draw_confusion(confusion: dict[str, Any], kind: ImageKind) -> bytes:
         columns=names,
         counts=counts,
     )
-    return charts.draw(chart, kind)
+    return charts.render_chart(chart, kind)
 
 
 def _sum_rest(counts: Sequence[Sequence[int]], kept_count: int) -> list[list[int]]:
     """Return the counts, with all rows and columns after `kept_count` summed into one each."""
     columns = [[*row[:kept_count], sum(row[kept_count:])] for row in counts]
-    rest = [sum(column) for column in zip(*columns[kept_count:], strict=True)]
-    return [*columns[:kept_count], rest]
+    last_row = [sum(column) for column in zip(*columns[kept_count:], strict=True)]
+    return [*columns[:kept_count], last_row]

@@ -10,7 +10,8 @@ MAX_PAIRS_WITH_INTERVALS = 66
 interval of a pair takes as long as that of a field."""
 MAX_RATERS_IN_PAIRS = 100
 MAX_PAIRS = 20_000
-"""The maximum number of pairs that a run computes. A field that would exceed it has no pairs."""
+"""The maximum number of pairs that a run computes. A field that would exceed this limit has no
+pairs."""
 
 
 def count_pairs(ratings_or_marks: Ratings | MarkSets) -> int:
@@ -19,14 +20,14 @@ def count_pairs(ratings_or_marks: Ratings | MarkSets) -> int:
     if isinstance(ratings_or_marks, MarkSets):
         return len(np.unique(ratings_or_marks.pair_a * raters + ratings_or_marks.pair_b))
     units, codes = ratings_or_marks.units, ratings_or_marks.rater_codes
-    shared = np.zeros((raters, raters), dtype=bool)
+    has_shared_units = np.zeros((raters, raters), dtype=bool)
     for distance in range(1, int(ratings_or_marks.sizes.max(initial=0))):
         is_shared = units[distance:] == units[:-distance]
-        shared[codes[:-distance][is_shared], codes[distance:][is_shared]] = True
-    return int(shared.sum())
+        has_shared_units[codes[:-distance][is_shared], codes[distance:][is_shared]] = True
+    return int(has_shared_units.sum())
 
 
 def choose_resamples(raters: int) -> int:
-    """Return the number of resamples for the interval of each pair; 0 for no interval."""
+    """Return the number of resamples for the interval of each pair, or 0 to omit intervals."""
     pairs = raters * (raters - 1) // 2
     return PAIR_RESAMPLES if pairs <= MAX_PAIRS_WITH_INTERVALS else 0

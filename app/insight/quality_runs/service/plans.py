@@ -70,7 +70,7 @@ class FieldPlan:
 
     @property
     def has_distances(self) -> bool:
-        """Return whether the distance between two values counts in Krippendorff's alpha."""
+        """Return whether Krippendorff's alpha uses the distances between the values."""
         return self.comparison == Comparison.VALUE and self.kind in INTERVAL_TYPES
 
     @property
@@ -82,21 +82,21 @@ class FieldPlan:
 def plan_fields(
     versions: Sequence[VersionFields], names: Sequence[str], metrics: Iterable[str]
 ) -> list[FieldPlan]:
-    """Return the plans of the named fields, or of all fields, in the order of the schema.
+    """Return the plans for the named fields, or for all fields, in the order of the schema.
 
-    `versions` is ordered from the newest. A field has the type that it has in the newest version
-    that contains it.
+    `versions` is ordered newest first. A field has the type that it has in the newest version that
+    contains it.
     """
     shapes_by_version = {version.id: build_shapes(version.fields) for version in versions}
     numbers = {version.id: version.number for version in versions}
     selected_metrics = [metric for metric in Metric if metric in set(metrics)]
-    newest: dict[str, Shape] = {}
+    newest_shapes: dict[str, Shape] = {}
     for shapes in shapes_by_version.values():
         for name, shape in shapes.items():
-            newest.setdefault(name, shape)
+            newest_shapes.setdefault(name, shape)
     options = _list_options(versions)
     plans = []
-    for name, shape in newest.items():
+    for name, shape in newest_shapes.items():
         if names and name not in names:
             continue
         shape_by_version = {
@@ -127,12 +127,12 @@ def group_value_plans(plans: Iterable[FieldPlan]) -> list[list[FieldPlan]]:
     for plan in plans:
         if plan.comparison != Comparison.VALUE:
             continue
-        added = 1 + plan.has_distances
-        if size + added > RATINGS_PER_PASS:
+        array_count = 1 + plan.has_distances
+        if size + array_count > RATINGS_PER_PASS:
             groups.append([])
             size = 0
         groups[-1].append(plan)
-        size += added
+        size += array_count
     return groups
 
 

@@ -10,7 +10,7 @@ from app.insight.quality_runs.queries import disagreements, people, records
 from app.insight.quality_runs.service import creating
 from app.insight.quality_runs.service.confusing import build_matrix
 from app.insight.quality_runs.service.plans import CHOICE_TYPES, DEFAULT_METRICS
-from app.insight.visibility.service import find_visible
+from app.insight.visibility.service import get_visibility
 from app.kit import errors
 from app.kit.pagination import Page, PageRequest
 from app.kit.permissions import Role
@@ -31,21 +31,22 @@ def get(run_id: UUID, *, caller: Caller) -> dict[str, Any]:
     return {
         **{name: getattr(run, name) for name in _SUMMARY},
         "results": run.results,
-        "pairs": _show_pairs(run.pairs, caller),
+        "pairs": _build_visible_pairs(run.pairs, caller),
         "warnings": run.warnings,
     }
 
 
-def _show_pairs(pairs: list[dict[str, Any]], caller: Caller) -> list[dict[str, Any]]:
+def _build_visible_pairs(pairs: list[dict[str, Any]], caller: Caller) -> list[dict[str, Any]]:
     """Return the pairs in which the caller may see at least one labeler; viewers see no pairs.
 
-    The caller may see `a`. `b` is None if the caller may not see it.
+    The labelers of a pair are swapped if necessary, so that the caller may see `a`. `b` is None if
+    the caller may not see that labeler.
     """
     if not caller.has(Role.labeler):
         return []
-    visible = find_visible(caller)
+    visibility = get_visibility(caller)
     ids = {pair[side] for pair in pairs for side in ("a", "b")}
-    seen = {user_id for user_id in ids if visible.has_labeler(UUID(user_id))}
+    seen = {user_id for user_id in ids if visibility.has_labeler(UUID(user_id))}
     people_by_id = people.get_people(seen)
     ordered_pairs = [
         pair if pair["a"] in seen else {**pair, "a": pair["b"], "b": pair["a"]} for pair in pairs
@@ -68,8 +69,8 @@ def get_agreement(
 ) -> dict[str, Any]:
     """Return the agreement from the newest run that covers the query.
 
-    If the query names no field or no period, runs over all fields and all time are preferred.
-    Without such a run, `computed_at` is None and there are no results. Raises 400 for an unknown
+    If the query names no field or no period, runs over all fields and all time are preferred. If
+    there is no such run, `computed_at` is None and there are no results. Raises 400 for an unknown
     schema or field, and for an empty period.
     """
     _check_field(schema_id, field)
@@ -86,7 +87,7 @@ def get_agreement(
         **_describe_run(run),
         "schema_id": schema_id,
         "results": [entry for entry in run.results if is_shown(entry)],
-        "pairs": _show_pairs([entry for entry in run.pairs if is_shown(entry)], caller),
+        "pairs": _build_visible_pairs([entry for entry in run.pairs if is_shown(entry)], caller),
         "warnings": [entry for entry in run.warnings if is_shown(entry)],
     }
 
@@ -105,14 +106,14 @@ def get_confusion(
 ) -> dict[str, Any]:
     """Return the confusion matrix of a choice field from the newest run that covers the query.
 
-    Without such a run, `computed_at` is None and the matrix is empty. Raises 400 for an unknown
-    schema, a field without a confusion matrix, and an empty period.
+    If there is no such run, `computed_at` is None and the matrix is empty. Raises 400 for an
+    unknown schema, a field without a confusion matrix, and an empty period.
     """
-    _check_field(schema_id, field, kinds=CHOICE_TYPES)
+    _check_field(schema_id, field, allowed_types=CHOICE_TYPES)
     run = _find_run(schema_id, field, None, start, end)
-    stored = {} if run is None else run.confusions.get(field, {})
+    stored_matrices = {} if run is None else run.confusions.get(field, {})
     matrix = build_matrix(
-        stored.get(against, {"values": [], "other_values": 0, "cells": []}),
+        stored_matrices.get(against, {"values": [], "other_values": 0, "cells": []}),
         limit=limit,
         is_symmetric=against == "labelers",
     )
@@ -133,12 +134,14 @@ def list_disagreements(
 ) -> Page:
     """Return a page of the documents and fields on which labelers disagree.
 
-    Raises 400 for an unknown schema, and for a field without a schema.
+    Raises 400 for an unknown schema, and if `field` is set without `schema_id`.
     """
     if schema_id is not None:
         creating.check_schema(schema_id)
     elif field is not None:
-        raise errors.invalid("Required with `field`: send the schema of the field.", "schema_id")
+        raise errors.invalid(
+            "Required if `field` is set: send the schema of the field.", "schema_id"
+        )
     rows = disagreements.list_disagreements(page=page, schema_id=schema_id, field=field)
     items = [{**row._asdict(), "disagreement": row.share / SHARE_SCALE} for row in rows.items]
     return Page(items, rows.total, rows.next_cursor, rows.prev_cursor, rows.page_size)
@@ -153,7 +156,7 @@ def _find_run(
 ) -> QualityRun | None:
     covered_end = creating.check_period(start, end) if start or end else None
     # No run covers a time after its creation, so an end in the future is replaced by the present.
-    return records.find_newest(
+    return records.find_best_run(
         schema_id,
         field=field,
         metric=metric,
@@ -172,7 +175,9 @@ def _describe_run(run: QualityRun | None) -> dict[str, Any]:
     }
 
 
-def _check_field(schema_id: UUID, field: str | None, kinds: frozenset[str] | None = None) -> None:
+def _check_field(
+    schema_id: UUID, field: str | None, allowed_types: frozenset[str] | None = None
+) -> None:
     creating.check_schema(schema_id)
     if field is None:
         return
@@ -180,7 +185,9 @@ def _check_field(schema_id: UUID, field: str | None, kinds: frozenset[str] | Non
         shape = build_shapes(version.fields).get(field)
         if shape is None:
             continue
-        if kinds is not None and (shape.kind not in kinds or shape.multiple or "." in field):
+        if allowed_types is not None and (
+            shape.kind not in allowed_types or shape.multiple or "." in field
+        ):
             raise errors.invalid(
                 "Only a choice field with a single value has a confusion matrix.", "field"
             )

@@ -32,8 +32,8 @@ def start(run_id: UUID) -> QualityRun | None:
     return run
 
 
-def plan(run: QualityRun) -> list[FieldPlan]:
-    """Return the plans of the run's fields."""
+def plan_run(run: QualityRun) -> list[FieldPlan]:
+    """Return a plan for each field that the run compares."""
     return plan_fields(records.list_versions(run.schema_id), run.fields, run.metrics)
 
 
@@ -57,7 +57,10 @@ def complete(job: Job, run_id: UUID, computed: "RunResults") -> None:
 
 
 def fail(run_id: UUID) -> None:
-    """Mark a run as failed. Clients do not see the cause."""
+    """Mark a run as failed and emit `quality_run.failed`; do nothing if it has already ended.
+
+    Clients do not see the cause.
+    """
     run = change_status(run_id, RunStatus.FAILED)
     if run is None:
         return

@@ -54,8 +54,8 @@ _REVIEWED = text(
 )
 
 
-class Submissions(NamedTuple):
-    """A user's submissions of one day, or of the whole period (day None), by outcome.
+class SubmissionCounts(NamedTuple):
+    """A user's submissions by outcome, on one day or in the whole period (`day` is None).
 
     `seconds_spent` is the time spent on tag sets whose last submission in the period was on that
     day; `timed` is the number of these tag sets that have a recorded time.
@@ -82,13 +82,13 @@ def _build_parameters(user_id: UUID, edges: Sequence[datetime]) -> dict[str, Any
     }
 
 
-def count_submissions(user_id: UUID, edges: Sequence[datetime]) -> list[Submissions]:
-    """Return a user's submissions by day, and once for the whole period.
+def count_submissions(user_id: UUID, edges: Sequence[datetime]) -> list[SubmissionCounts]:
+    """Return a user's submissions by day, and the totals for the whole period.
 
-    Day n, counted from 1, starts at the nth of `edges` and ends before the next.
+    Day n, counted from 1, starts at the nth of `edges` and ends before the next edge.
     """
     rows = db.session().execute(_SUBMITTED, _build_parameters(user_id, edges))
-    return [Submissions._make(row) for row in rows]
+    return [SubmissionCounts._make(row) for row in rows]
 
 
 def count_reviews(user_id: UUID, edges: Sequence[datetime]) -> dict[int, int]:

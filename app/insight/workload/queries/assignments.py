@@ -17,8 +17,8 @@ from app.kit.pagination import Edge, Page, PageRequest, paginate_rows
 from app.workflow.tag_sets import claimable
 from app.workflow.tag_sets.claimable import LEVEL, RANK_STEP, TIME
 
-# By urgency, then by time, then by id. Each part of the union is read in the order of an index, and
-# only as many rows as a page needs.
+# Assignments are sorted by urgency, time and id. Each part of the union is read in the order of an
+# index, and only as many rows as a page needs are read.
 _ORDER = {"rank": int, "at": datetime, "id": UUID}
 _OWN_ARTIFACTS = """
     SELECT 'label' AS kind, 100 - own.urgency AS rank, own.at, own.artifact_id AS id,
@@ -72,7 +72,7 @@ _ITEMS = f"""
 _ASSIGNED = claimable.ASSIGNED.format(of="item.", user=":me")
 _CLAIMED = claimable.CLAIMED.format(of="item.", user=":me")
 _PAGE = f"""
-    WITH {todo.PEOPLE}, {todo.BEGUN}, page AS MATERIALIZED (
+    WITH {todo.PEOPLE_CTES}, {todo.BEGUN_CTES}, page AS MATERIALIZED (
         SELECT * FROM ({{keys}}) AS keys ORDER BY {{order}} LIMIT :limit
     )
     SELECT page.kind, page.rank, page.at, page.id, document.id AS artifact_id, document.name,
@@ -93,13 +93,13 @@ _PAGE = f"""
      AND document.id = page.artifact_id
     LEFT JOIN schemas ON schemas.organization_id = :org
      AND schemas.id = coalesce(item.schema_id, own.schema_id, document.schema_id)
-    CROSS JOIN LATERAL ({todo.OFFER.format(user=":me")}) AS offer
+    CROSS JOIN LATERAL ({todo.ASSIGNMENT_SUBQUERY.format(user=":me")}) AS offer
     ORDER BY {{order}}
 """  # noqa: S608 - made of constants
 
 
 class Assignment(NamedTuple):
-    """A document to label or a tag set to review, with its sort keys."""
+    """A document to label or a tag set to review, with the sort keys `rank`, `at` and `id`."""
 
     kind: str
     rank: int
@@ -126,7 +126,7 @@ class WorkTypes:
 
 
 def list_assignments(request: PageRequest, criteria: WorkCriteria, work_types: WorkTypes) -> Page:
-    """Return a page of the work that one user has to label or review."""
+    """Return a page of the documents to label and tag sets to review of one user."""
     (user_id,) = criteria.user_ids
 
     def fetch(edge: Edge) -> tuple[list[Any], int | None]:
@@ -160,19 +160,19 @@ def _build_due_join(statement: Statement, criteria: WorkCriteria) -> str:
 def _build_sql(edge: Edge, work_types: WorkTypes, due_join: str) -> str:
     descending = edge.descending
     order = "rank DESC, at DESC, id DESC" if descending else "rank, at, id"
-    parts = []
+    selects = []
     if work_types.label:
         after_edge = _build_edge_condition(edge, "100 - own.urgency", "own.at", "own.artifact_id")
-        parts.append(_OWN_ARTIFACTS.format(own_filters=f"{todo.OWN_FILTERS} {after_edge}"))
+        selects.append(_OWN_ARTIFACTS.format(own_filters=f"{todo.OWN_LIST_CONDITION} {after_edge}"))
         after_edge = _build_edge_condition(
             edge, "100 - work.priority", "work.urgent_at", "work.artifact_id"
         )
         if after_edge:
             after_edge += f" AND work.priority {'>=' if descending else '<='} 100 - :rank"
-        parts.append(
+        selects.append(
             _OPEN_ASSIGNMENTS.format(
-                may_begin=todo.MAY_BEGIN.format(user="reach.user_id"),
-                of_team=todo.OF_TEAM,
+                may_begin=todo.MAY_BEGIN_CONDITION.format(user="reach.user_id"),
+                of_team=todo.TEAM_CONDITION,
                 due=due_join,
                 edge=after_edge,
                 order="work.priority, work.urgent_at DESC, work.artifact_id DESC"
@@ -188,13 +188,13 @@ def _build_sql(edge: Edge, work_types: WorkTypes, due_join: str) -> str:
         queue_order = (
             "item.review_rank DESC, item.id DESC" if descending else "item.review_rank, item.id"
         )
-        parts += [
+        selects += [
             _ITEMS.format(is_mine=is_mine, edge=after_edge, order=queue_order)
             for is_mine in (_ASSIGNED, _CLAIMED)
         ]
     keys = " UNION ALL ".join(
-        f"(SELECT * FROM ({part}) AS part ORDER BY {order} LIMIT :limit)"  # noqa: S608 - made of constants
-        for part in parts
+        f"(SELECT * FROM ({select_sql}) AS part ORDER BY {order} LIMIT :limit)"  # noqa: S608 - made of constants
+        for select_sql in selects
     )
     return _PAGE.format(keys=keys, order=order)
 
@@ -210,12 +210,12 @@ def _build_edge_condition(edge: Edge, rank: str, at: str, identifier: str) -> st
 
 
 def _count(criteria: WorkCriteria, work_types: WorkTypes) -> int:
-    parts = []
+    subqueries = []
     if work_types.label:
-        parts.append(counting.count_to_label(criteria))
+        subqueries.append(counting.count_to_label(criteria))
     if work_types.review:
-        parts.append(counting.count_to_review(criteria, self_review=work_types.self_review))
+        subqueries.append(counting.count_to_review(criteria, self_review=work_types.self_review))
     total: ColumnElement[int] = literal(0)
-    for part in parts:
-        total += select(func.coalesce(func.sum(part.c.n), 0)).scalar_subquery()
+    for subquery in subqueries:
+        total += select(func.coalesce(func.sum(subquery.c.n), 0)).scalar_subquery()
     return int(db.session().execute(select(cast(total, BigInteger))).scalar_one())

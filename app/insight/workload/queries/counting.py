@@ -33,10 +33,12 @@ from app.workflow.tag_sets.models import TagSet
 from app.workflow.tag_sets.transitions import TagSetStatus
 
 ASSIGNEES = Query("SELECT CAST(assignee_id AS text) FROM reach")
-"""The assignees whose cells are read; `reach` is a common table expression in `todo`."""
+"""The assignees whose cells are read; `reach` is a common table expression in
+`todo.PEOPLE_CTES`."""
 _MICROSECOND = timedelta(microseconds=1)
 _TO_LABEL = f"""
-WITH {todo.PEOPLE}, {todo.BEGUN}, {todo.OFFERED}, {todo.WITHHELD}, due_today AS (
+WITH {todo.PEOPLE_CTES}, {todo.BEGUN_CTES}, {todo.OFFERED_CTES}, {todo.WITHHELD_CTES},
+due_today AS (
     SELECT reach.user_id, count(DISTINCT work.artifact_id) AS n
     FROM reach
     JOIN user_schemas ON user_schemas.user_id = reach.user_id
@@ -44,12 +46,12 @@ WITH {todo.PEOPLE}, {todo.BEGUN}, {todo.OFFERED}, {todo.WITHHELD}, due_today AS 
      AND work.assignee_id = reach.assignee_id AND work.is_open
      AND work.schema_id = user_schemas.schema_id
      AND work.due_at > :until AND work.due_at < :due_before
-    WHERE {todo.MAY_BEGIN.format(user="reach.user_id")} AND {todo.OF_TEAM}
+    WHERE {todo.MAY_BEGIN_CONDITION.format(user="reach.user_id")} AND {todo.TEAM_CONDITION}
       AND (CAST(:schema_id AS uuid) IS NULL OR work.schema_id = :schema_id)
     GROUP BY reach.user_id
 )
 SELECT people.user_id,
-       (SELECT count(*) FROM own WHERE own.user_id = people.user_id AND {todo.OWN_FILTERS})
+       (SELECT count(*) FROM own WHERE own.user_id = people.user_id AND {todo.OWN_LIST_CONDITION})
        + coalesce(offered.n, 0) - coalesce(withheld.n, 0) + coalesce(due_today.n, 0) AS n
 FROM people
 LEFT JOIN offered ON offered.user_id = people.user_id
@@ -62,7 +64,7 @@ LEFT JOIN due_today ON due_today.user_id = people.user_id
 class WorkCriteria:
     """The users whose work is counted or listed, and the filters of the list.
 
-    `by_team` includes documents that are assigned to their teams.
+    `by_team` includes documents that are assigned to teams of the users.
     """
 
     user_ids: Sequence[UUID]
@@ -73,16 +75,16 @@ class WorkCriteria:
 
     @property
     def counted_until(self) -> datetime | None:
-        """Return the end of the due times that the counters cover, or None without `due_before`.
+        """Return the end of the due times that the counters cover, or None if `due_before` is None.
 
-        Work due later than this, but before `due_before`, is found through an index.
+        Work that is due later, but before `due_before`, is found through an index.
         """
         if self.due_before is None:
             return None
         return round_down(self.due_before - _MICROSECOND, DAY)
 
     def build_parameters(self) -> dict[str, Any]:
-        """Return the parameters of the common table expressions."""
+        """Return the SQL parameters of the common table expressions in `todo`."""
         return {
             "org": tenancy.current_organization_id(),
             "people": [str(user_id) for user_id in self.user_ids],
@@ -95,7 +97,10 @@ class WorkCriteria:
 
 
 def count_to_label(criteria: WorkCriteria) -> Subquery:
-    """Return a subquery of the number of documents that each user has to label: user_id, n."""
+    """Return a subquery that counts the documents that each user has to label.
+
+    Its columns are `user_id` and `n`.
+    """
     statement = Statement(tenancy.current_organization_id())
     where: dict[str, Any] = {"assignee_id": ASSIGNEES}
     if criteria.schema_id is not None:
@@ -112,9 +117,10 @@ def count_to_label(criteria: WorkCriteria) -> Subquery:
 
 
 def count_to_review(criteria: WorkCriteria, *, self_review: bool) -> Subquery:
-    """Return a subquery of the number of tag sets that each user has to review: user_id, n.
+    """Return a subquery that counts the tag sets that each user has to review.
 
-    Claimed tag sets are read row by row: only tag sets that are being reviewed are claimed.
+    Its columns are `user_id` and `n`. Claimed tag sets are read row by row, because only tag sets
+    that are being reviewed are claimed.
     """
     where: dict[str, Any] = {"assignee_id": list(criteria.user_ids), "archived": False}
     if criteria.schema_id is not None:
@@ -130,15 +136,15 @@ def count_to_review(criteria: WorkCriteria, *, self_review: bool) -> Subquery:
         ).where(TagSet.assignee_id.in_(criteria.user_ids))
         between = Between("due", TagSet.due_at, None, criteria.due_before, rows)
         cells = counters.select_cells_between(REVIEWS, facet_names, where, between)
-    assigned = select(cells.c.assignee_id, cells.c.n)
+    assigned_counts = select(cells.c.assignee_id, cells.c.n)
     if not self_review:
-        assigned = assigned.where(cells.c.assignee_id != cells.c.labeler_id)
-    parts = [
-        assigned,
+        assigned_counts = assigned_counts.where(cells.c.assignee_id != cells.c.labeler_id)
+    selects = [
+        assigned_counts,
         _select_claimed(criteria, TagSet.assignee_id, -1, self_review=self_review),
         _select_claimed(criteria, TagSet.claim_user_id, 1, self_review=self_review),
     ]
-    user_id, n = union_all(*parts).subquery().c
+    user_id, n = union_all(*selects).subquery().c
     total = cast(func.sum(n), BigInteger).label("n")
     return select(cast(user_id, Uuid).label("user_id"), total).group_by(user_id).subquery()
 

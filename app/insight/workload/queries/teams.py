@@ -47,7 +47,7 @@ class MemberWork(NamedTuple):
     """The numbers of open, overdue and finished tasks of a user.
 
     `to_label` and `to_review` count the work that is assigned to the user by name or that the user
-    has begun; `overdue` counts the overdue work of both types. `labeled` and `reviewed` count
+    has begun; `overdue` counts the overdue part of this work. `labeled` and `reviewed` count
     submissions and decisions.
     """
 
@@ -59,8 +59,8 @@ class MemberWork(NamedTuple):
     reviewed: int
 
 
-class WaitingWork(NamedTuple):
-    """Numbers of open and overdue documents of a team that nobody has begun."""
+class PendingWorkCounts(NamedTuple):
+    """The numbers of a team's open and overdue documents that nobody has begun."""
 
     open: int
     overdue: int
@@ -85,7 +85,10 @@ def list_members(team_id: UUID) -> list[Member] | None:
 def count_work(
     user_ids: Sequence[UUID], *, now: datetime, start: datetime, end: datetime, self_review: bool
 ) -> dict[UUID, MemberWork]:
-    """Return the work of each user by user id. Finished work is from `start` until `end`."""
+    """Return the work of each user, by user id.
+
+    Finished work is counted from `start` until `end`, exclusive.
+    """
     all_work, overdue_work = WorkCriteria(user_ids), WorkCriteria(user_ids, due_before=now)
     to_label = counting.count_to_label(all_work)
     to_review = counting.count_to_review(all_work, self_review=self_review)
@@ -148,8 +151,8 @@ _BEGUN = """
 """
 
 
-def count_not_begun(team_id: UUID, *, now: datetime) -> WaitingWork:
-    """Return the numbers of open and overdue documents of a team that nobody has begun.
+def count_pending_work(team_id: UUID, *, now: datetime) -> PendingWorkCounts:
+    """Return the numbers of a team's open and overdue documents that nobody has begun.
 
     The counters give all open documents assigned to the team. Documents that somebody has begun are
     read row by row and subtracted.
@@ -168,10 +171,10 @@ def count_not_begun(team_id: UUID, *, now: datetime) -> WaitingWork:
         .columns(artifact_id=Uuid(), due_at=work.due_at.type)
         .cte("begun")
     )
-    count_begun = select(func.count(begun.c.artifact_id)).scalar_subquery()
-    count_overdue = select(func.count()).where(begun.c.due_at < now).scalar_subquery()
+    begun_count = select(func.count(begun.c.artifact_id)).scalar_subquery()
+    overdue_begun_count = select(func.count()).where(begun.c.due_at < now).scalar_subquery()
     statement = select(
-        cast(counters.build_total(OFFERED, where) - count_begun, BigInteger).label("open"),
-        cast(counters.build_total(OFFERED, where, between=due) - count_overdue, BigInteger),
+        cast(counters.build_total(OFFERED, where) - begun_count, BigInteger).label("open"),
+        cast(counters.build_total(OFFERED, where, between=due) - overdue_begun_count, BigInteger),
     )
-    return WaitingWork._make(db.session().execute(statement).one())
+    return PendingWorkCounts._make(db.session().execute(statement).one())

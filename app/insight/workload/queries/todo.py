@@ -11,7 +11,7 @@ row by row. The documents that users could begin may be a team's whole backlog: 
 from app.documents.artifacts.models import URGENCY, URGENT_AT
 from app.workflow.tag_sets import claimable
 
-PEOPLE = f"""
+PEOPLE_CTES = f"""
 people AS MATERIALIZED (
     SELECT user_id FROM unnest(CAST(:people AS uuid[])) AS person (user_id)
 ), seats AS MATERIALIZED (
@@ -35,7 +35,7 @@ people AS MATERIALIZED (
 """  # noqa: S608 - made of constants
 """The users, the assignee ids of each user (`reach`), and the schemas that each user labels."""
 
-OFFER = """
+ASSIGNMENT_SUBQUERY = """
     SELECT bool_or(reach.by_name) AS by_name,
            (array_agg(work.assignee_id ORDER BY work.assignee_id)
             FILTER (WHERE NOT reach.by_name))[1] AS team_id
@@ -43,16 +43,16 @@ OFFER = """
     JOIN reach ON reach.assignee_id = work.assignee_id AND reach.user_id = {user}
     WHERE work.organization_id = :org AND work.artifact_id = document.id AND work.is_open
 """
-"""The way in which a user is assigned to a document: by name, or through a team and its id."""
+"""How a user is assigned to a document: by name (`by_name`), or through the team `team_id`."""
 
 _FREE = f"({claimable.UNCLAIMED.format(of='document.')} OR document.claim_user_id = {{user}})"
-_HAS_PLACE = claimable.HAS_PLACE.format(
+_NEEDS_TAG_SET = claimable.NEEDS_TAG_SET.format(
     of="document.", user="begun.user_id", required_labels="required_labels"
 )
 _NOT_SKIPPED = claimable.NOT_SKIPPED.format(
     organization=":org", user="{user}", artifact="work.artifact_id"
 )
-BEGUN = f"""
+BEGUN_CTES = f"""
 begun AS MATERIALIZED (
     SELECT user_id, artifact_id, bool_or(claimed) AS claimed, max(since) AS since,
            (array_agg(tag_set_id) FILTER (WHERE tag_set_id IS NOT NULL))[1] AS tag_set_id,
@@ -77,7 +77,7 @@ begun AS MATERIALIZED (
     FROM begun
     JOIN artifacts document ON document.organization_id = :org
      AND document.id = begun.artifact_id AND NOT document.archived
-    CROSS JOIN LATERAL ({OFFER.format(user="begun.user_id")}) AS offer
+    CROSS JOIN LATERAL ({ASSIGNMENT_SUBQUERY.format(user="begun.user_id")}) AS offer
     LEFT JOIN user_schemas ON user_schemas.user_id = begun.user_id
      AND user_schemas.schema_id = document.schema_id
     LEFT JOIN artifact_skips skip ON skip.organization_id = :org
@@ -88,7 +88,7 @@ begun AS MATERIALIZED (
     ) OR (
         user_schemas.schema_id IS NOT NULL
         AND (required_labels > 1 OR {_FREE.format(user="begun.user_id")})
-        AND {_HAS_PLACE}
+        AND {_NEEDS_TAG_SET}
         AND (offer.by_name IS TRUE OR has_skills)
         AND (offer.by_name IS TRUE OR skip.user_id IS NULL)
     )
@@ -96,7 +96,7 @@ begun AS MATERIALIZED (
 """  # noqa: S608 - made of constants
 """Documents that users have begun or claimed (`begun`), and documents in their lists (`own`)."""
 
-OFFERED = """
+OFFERED_CTES = """
 grouped AS (
     SELECT reach.user_id, cell.schema_id, cell.assignees, cell.labeled_by, cell.places_taken,
            max(cell.n) AS n, bool_or(reach.by_name) AS by_name,
@@ -119,13 +119,13 @@ grouped AS (
     GROUP BY grouped.user_id
 )
 """
-"""The number of documents with a free place that users are assigned to, from the counter's cells.
+"""The number of assigned documents that still need tag sets, by user, from the counter's cells.
 
-A document with several assignees is in the cells of each assignee, under a hash of all assignees,
-so that it counts once.
+A document with several assignees is in the cells of each assignee, with the same hash of all
+assignees, so that it is counted only once for each user.
 """
 
-WITHHELD = f"""
+WITHHELD_CTES = f"""
 candidates AS (
     SELECT user_id, artifact_id FROM begun
     UNION
@@ -144,7 +144,7 @@ candidates AS (
     FROM candidates
     JOIN artifacts document ON document.organization_id = :org
      AND document.id = candidates.artifact_id
-    CROSS JOIN LATERAL ({OFFER.format(user="candidates.user_id")}) AS offer
+    CROSS JOIN LATERAL ({ASSIGNMENT_SUBQUERY.format(user="candidates.user_id")}) AS offer
     JOIN user_schemas ON user_schemas.user_id = candidates.user_id
      AND user_schemas.schema_id = document.schema_id
     LEFT JOIN begun ON begun.user_id = candidates.user_id
@@ -165,11 +165,11 @@ candidates AS (
 """  # noqa: S608 - made of constants
 """The number of documents in `offered` that users may not begin.
 
-Somebody else works on such a document, the user has skipped it, or the user has begun it and `own`
-counts it. The number of rows read depends on the documents in work, not on the backlog.
+Somebody else is working on such a document, the user has skipped it, or the user has begun it and
+`own` counts it. The number of rows read depends on the documents in progress, not on the backlog.
 """
 
-MAY_BEGIN = f"""
+MAY_BEGIN_CONDITION = f"""
     array_position(work.labeled_by, {{user}}) IS NULL
     AND work.places_taken < user_schemas.required_labels
     AND (reach.by_name OR user_schemas.has_skills)
@@ -182,7 +182,7 @@ MAY_BEGIN = f"""
 """  # noqa: S608 - made of constants
 """The condition that a user may begin the document of `work`, an assignee row joined by `reach`."""
 
-OF_TEAM = """
+TEAM_CONDITION = """
     (CAST(:team_id AS uuid) IS NULL OR (
         work.assignee_id = :team_id AND NOT reach.by_name AND NOT EXISTS (
             SELECT FROM artifact_assignees other
@@ -191,11 +191,12 @@ OF_TEAM = """
             WHERE other.organization_id = :org AND other.artifact_id = work.artifact_id
               AND other.is_open AND (other_reach.by_name OR other.assignee_id < work.assignee_id))))
 """
-"""The condition that the document is assigned to the user through the team of the list's filter."""
+"""The condition that the document is assigned to the user through the team in the filter of the
+list."""
 
-OWN_FILTERS = """
+OWN_LIST_CONDITION = """
     (CAST(:schema_id AS uuid) IS NULL OR own.schema_id = :schema_id)
     AND (CAST(:team_id AS uuid) IS NULL OR own.team_id = :team_id)
     AND (CAST(:due_before AS timestamptz) IS NULL OR own.due_at < :due_before)
 """
-"""The condition that a document of `own` matches all filters of the list."""
+"""The condition that a document in `own` matches all filters of the list."""

@@ -1,4 +1,4 @@
-"""Service functions for bulk import: accept files with many documents, and import them."""
+"""Service functions for bulk imports: accept files with many documents, and import the files."""
 
 from app.intake.bulk_import.service.accepting import import_local_file, import_records
 from app.intake.bulk_import.service.labels import LabelsAs

@@ -18,7 +18,7 @@ from app.kit.permissions import Role
 from app.kit.principal import Caller
 from app.kit.storage import Staged, StorageFull, StorageUnavailable
 
-HEAD_BYTES = 64 * 1024
+CHUNK_BYTES = 64 * 1024
 _DEFAULT_NAME = "import"
 
 
@@ -43,13 +43,13 @@ def import_records(
 ) -> IngestionJob:
     """Store a file, or its content, and create the job that imports it.
 
-    The default of `name` is the name of the uploaded file. Raises 403 if a caller who may not
-    review imports labels as accepted; 400 for an empty `file` or `content`, an unknown
-    `schema_id`, or a `format` that is not recognized; 422 on an invalid `name`; 503 while the disk
-    is full or the storage is not available.
+    `name` defaults to the name of the uploaded file. Raises 403 if a caller who may not review
+    imports labels as accepted; 400 for an empty `file` or `content`, an unknown `schema_id`, or a
+    format that cannot be detected; 422 for an invalid `name`; 503 while the disk is full or the
+    storage is not available.
     """
     if labels_as == LabelsAs.ACCEPTED and not caller.has(Role.reviewer):
-        raise errors.denied("Only reviewers may import labels as accepted.")
+        raise errors.denied("Only reviewers may import labels as accepted tag sets.")
     field = "content" if file is None else "file"
     if not (content if file is None else file.staged.size):
         raise errors.invalid("The file is empty.", field)
@@ -75,7 +75,7 @@ def import_local_file(
     _check_schema(schema_id)
     request = _Request(_check_name(path.name), format_id, schema_id, labels_as, None)
     with path.open("rb") as file, container.current().storage.stage() as staged:
-        while chunk := file.read(HEAD_BYTES):
+        while chunk := file.read(CHUNK_BYTES):
             staged.write(chunk)
         if not staged.size:
             raise errors.invalid("The file is empty.", "file")
@@ -90,7 +90,7 @@ def _check_schema(schema_id: UUID | None) -> None:
 def _create_job(staged: Staged, request: _Request) -> IngestionJob:
     job_id = uuid7()
     key = ingestion_jobs.build_source_key(tenancy.current_organization_id(), job_id)
-    _store(staged, key)
+    _promote_file(staged, key)
     schema_id = request.schema_id
     options = {
         "schema_id": None if schema_id is None else str(schema_id),
@@ -118,7 +118,7 @@ def _check_name(name: str) -> str:
         raise errors.unprocessable("name", str(error)) from None
 
 
-def _store(staged: Staged, key: str) -> None:
+def _promote_file(staged: Staged, key: str) -> None:
     try:
         staged.promote(key)
     except StorageFull:
@@ -129,12 +129,12 @@ def _store(staged: Staged, key: str) -> None:
 
 def _detect_format(key: str, name: str) -> str:
     try:
-        head = b"".join(container.current().storage.stream(key, 0, HEAD_BYTES))
+        first_bytes = b"".join(container.current().storage.stream(key, 0, CHUNK_BYTES))
     except StorageUnavailable as failure:
         raise _build_unavailable_error() from failure
-    format_id = detect_format(head, name)
+    format_id = detect_format(first_bytes, name)
     if format_id is None:
-        raise errors.invalid("The format is not recognized. Send it as `format`.", "format")
+        raise errors.invalid("The format could not be detected. Set `format`.", "format")
     return format_id
 
 

@@ -1,4 +1,4 @@
-"""Import of ZIP archives: each file becomes a document, which another job parses."""
+"""Import of ZIP archives: each file becomes a document, and another job parses the document."""
 
 from collections.abc import Callable
 from time import perf_counter
@@ -41,7 +41,7 @@ def import_archive(job: IngestionJob, file: BinaryIO, checkpoint: Checkpoint) ->
 def _import_entry(
     job: IngestionJob, archive: Archive, entry: Entry, checkpoint: Checkpoint
 ) -> bool:
-    began = perf_counter()
+    started_at = perf_counter()
     numbers = ingestion_jobs.begin_batch(job.id, entry.number, entry.number)
     if numbers is None:
         return False
@@ -50,14 +50,14 @@ def _import_entry(
         # Unpacking may take a long time, so the job's lock is released meanwhile.
         checkpoint()
         with container.current().storage.stage(container.settings().max_upload_bytes) as staged:
-            problem = _unpack_entry(archive, entry, staged)
+            entry_outcome = _unpack_entry(archive, entry, staged)
             if ingestion_jobs.begin_batch(job.id, entry.number, entry.number) is None:
                 return False
-            outcome = problem or create_document(
+            outcome = entry_outcome or create_document(
                 job, entry.number, staged, name=entry.name, schema_id=_read_schema_id(job)
             )
-        items = [_build_item(job, entry, outcome, round(perf_counter() - began, 6))]
-    ingestion_jobs.record_batch(job, items, offset=0, number=entry.number + 1)
+        items = [_build_item(job, entry, outcome, round(perf_counter() - started_at, 6))]
+    ingestion_jobs.record_batch(job, items, next_offset=0, next_number=entry.number + 1)
     return True
 
 

@@ -1,4 +1,4 @@
-"""Documents that are built from the fields of imported records, by the rules of the API."""
+"""Creation of documents from the fields of imported records, validated as in the API."""
 
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
@@ -6,7 +6,7 @@ from pathlib import PurePosixPath
 from typing import Any
 from uuid import UUID
 
-from app.documents.artifacts.member_rules import MAX_TEXT, check_metadata
+from app.documents.artifacts.member_rules import MAX_TEXT_LENGTH, check_metadata
 from app.documents.artifacts.names import MAX_NAME, check_name
 from app.documents.artifacts.service import NewText
 
@@ -16,31 +16,31 @@ _NUMBER_LENGTH = 12
 
 
 class FieldError(Exception):
-    """A field of a record is invalid; the message names the field."""
+    """Raised if a field of a record is invalid; the message names the field."""
 
 
 def build_document(
     fields: Mapping[str, Any], *, file_name: str, number: int, schema_id: UUID | None
 ) -> NewText:
-    """Return the document for the fields of a record.
+    """Validate the fields of a record, and return the document to create.
 
     The default name consists of the file name and the number of the record. `schema_id` is the
     schema for records without a schema. Raises FieldError.
     """
-    unknown = next((name for name in fields if name not in _CHECKS), None)
-    if unknown is not None:
-        raise FieldError(f"`{_shorten(unknown)}`: Unknown field.")
+    unknown_name = next((name for name in fields if name not in _CHECKS), None)
+    if unknown_name is not None:
+        raise FieldError(f"`{_shorten(unknown_name)}`: Unknown field.")
     if fields.get("text") is None:
         raise FieldError("`text`: Missing data for required field.")
-    checked: dict[str, Any] = {"name": build_name(file_name, number), "schema_id": schema_id}
+    values: dict[str, Any] = {"name": build_name(file_name, number), "schema_id": schema_id}
     for name, value in fields.items():
         if value is None:
             continue
         try:
-            checked[name] = _CHECKS[name](value)
+            values[name] = _CHECKS[name](value)
         except ValueError as error:
             raise FieldError(f"`{name}`: {error}") from None
-    return NewText(**checked)
+    return NewText(**values)
 
 
 def build_name(file_name: str, number: int) -> str:
@@ -55,9 +55,9 @@ def _shorten(name: str) -> str:
 
 
 def check_storable(text: str, *, replace: bool = False) -> str:
-    """Return a text without NUL characters, which PostgreSQL cannot store.
+    """Return a text without NUL characters, because PostgreSQL cannot store them.
 
-    Replaces NUL characters if `replace` is set, and otherwise raises ValueError.
+    If `replace` is true, NUL characters are replaced; otherwise, they raise ValueError.
     """
     if "\x00" in text:
         if replace:
@@ -66,7 +66,7 @@ def check_storable(text: str, *, replace: bool = False) -> str:
     return text
 
 
-def _check_text(value: object, max_length: int = MAX_TEXT) -> str:
+def _check_text(value: object, max_length: int = MAX_TEXT_LENGTH) -> str:
     if not isinstance(value, str):
         raise ValueError("Not a valid string.")  # noqa: TRY004 - reported as the record's error
     if len(value) > max_length:
@@ -109,13 +109,13 @@ def _check_due_at(value: object) -> datetime:
     try:
         due_at = datetime.fromisoformat(text.replace("z", "Z"))
     except ValueError:
-        raise ValueError("Not a valid time, such as 2026-01-31T09:30:00Z.") from None
+        raise ValueError("Must be an ISO 8601 time, for example 2026-01-31T09:30:00Z.") from None
     if due_at.tzinfo is None:
-        raise ValueError("Must have a time zone, as in 2026-01-31T09:30:00Z.")
+        raise ValueError("Must include a time zone, for example 2026-01-31T09:30:00Z.")
     try:
         return due_at.astimezone(UTC)
     except OverflowError:
-        raise ValueError("Not a valid time, such as 2026-01-31T09:30:00Z.") from None
+        raise ValueError("Must be an ISO 8601 time, for example 2026-01-31T09:30:00Z.") from None
 
 
 _CHECKS: Mapping[str, Callable[[object], object]] = {
@@ -127,4 +127,4 @@ _CHECKS: Mapping[str, Callable[[object], object]] = {
     "priority": _check_priority,
     "due_at": _check_due_at,
 }
-"""The check for each field of a record. Null is the same as an absent field."""
+"""The function that validates each field of a record. Fields that are null are ignored."""

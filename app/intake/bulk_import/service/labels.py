@@ -1,4 +1,4 @@
-"""Labels of imported records, which are checked against schemas and become tag sets."""
+"""Labels of imported records: validation against schemas, and creation of tag sets."""
 
 from collections.abc import Sequence
 from enum import StrEnum
@@ -21,7 +21,7 @@ TAGS = "tags"
 
 
 class LabelsAs(StrEnum):
-    """The handling of imported labels: submitted or accepted tag sets, or ignored."""
+    """How to import labels: as submitted tag sets, as accepted tag sets, or not at all."""
 
     SUBMITTED = "submitted"
     ACCEPTED = "accepted"
@@ -46,11 +46,14 @@ class CheckedLabels(NamedTuple):
 
 
 def pop_labels(content: Content, labels_as: LabelsAs) -> Labels:
-    """Remove the tags from the fields of a record; return its labels, or none if ignored."""
-    tags = content.members.pop(TAGS, None)
+    """Remove the tags from a record's fields, and return the record's labels.
+
+    If labels are ignored, the result has no labels.
+    """
+    tags = content.properties.pop(TAGS, None)
     if labels_as is LabelsAs.IGNORED:
         return Labels(None, ())
-    return Labels(tags, content.label_sets)
+    return Labels(tags, content.mark_lists)
 
 
 class LabelChecker:
@@ -67,11 +70,12 @@ class LabelChecker:
         assert prepared.parsed is not None
         schema_id = prepared.text.schema_id
         if schema_id is None:
-            return Outcome(None, error=("validation_error", "Labels need a schema: `schema_id`."))
+            message = "Labels require a schema. Set `schema_id`."
+            return Outcome(None, error=("validation_error", message))
         text, page_count = prepared.parsed.text, len(prepared.parsed.pages)
         try:
             version = self._get_version(schema_id)
-            checked = [
+            checked_tag_sets = [
                 tag_sets.check_imported_tags(version, tags, text=text, page_count=page_count)
                 for tags in _build_tag_lists(version, labels, text)
             ]
@@ -79,18 +83,18 @@ class LabelChecker:
             return Outcome(None, error=("validation_error", str(failure)))
         except ApiError as failure:
             return Outcome(None, error=(failure.code, failure.message))
-        return CheckedLabels(version, checked)
+        return CheckedLabels(version, checked_tag_sets)
 
     def _get_version(self, schema_id: UUID) -> CurrentVersion:
         if schema_id not in self._versions:
-            self._versions[schema_id] = _find_version(schema_id)
+            self._versions[schema_id] = _get_active_version(schema_id)
         version = self._versions[schema_id]
         if isinstance(version, ApiError):
             raise version
         return version
 
 
-def _find_version(schema_id: UUID) -> CurrentVersion | ApiError:
+def _get_active_version(schema_id: UUID) -> CurrentVersion | ApiError:
     try:
         return schemas.get_active_version(schema_id)
     except ApiError as failure:
@@ -110,14 +114,14 @@ def _build_tag_lists(version: CurrentVersion, labels: Labels, text: str) -> list
 
 @cached(LRUCache(64), key=lambda version: version.id, lock=Lock())
 def _build_field_names(version: CurrentVersion) -> FieldNames:
-    """Return the names of a version's fields, which never change."""
+    """Return the names of a version's fields, cached because a version never changes."""
     return FieldNames(version.fields)
 
 
 def create_tag_sets(
     documents: Sequence[tuple[UUID, CheckedLabels]], *, accepted: bool, author_id: UUID | None
 ) -> None:
-    """Create the tag sets of new documents, which are pairs of document id and labels."""
+    """Create the tag sets of new documents; `documents` has pairs of document id and labels."""
     new_tag_sets = [
         NewTagSet(artifact_id, labels.version, tags)
         for artifact_id, labels in documents

@@ -30,7 +30,7 @@ from app.kit import container
 
 BATCH_RECORDS = artifacts.MAX_BATCH
 BATCH_BYTES = 4 * 1024 * 1024
-"""A batch ends after the record with which it reaches this size."""
+"""The size in bytes at which a batch is complete; its last record may exceed this size."""
 
 _SWITCH_SECONDS = 0.0002
 
@@ -38,7 +38,7 @@ Checkpoint = Callable[[], None]
 
 
 class _Source(NamedTuple):
-    """The file name, the schema for records without a schema, and the handling of labels."""
+    """The file name, the schema for records without a schema, and how to import labels."""
 
     name: str
     schema_id: UUID | None
@@ -46,18 +46,18 @@ class _Source(NamedTuple):
 
 
 class _Document(NamedTuple):
-    """A parsed text with its labels; `checked` is set after the labels were checked."""
+    """A parsed text with its labels; `checked_labels` is set after the labels are validated."""
 
     prepared: PreparedText
     labels: Labels
-    checked: CheckedLabels | None = None
+    checked_labels: CheckedLabels | None = None
 
 
 _Result = _Document | Outcome
 
 
 def run_import(job_id: UUID, checkpoint: Checkpoint) -> None:
-    """Import the remaining part of a job's file, and end the job; do nothing if it has ended.
+    """Import the remaining records of a job's file, and end the job; ignore a job that has ended.
 
     `checkpoint` commits each batch, or raises if this run must stop; the next run continues after
     the last batch that was committed.
@@ -141,7 +141,7 @@ def _split_batches(records: Iterator[Record]) -> Iterator[list[Record]]:
 def _prepare_batches(
     source: _Source, batches: Iterator[list[Record]], retried_until: int
 ) -> Iterator[_Batch]:
-    """Parse the texts of new records; which earlier records are retried is not known yet."""
+    """Parse the texts of new records. Records of an earlier run are parsed if they are retried."""
     for records in batches:
         new_records = [record for record in records if record.number >= retried_until]
         yield _Batch(
@@ -150,7 +150,7 @@ def _prepare_batches(
 
 
 def _read_ahead(batches: Iterator[_Batch]) -> Iterator[_Batch]:
-    """Yield the batches; prepare the next batch while the database is busy with a batch."""
+    """Yield the batches; prepare the next batch while the current batch is being imported."""
     with ThreadPoolExecutor(1, "import") as pool:
         future = pool.submit(next, batches, None)
         while (batch := future.result()) is not None:
@@ -167,32 +167,34 @@ def _read_source(job: IngestionJob) -> _Source:
 
 def _import_batch(job: IngestionJob, source: _Source, batch: _Batch, numbers: set[int]) -> None:
     """Create the documents of the records with these numbers, and record the batch."""
-    began = perf_counter()
+    started_at = perf_counter()
     records = [record for record in batch.records if record.number in numbers]
     prepared = [
         batch.results.get(record.number) or _prepare_record(source, record) for record in records
     ]
     outcomes = _create_documents(job, source, _check_labels(prepared))
-    seconds = round((perf_counter() - began) / max(1, len(records)), 6)
+    seconds = round((perf_counter() - started_at) / max(1, len(records)), 6)
     items = [
         _build_item(source, record, outcome, seconds)
         for record, outcome in zip(records, outcomes, strict=True)
     ]
     end = batch.records[-1].next
-    ingestion_jobs.record_batch(job, items, offset=end.offset, number=end.number)
+    ingestion_jobs.record_batch(job, items, next_offset=end.offset, next_number=end.number)
 
 
 def _check_labels(results: list[_Result]) -> list[_Result]:
-    """Return the results with checked labels; results with invalid labels become errors."""
+    """Validate the labels of each result; a result with invalid labels becomes an error."""
     checker = LabelChecker()
-    checked: list[_Result] = []
+    checked_results: list[_Result] = []
     for result in results:
         if isinstance(result, Outcome) or not result.labels or result.prepared.parsed is None:
-            checked.append(result)
+            checked_results.append(result)
             continue
         labels = checker.check(result.prepared, result.labels)
-        checked.append(labels if isinstance(labels, Outcome) else result._replace(checked=labels))
-    return checked
+        checked_results.append(
+            labels if isinstance(labels, Outcome) else result._replace(checked_labels=labels)
+        )
+    return checked_results
 
 
 def _create_documents(job: IngestionJob, source: _Source, results: list[_Result]) -> list[Outcome]:
@@ -205,9 +207,9 @@ def _create_documents(job: IngestionJob, source: _Source, results: list[_Result]
     )
     create_tag_sets(
         [
-            (outcome.artifact_id, document.checked)
+            (outcome.artifact_id, document.checked_labels)
             for document, outcome in zip(documents, outcomes, strict=True)
-            if outcome.is_new and outcome.artifact_id and document.checked
+            if outcome.is_new and outcome.artifact_id and document.checked_labels
         ],
         accepted=source.labels_as is LabelsAs.ACCEPTED,
         author_id=job.created_by,
@@ -223,7 +225,7 @@ def _prepare_record(source: _Source, record: Record) -> _Result:
     labels = pop_labels(record.content, source.labels_as)
     try:
         document = build_document(
-            record.content.members,
+            record.content.properties,
             file_name=source.name,
             number=record.number,
             schema_id=source.schema_id,

@@ -1,1 +1,1 @@
-"""SQL queries for connectors."""
+"""SQL queries for connectors, their alerts, and the objects that crawls have handled."""

@@ -13,7 +13,7 @@ from app.kit.pagination import Page, PageRequest, paginate, within
 
 
 def create(connector_id: UUID, kind: str, message: str, *, job_id: UUID | None) -> UUID | None:
-    """Create an alert and return its id, or None if an alert of this kind is already open."""
+    """Create an alert and return its id, or None if an alert of this `kind` is already open."""
     statement = (
         insert(ConnectorAlert)
         .values(
@@ -36,7 +36,7 @@ def create(connector_id: UUID, kind: str, message: str, *, job_id: UUID | None) 
 
 
 def close(connector_id: UUID) -> None:
-    """Close the open alerts of a connector."""
+    """Close all open alerts of a connector, and reset its count of open alerts."""
     statement = update(ConnectorAlert).where(
         ConnectorAlert.connector_id == connector_id, ConnectorAlert.closed_at.is_(None)
     )
@@ -45,7 +45,10 @@ def close(connector_id: UUID) -> None:
 
 
 def get(connector_id: UUID, alert_id: UUID, *, lock: bool = False) -> ConnectorAlert | None:
-    """Return an alert of a connector, locked until the transaction ends if `lock` is set."""
+    """Return an alert of a connector, or None if it does not exist.
+
+    If `lock` is true, the row is locked until the transaction ends.
+    """
     statement = select(ConnectorAlert).where(
         ConnectorAlert.connector_id == connector_id, ConnectorAlert.id == alert_id
     )

@@ -1,4 +1,4 @@
-"""SQL queries for the objects that crawls have handled."""
+"""SQL queries for the source objects that crawls have handled, and their versions."""
 
 from collections.abc import Mapping, Sequence
 from hashlib import sha256
@@ -8,7 +8,7 @@ from sqlalchemy import text
 
 from app.kit import db, tenancy
 
-# Rows are written in the order of their digests, so that two writers cannot deadlock.
+# Rows are written in the order of the digests, so that two writers cannot deadlock.
 _SAVE = text(
     """
     INSERT INTO connector_objects (organization_id, connector_id, digest, version)
@@ -38,8 +38,11 @@ _DELETE = text(
 )
 
 
-def find_unchanged(connector_id: UUID, versions: Sequence[tuple[str, str]]) -> set[int]:
-    """Return the positions of known versions in `versions`, which has pairs of path and version."""
+def find_unchanged_indexes(connector_id: UUID, versions: Sequence[tuple[str, str]]) -> set[int]:
+    """Return the indexes of the objects whose version has not changed since the last crawl.
+
+    `versions` has a pair of path and version for each object.
+    """
     if not versions:
         return set()
     values = _build_values(connector_id, versions)
@@ -53,7 +56,7 @@ def save(connector_id: UUID, versions: Mapping[str, str | None]) -> None:
 
 
 def delete_batch(connector_id: UUID, limit: int) -> int:
-    """Delete at most `limit` objects of a connector, and return the number of deleted objects."""
+    """Delete at most `limit` objects of a connector, and return how many were deleted."""
     values = {**_build_key(connector_id), "limit": limit}
     return int(db.session().execute(_DELETE, values).rowcount)  # type: ignore[attr-defined]
 

@@ -26,7 +26,7 @@ from app.kit import db
 from app.kit.pagination import Page, PageRequest, paginate, within
 from app.schemas.artifact_schemas.models import ArtifactSchema
 
-_ACTIVE_ORGANIZATION = "active"
+_ACTIVE_STATUS = "active"
 _JOB_COLUMNS = (
     IngestionJob.status.label("job_status"),
     func.coalesce(IngestionJob.finished_at, IngestionJob.started_at, IngestionJob.created_at).label(
@@ -53,7 +53,7 @@ def list_connectors(
     created_after: datetime | None = None,
     created_before: datetime | None = None,
 ) -> Page:
-    """Return a page of connectors with their last crawls, as rows."""
+    """Return a page of connectors that match the filters, as rows with their last crawls."""
     conditions: list[ColumnElement[bool]] = [
         *within(Connector.created_at, created_after, created_before)
     ]
@@ -78,7 +78,10 @@ def read(connector_id: UUID) -> Row[Any] | None:
 
 
 def get(connector_id: UUID, *, lock: bool = False) -> Connector | None:
-    """Return a connector, locked until the transaction ends if `lock` is set."""
+    """Return a connector, or None if it does not exist.
+
+    If `lock` is true, the row is locked until the transaction ends.
+    """
     statement = select(Connector).where(Connector.id == connector_id)
     if lock:
         statement = statement.with_for_update(key_share=True)
@@ -93,21 +96,21 @@ def set_state(connector_id: UUID, **state: Any) -> None:
     db.session().execute(statement.values(state))
 
 
-def lock_due(limit: int) -> list[Connector]:
-    """Lock and return connectors in any active organization whose crawls are due."""
-    return _lock_past(Connector.next_crawl_at, limit)
+def lock_due_connectors(limit: int) -> list[Connector]:
+    """Lock and return at most `limit` connectors with a due crawl, in active organizations."""
+    return _lock_overdue(Connector.next_crawl_at, limit)
 
 
-def lock_stale(limit: int) -> list[Connector]:
-    """Lock and return connectors in any active organization that have become stale."""
-    return _lock_past(Connector.stale_at, limit)
+def lock_stale_connectors(limit: int) -> list[Connector]:
+    """Lock and return at most `limit` connectors that became stale, in active organizations."""
+    return _lock_overdue(Connector.stale_at, limit)
 
 
-def _lock_past(time_column: Any, limit: int) -> list[Connector]:
+def _lock_overdue(time_column: Any, limit: int) -> list[Connector]:
     statement = (
         select(Connector)
         .join(Organization, Organization.id == Connector.organization_id)
-        .where(time_column <= func.now(), Organization.status == _ACTIVE_ORGANIZATION)
+        .where(time_column <= func.now(), Organization.status == _ACTIVE_STATUS)
         .order_by(time_column)
         .limit(limit)
         .with_for_update(of=Connector, skip_locked=True, key_share=True)

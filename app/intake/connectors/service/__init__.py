@@ -1,4 +1,4 @@
-"""Service functions to manage, test, browse and crawl sources, for use by other features."""
+"""Service functions to manage, test, browse and crawl connectors."""
 
 from app.intake.connectors.service.alerts import acknowledge, list_alerts
 from app.intake.connectors.service.crawling import fail_crawl, run_crawl

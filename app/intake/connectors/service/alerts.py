@@ -1,4 +1,4 @@
-"""Alerts: at most one open alert per connector and cause, which a successful crawl closes."""
+"""Alerts about problems with connectors; a successful crawl closes a connector's alerts."""
 
 from typing import Any
 from uuid import UUID
@@ -22,7 +22,7 @@ _KINDS = {
 
 
 def record_failure(connector_id: UUID, code: str, message: str, *, job_id: UUID) -> None:
-    """Count a failed crawl and raise an alert with the `code` and `message` of the job's error.
+    """Count a failed crawl, and raise an alert for the `code` and `message` of the job's error.
 
     Too many consecutive failures suspend the schedule. Does nothing if the connector was deleted.
     """
@@ -36,8 +36,8 @@ def record_failure(connector_id: UUID, code: str, message: str, *, job_id: UUID)
     if failures >= QUARANTINE_AFTER and connector.next_crawl_at is not None:
         records.set_state(connector_id, next_crawl_at=None, stale_at=None)
         text = (
-            f"The schedule is suspended after {failures} failed crawls in a row. A successful crawl"
-            " or a change of the connector resumes it."
+            f"The schedule is suspended after {failures} failed crawls in a row. It resumes after a"
+            " successful crawl or an update of the connector."
         )
         raise_alert(connector, AlertKind.QUARANTINED, text, job_id=job_id)
 
@@ -45,9 +45,9 @@ def record_failure(connector_id: UUID, code: str, message: str, *, job_id: UUID)
 def raise_alert(
     connector: Connector, kind: AlertKind, message: str, *, job_id: UUID | None
 ) -> None:
-    """Raise an alert for a locked connector and emit `connector.alert`.
+    """Raise an alert for a locked connector, and emit `connector.alert`.
 
-    Does nothing if an alert of this kind is already open.
+    Does nothing if an alert of this `kind` is already open.
     """
     alert_id = queries.create(connector.id, kind.value, message, job_id=job_id)
     if alert_id is None:
@@ -65,19 +65,19 @@ def raise_alert(
 
 
 def close_alerts(connector_id: UUID) -> None:
-    """Close all alerts of a locked connector."""
+    """Close all open alerts of a connector that the caller has locked."""
     queries.close(connector_id)
 
 
 def list_alerts(connector_id: UUID, *, page: PageRequest, **filters: Any) -> Page:
-    """Return a page of the alerts of a connector. Raises 404."""
+    """Return a page of a connector's alerts that match the filters. Raises 404."""
     if records.get(connector_id) is None:
         raise errors.not_found()
     return queries.list_alerts(connector_id, page, **filters)
 
 
 def acknowledge(connector_id: UUID, alert_id: UUID, *, by: UUID | None) -> ConnectorAlert:
-    """Record the first user who has seen an alert; later calls change nothing. Raises 404."""
+    """Record that the user `by` has seen an alert, unless another user already has. Raises 404."""
     alert = queries.get(connector_id, alert_id, lock=True)
     if alert is None:
         raise errors.not_found()

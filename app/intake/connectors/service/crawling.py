@@ -1,7 +1,7 @@
-"""Crawls, which list a source and create the documents that are new or have changed.
+"""Crawls that list a source and create the documents that are new or have changed.
 
 Each batch is one transaction, which creates documents and stores their items, their versions, and
-the path at which the next batch starts. After a run was killed, the next run continues at this
+the path at which the next batch starts. After a run has been killed, the next run continues at this
 path.
 """
 
@@ -40,7 +40,7 @@ class _LimitReachedError(Exception):
 
 
 class _CrawlSettings(NamedTuple):
-    """The settings of a crawl, which are read from its connector."""
+    """The settings for a crawl, read from the connector when the run starts."""
 
     connector_id: UUID
     schema_id: UUID | None
@@ -50,7 +50,7 @@ class _CrawlSettings(NamedTuple):
 
 
 def run_crawl(job_id: UUID, checkpoint: Checkpoint) -> None:
-    """Crawl, or continue a crawl, and end the job; do nothing if it has ended.
+    """Start or continue the crawl of a job, and end the job; do nothing if the job has ended.
 
     `checkpoint` commits each batch, or raises if this run must stop; the next run continues after
     the last batch that was committed.
@@ -75,7 +75,7 @@ def run_crawl(job_id: UUID, checkpoint: Checkpoint) -> None:
 
 
 def finish_crawl(job_id: UUID) -> None:
-    """End a job whose source was read to the end, and close the alerts of its connector."""
+    """End a crawl that has read the whole source: finish the job, and close the alerts."""
     ingestion_jobs.finish(job_id)
     connector = _lock_connector(job_id)
     if connector is not None:
@@ -86,7 +86,7 @@ def finish_crawl(job_id: UUID) -> None:
 
 
 def fail_crawl(job_id: UUID, *, code: str, message: str) -> None:
-    """Mark a job as failed, and raise an alert."""
+    """Mark a crawl's job as failed, and raise an alert for the connector."""
     ingestion_jobs.fail(job_id, code=code, message=message)
     job = ingestion_jobs.get(job_id)
     if job.connector_id is not None:
@@ -109,7 +109,7 @@ def _read_settings(connector: Connector) -> _CrawlSettings:
 
 
 class _Crawl:
-    """One run of a crawl's job."""
+    """One run of a crawl, from the job's current position to the end of the source."""
 
     def __init__(self, job: IngestionJob, settings: _CrawlSettings, checkpoint: Checkpoint) -> None:
         self._job = job
@@ -117,7 +117,7 @@ class _Crawl:
         self._checkpoint = checkpoint
 
     def run(self) -> bool:
-        """Handle the remaining documents; return False if the job ended meanwhile."""
+        """Handle the remaining documents; return False if the job ended before all were handled."""
         with Fetcher(self._settings.target) as fetcher:
             if not self._retry_failed(fetcher):
                 return False
@@ -125,23 +125,26 @@ class _Crawl:
             return self._job.total is not None or self._crawl_listing(fetcher)
 
     def _retry_failed(self, fetcher: Fetcher) -> bool:
-        """Fetch the failed documents of an earlier run again."""
+        """Fetch the failed documents of an earlier run again; return False if the job ended."""
         job = self._job
         while job.next_number < job.retried_until:
             last = job.retried_until - 1
-            failed = ingestion_jobs.list_failed(job.id, job.next_number, last, FETCH_BATCH)
-            end = failed[-1][0] + 1 if len(failed) == FETCH_BATCH else job.retried_until
-            requests = [FetchRequest(number, path, None, None) for number, path in failed]
+            failed_documents = ingestion_jobs.list_failed_documents(
+                job.id, job.next_number, last, FETCH_BATCH
+            )
+            is_full = len(failed_documents) == FETCH_BATCH
+            end = failed_documents[-1][0] + 1 if is_full else job.retried_until
+            requests = [FetchRequest(number, path, None, None) for number, path in failed_documents]
             self._checkpoint()
             if not self._handle_batch(fetcher, _Batch(requests, 0, job.next_number, end, None)):
                 return False
         return True
 
     def _crawl_listing(self, fetcher: Fetcher) -> bool:
-        """Handle the objects of the source after the job's cursor."""
+        """Handle the source's objects after the job's cursor; return False if the job ended."""
         with closing(open_source(self._settings.target)) as source:
             source_objects = source.list_objects(self._job.cursor)
-            included_objects = (found for found in source_objects if self._is_included(found))
+            included_objects = (item for item in source_objects if self._is_included(item))
             while page := list(islice(included_objects, LIST_BATCH)):
                 for batch in self._split_batches(page):
                     if not self._handle_batch(fetcher, batch):
@@ -152,22 +155,25 @@ class _Crawl:
         return is_included(source_object.path, self._settings.include, self._settings.exclude)
 
     def _split_batches(self, page: Sequence[SourceObject]) -> Iterator["_Batch"]:
-        """Yield batches of a page, each with a few documents to fetch between unchanged ones."""
+        """Split a page into batches with at most FETCH_BATCH documents to fetch.
+
+        A batch also contains the unchanged objects before, between and after these documents.
+        """
         versions = [(source_object.path, source_object.version) for source_object in page]
-        known_positions = objects.find_unchanged(self._settings.connector_id, versions)
+        unchanged_indexes = objects.find_unchanged_indexes(self._settings.connector_id, versions)
         self._checkpoint()
         first = number = self._job.next_number
         requests: list[FetchRequest] = []
         size = 0
-        for position, source_object in enumerate(page):
-            if position not in known_positions:
+        for index, source_object in enumerate(page):
+            if index not in unchanged_indexes:
                 requests.append(_build_request(number, source_object))
                 size += _UNKNOWN_SIZE if source_object.size is None else source_object.size
             number += 1
             is_full = len(requests) == FETCH_BATCH or size >= FETCH_BATCH_BYTES
-            if is_full or position == len(page) - 1:
-                unchanged = number - first - len(requests)
-                yield _Batch(requests, unchanged, first, number, source_object.path)
+            if is_full or index == len(page) - 1:
+                unchanged_count = number - first - len(requests)
+                yield _Batch(requests, unchanged_count, first, number, source_object.path)
                 first, requests, size = number, [], 0
 
     def _handle_batch(self, fetcher: Fetcher, batch: "_Batch") -> bool:
@@ -193,11 +199,16 @@ class _Crawl:
             if batch.cursor is not None:
                 objects.save(self._settings.connector_id, versions)
             ingestion_jobs.record_batch(
-                job, items, number=batch.end, cursor=batch.cursor, unchanged=batch.unchanged
+                job,
+                items,
+                next_number=batch.end,
+                cursor=batch.cursor,
+                unchanged_count=batch.unchanged_count,
             )
             self._checkpoint()
         if refusals:
-            # Further documents would also be refused. The next crawl fetches the refused documents.
+            # Further documents would be refused as well. The next crawl fetches the refused
+            # documents again.
             raise _LimitReachedError(next(iter(refusals.values())))
         return True
 
@@ -217,11 +228,11 @@ class _Crawl:
 class _Batch(NamedTuple):
     """Objects that one transaction handles, with numbers from `first` to `end` (exclusive).
 
-    `unchanged` is the number of objects that are not fetched.
+    `unchanged_count` is the number of objects that are not fetched.
     """
 
     requests: list[FetchRequest]
-    unchanged: int
+    unchanged_count: int
     first: int
     end: int
     cursor: str | None
@@ -232,7 +243,7 @@ def _build_request(number: int, source_object: SourceObject) -> FetchRequest:
 
 
 def _find_refusals(items: Sequence[ItemRow]) -> dict[int, str]:
-    """Return the error messages for documents that the plan did not allow, by number."""
+    """Return the error messages for documents that the plan did not allow, by document number."""
     return {
         item.number: item.error["message"]
         for item in items

@@ -1,4 +1,4 @@
-"""Fetching of documents from a source into the storage, with several threads."""
+"""Concurrent fetching of documents from a source into staged files."""
 
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -13,10 +13,10 @@ from app.intake.ingestion_jobs.service import Outcome, build_failure
 from app.kit import container
 from app.kit.storage import Staged, TooLarge
 
-FETCHERS = 3
-"""The maximum number of concurrent connections; many servers limit connections."""
+MAX_CONNECTIONS = 3
+"""The maximum number of concurrent connections, because many servers limit connections."""
 MAX_FAILURES = 3
-"""The number of consecutive documents that the host fails to send after which the crawl fails."""
+"""The crawl fails after the host has failed to send this number of documents in a row."""
 
 
 class FetchRequest(NamedTuple):
@@ -44,28 +44,29 @@ class FetchResult(NamedTuple):
 class Fetcher:
     """Fetches documents with several connections to the same source.
 
-    Connections are opened when they are needed and kept until the end of the block.
+    Connections are opened when they are needed, and kept until the context manager exits.
     """
 
     def __init__(self, target: Target) -> None:
         self._target = target
         self._failures = 0
-        self._idle: SimpleQueue[Source] = SimpleQueue()
+        self._idle_sources: SimpleQueue[Source] = SimpleQueue()
         self._stack = ExitStack()
 
     def __enter__(self) -> Self:
-        self._pool = self._stack.enter_context(ThreadPoolExecutor(FETCHERS, "crawl-fetch"))
+        self._pool = self._stack.enter_context(ThreadPoolExecutor(MAX_CONNECTIONS, "crawl-fetch"))
         return self
 
     def __exit__(self, *_: object) -> None:
         self._stack.close()
-        while not self._idle.empty():
-            self._idle.get().close()
+        while not self._idle_sources.empty():
+            self._idle_sources.get().close()
 
     def fetch(self, requests: Sequence[FetchRequest], stack: ExitStack) -> list[FetchResult]:
-        """Fetch documents into staged files that `stack` removes.
+        """Fetch documents into staged files that are removed when `stack` is closed.
 
-        Raises SourceError if the source refuses the credentials or fails MAX_FAILURES times.
+        Raises SourceError if the source refuses the credentials, or fails to send MAX_FAILURES
+        documents in a row.
         """
         limit = container.settings().max_upload_bytes
         storage = container.current().storage
@@ -83,21 +84,21 @@ class Fetcher:
         return results
 
     def _fetch(self, request: FetchRequest, staged: Staged) -> FetchResult | SourceError:
-        began = perf_counter()
+        started_at = perf_counter()
 
         def fail(code: str, message: str, *, is_final: bool = False) -> FetchResult:
-            seconds = round(perf_counter() - began, 6)
+            seconds = round(perf_counter() - started_at, 6)
             return FetchResult(request, staged, seconds, build_failure(code, message), is_final)
 
         try:
-            self._receive(request.path, staged)
+            self._download(request.path, staged)
         except ObjectMissing:
             return fail("not_found", "The document no longer exists, or it was replaced.")
         except TooLarge as failure:
             message = f"The document is larger than {failure.limit} bytes."
             return fail("payload_too_large", message, is_final=True)
         except SourceError as problem:
-            # A document that may not be read does not count as a failure of the host.
+            # Missing permission to read a document does not count as a failure of the host.
             if problem.kind != SourceErrorKind.NOT_ALLOWED:
                 self._failures += 1
                 is_refused = problem.kind == SourceErrorKind.CREDENTIALS_REFUSED
@@ -105,11 +106,11 @@ class Fetcher:
                     return problem
             return fail(problem.kind.value, problem.message)
         self._failures = 0
-        return FetchResult(request, staged, round(perf_counter() - began, 6))
+        return FetchResult(request, staged, round(perf_counter() - started_at, 6))
 
-    def _receive(self, path: str, staged: Staged) -> None:
+    def _download(self, path: str, staged: Staged) -> None:
         try:
-            source = self._idle.get_nowait()
+            source = self._idle_sources.get_nowait()
         except Empty:
             source = open_source(self._target)
         try:
@@ -117,9 +118,9 @@ class Fetcher:
                 for chunk in chunks:
                     staged.write(chunk)
         except (ObjectMissing, TooLarge):
-            self._idle.put(source)
+            self._idle_sources.put(source)
             raise
         except BaseException:
             source.close()
             raise
-        self._idle.put(source)
+        self._idle_sources.put(source)

@@ -1,6 +1,6 @@
-"""Patterns for paths, which select the documents of a source to crawl.
+"""Path patterns that select the documents to crawl in a source.
 
-`*`, `?` and `[…]` match within a name, `**` matches any number of folders. A pattern without a
+`*`, `?` and `[…]` match within a name, and `**` matches any number of folders. A pattern without a
 slash applies to names in every folder.
 """
 
@@ -16,7 +16,10 @@ _Part = re.Pattern[str] | None
 
 
 def is_included(path: str, include: Sequence[str], exclude: Sequence[str]) -> bool:
-    """Return whether a path matches a pattern of `include`, if not empty, and none of `exclude`."""
+    """Return whether a path is selected by `include` patterns and not excluded by `exclude`.
+
+    If `include` is empty, all paths are selected.
+    """
     names = path.split("/")
     if include and not any(_matches(_compile(pattern), names) for pattern in include):
         return False
@@ -25,10 +28,10 @@ def is_included(path: str, include: Sequence[str], exclude: Sequence[str]) -> bo
 
 @lru_cache(maxsize=4096)
 def _compile(pattern: str) -> tuple[_Part, ...]:
-    """Return the parts of a pattern between slashes; None stands for any number of folders.
+    """Compile the parts of a pattern between slashes; None stands for any number of folders.
 
-    The expressions of `fnmatch` never backtrack beyond the last star, so they take linear time. The
-    expressions of libraries that support `**` take exponential time for some patterns.
+    Regular expressions from `fnmatch` never backtrack beyond the last star, so they take linear
+    time. Those from libraries that support `**` take exponential time for some patterns.
     """
     names = pattern.strip("/").split("/")
     if "/" not in pattern:
@@ -39,31 +42,31 @@ def _compile(pattern: str) -> tuple[_Part, ...]:
 
 
 def _matches(parts: Sequence[_Part], names: Sequence[str]) -> bool:
-    """Return whether the parts match all names.
+    """Return whether the parts of a pattern match all names of a path.
 
-    `reached` contains each number of parts that match the names so far.
+    A position in `positions` is the number of parts that match the names handled so far.
     """
-    reached = _add_skipped({0}, parts)
+    positions = _add_skipped_positions({0}, parts)
     for name in names:
-        following = set()
-        for position in reached:
+        next_positions = set()
+        for position in positions:
             if position == len(parts):
                 continue
             part = parts[position]
             if part is _ANY_FOLDERS:
-                following.add(position)
+                next_positions.add(position)
             elif part.match(name):
-                following.add(position + 1)
-        reached = _add_skipped(following, parts)
-    return len(parts) in reached
+                next_positions.add(position + 1)
+        positions = _add_skipped_positions(next_positions, parts)
+    return len(parts) in positions
 
 
-def _add_skipped(reached: set[int], parts: Sequence[_Part]) -> set[int]:
-    """Return the positions and those after each `**`, because `**` also matches no folder."""
-    complete = set(reached)
-    for position in sorted(reached):
-        following = position
-        while following < len(parts) and parts[following] is _ANY_FOLDERS:
-            following += 1
-            complete.add(following)
-    return complete
+def _add_skipped_positions(positions: set[int], parts: Sequence[_Part]) -> set[int]:
+    """Add the position after each `**` to the positions, because `**` also matches no folder."""
+    all_positions = set(positions)
+    for position in sorted(positions):
+        next_position = position
+        while next_position < len(parts) and parts[next_position] is _ANY_FOLDERS:
+            next_position += 1
+            all_positions.add(next_position)
+    return all_positions

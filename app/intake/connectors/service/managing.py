@@ -26,18 +26,18 @@ from app.kit.secrets import DecryptionFailed
 from app.kit.typed_settings import Settings
 
 DELETE_OBJECTS_JOB = "connectors.forget"
-"""The job that deletes the objects of a deleted connector."""
-_DELETE_BATCH = 1000
+"""The name of the job that deletes the object records of a deleted connector."""
+_DELETE_BATCH_SIZE = 1000
 
 
 def list_connectors(*, page: PageRequest, **filters: Any) -> Page:
-    """Return a page of connectors with their last crawls."""
+    """Return a page of connectors that match the filters, each with its last crawl."""
     rows = records.list_connectors(page, **filters)
     return replace(rows, items=[_describe(row) for row in rows.items])
 
 
 def list_types(*, page: PageRequest) -> Page:
-    """Return a page of the types that this installation offers."""
+    """Return a page of the connector types that this installation offers."""
     types = {source_type.name: source_type for source_type in settings_rules.list_types()}
     names = records.list_type_names(page, list(types))
     return replace(names, items=[_describe_type(types[row.type]) for row in names.items])
@@ -77,9 +77,9 @@ def create(
     Raises 400 `validation_error` on `type`, a property of `settings`, `schema_id`, `schedule`,
     `include` or `exclude`, and 402 `plan_limit_reached`.
     """
-    checked = settings_rules.check_settings(type, settings)
+    checked_settings = settings_rules.check_settings(type, settings)
     connector = Connector(type=type, created_by=created_by)
-    _store_settings(connector, checked)
+    _store_settings(connector, checked_settings)
     changes = {"name": name, "schema_id": schema_id, "enabled": enabled, "schedule": schedule}
     _apply_changes(connector, {**changes, "include": include, "exclude": exclude})
     plan_limits.reserve(Meter.CONNECTORS)
@@ -93,15 +93,17 @@ def create(
 def update(connector_id: UUID, *, revision: int | None, **changes: Any) -> dict[str, Any]:
     """Change the given properties of a connector, and return it.
 
-    `settings` replaces all settings; if it has no secrets, the stored secrets are kept, which
-    requires the same host and account. Resumes a suspended schedule. Raises 404, 409, and the
-    errors of `create`.
+    `settings` replaces all settings. If it contains no secrets, the stored secrets are kept; this
+    requires that the host and account stay the same. Resumes a suspended schedule. Raises 404, 409,
+    and the errors of `create`.
     """
     connector = _lock(connector_id, revision)
     if "settings" in changes:
         stored = Settings(connector.settings, _read_secrets(connector))
-        merged = settings_rules.merge_settings(connector.type, stored, changes.pop("settings"))
-        _store_settings(connector, merged)
+        new_settings = settings_rules.merge_settings(
+            connector.type, stored, changes.pop("settings")
+        )
+        _store_settings(connector, new_settings)
     _apply_changes(connector, changes)
     connector.next_crawl_at, connector.stale_at = compute_crawl_times(connector)
     db.session().flush()
@@ -110,7 +112,7 @@ def update(connector_id: UUID, *, revision: int | None, **changes: Any) -> dict[
 
 def delete(connector_id: UUID, *, revision: int | None) -> None:
     """Delete a connector and cancel its crawl; documents and jobs are kept. Raises 404, 409."""
-    # A crawl locks its job before its connector.
+    # The job is locked before the connector, in the same order as in a crawl.
     ingestion_jobs.cancel_crawl(connector_id)
     connector = _lock(connector_id, revision)
     db.session().delete(connector)
@@ -123,8 +125,8 @@ def delete(connector_id: UUID, *, revision: int | None) -> None:
 
 
 def delete_objects(connector_id: UUID) -> bool:
-    """Delete a batch of objects of a deleted connector; return whether there may be more."""
-    return objects.delete_batch(connector_id, _DELETE_BATCH) == _DELETE_BATCH
+    """Delete a batch of a deleted connector's object records; return whether more may be left."""
+    return objects.delete_batch(connector_id, _DELETE_BATCH_SIZE) == _DELETE_BATCH_SIZE
 
 
 def crawl(connector_id: UUID, *, created_by: UUID | None) -> IngestionJob:
@@ -135,7 +137,7 @@ def crawl(connector_id: UUID, *, created_by: UUID | None) -> IngestionJob:
     """
     connector = _lock(connector_id)
     if not connector.enabled:
-        raise errors.conflict("The connector is disabled.", state="disabled")
+        raise errors.conflict("The connector is disabled. Enable it first.", state="disabled")
     return start_crawl(connector, created_by)
 
 
@@ -149,7 +151,7 @@ def _lock(connector_id: UUID, revision: int | None = None) -> Connector:
 
 
 def _store_settings(connector: Connector, settings: Settings) -> None:
-    connector.settings = settings.shown
+    connector.settings = settings.public
     if settings.secrets != _read_secrets(connector):
         connector.credentials = typed_settings.encrypt_secrets(settings.secrets)
         connector.stored_secrets = sorted(settings.secrets)

@@ -1,4 +1,4 @@
-"""Opening of a connector's source, over the guarded client for outbound connections."""
+"""Opening of a connector's source through the guarded network for outbound connections."""
 
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -13,7 +13,7 @@ from app.kit.typed_settings import decrypt_secrets
 
 
 class Target(NamedTuple):
-    """The data to open a source. It can be used after the transaction and in any thread."""
+    """The data needed to open a source, usable after the transaction and in any thread."""
 
     type: str
     settings: dict[str, Any]
@@ -21,9 +21,9 @@ class Target(NamedTuple):
 
 
 def read_target(connector: Connector) -> Target:
-    """Return the data to open the source of a connector.
+    """Return the data needed to open the source of a connector.
 
-    Raises SourceError if its credentials cannot be decrypted.
+    Raises SourceError if the connector's secrets cannot be decrypted.
     """
     try:
         secrets = decrypt_secrets(connector.credentials)
@@ -38,16 +38,16 @@ def read_target(connector: Connector) -> Target:
 
 
 def open_source(target: Target) -> Source:
-    """Open a source. Raises SourceError."""
-    network = GuardedNetwork(container.current().connector_egress, _describe_refusal)
+    """Connect to a source with its settings and secrets. Raises SourceError."""
+    network = GuardedNetwork(container.current().connector_egress, _build_refusal_error)
     return TYPES[target.type].open(target.settings, network, target.local_root)
 
 
-def _describe_refusal(reason: str) -> SourceError:
+def _build_refusal_error(reason: str) -> SourceError:
     return SourceError(SourceErrorKind.NOT_ALLOWED, f"The host is not allowed: {reason}.")
 
 
 def _find_local_root(organization_id: UUID) -> Path | None:
-    """Return the organization's folder in the operator's folder, or None if none is configured."""
+    """Return an organization's folder for local sources, or None if the operator set no folder."""
     root = container.settings().connector_local_root
     return Path(root) / str(organization_id) if root else None

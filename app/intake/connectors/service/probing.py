@@ -36,10 +36,11 @@ Entries = list[SourceEntry]
 
 
 def test(connector_id: UUID) -> dict[str, Any]:
-    """Connect to the source of a connector and list its first entries.
+    """Connect to the source of a connector, and list its first entries.
 
-    Returns {ok, error: {kind, message} or None, entries}. Raises 404, and 503 while too many
-    sources are tested.
+    Returns the entries in `entries` and whether the test succeeded in `ok`. If the source cannot be
+    read, `error` has the `kind` and `message` of the error. Raises 404, and 503 while too many
+    sources are being tested.
     """
     connector = get_connector(connector_id)
     try:
@@ -51,10 +52,10 @@ def test(connector_id: UUID) -> dict[str, Any]:
 
 
 def browse(connector_id: UUID, *, path: str, limit: int) -> dict[str, Any]:
-    """Return {path, entries}: the first `limit` entries of a folder of a source.
+    """Return the first `limit` entries of a folder in a source as `entries`, and its `path`.
 
     Raises 404 for an unknown connector, 409 `conflict` with `details.kind` if the source cannot be
-    read, and 503 while too many sources are tested.
+    read, and 503 while too many sources are being tested.
     """
     connector = get_connector(connector_id)
     try:
@@ -64,7 +65,7 @@ def browse(connector_id: UUID, *, path: str, limit: int) -> dict[str, Any]:
 
 
 def get_connector(connector_id: UUID) -> Connector:
-    """Return a connector. Raises 404."""
+    """Return the connector with this id. Raises 404 if it does not exist."""
     connector = records.get(connector_id)
     if connector is None:
         raise errors.not_found()
@@ -81,13 +82,13 @@ def _list_entries(connector: Connector, path: str, limit: int) -> list[dict[str,
 
 
 def _probe(organization_id: UUID, target: Target, read: Callable[[Source], Entries]) -> Entries:
-    """Open the source in a thread and wait for the result of `read`."""
-    _acquire(organization_id)
+    """Open a source in a separate thread, and wait up to WAIT_SECONDS for the result of `read`."""
+    _reserve_probe(organization_id)
     results: SimpleQueue[Entries | SourceError] = SimpleQueue()
 
     def run() -> None:
         try:
-            results.put(_read(target, read))
+            results.put(_open_and_read(target, read))
         finally:
             with _lock:
                 _probing_ids.discard(organization_id)
@@ -103,7 +104,7 @@ def _probe(organization_id: UUID, target: Target, read: Callable[[Source], Entri
     return result
 
 
-def _read(target: Target, read: Callable[[Source], Entries]) -> Entries | SourceError:
+def _open_and_read(target: Target, read: Callable[[Source], Entries]) -> Entries | SourceError:
     try:
         with closing(open_source(target)) as source:
             return read(source)
@@ -113,11 +114,11 @@ def _read(target: Target, read: Callable[[Source], Entries]) -> Entries | Source
         return SourceError(SourceErrorKind.NOT_FOUND, "The folder does not exist.")
     except Exception:
         log.exception("connector.probe_failed", type=target.type)
-        message = "The response of the host does not conform to the protocol."
+        message = "The host's response does not conform to the protocol."
         return SourceError(SourceErrorKind.PROTOCOL, message)
 
 
-def _acquire(organization_id: UUID) -> None:
+def _reserve_probe(organization_id: UUID) -> None:
     with _lock:
         if organization_id in _probing_ids or len(_probing_ids) >= MAX_PROBES:
             message = "A source is being tested. Try again shortly."

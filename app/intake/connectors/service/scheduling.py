@@ -1,4 +1,4 @@
-"""Crawl schedules of connectors: cron expressions in the organization's time zone."""
+"""Crawl schedules for connectors: cron expressions in the organization's time zone."""
 
 from contextlib import suppress
 from datetime import datetime, timedelta
@@ -18,18 +18,18 @@ from app.kit.errors import ApiError
 MIN_INTERVAL = timedelta(minutes=5)
 MISSED_CRAWLS = 3
 """The number of scheduled times without a successful crawl that makes a connector stale."""
-_BATCH = 100
+_BATCH_SIZE = 100
 
 
 def check_schedule(schedule: str) -> str:
-    """Return a cron expression with single spaces. Raises 400 on `schedule`."""
+    """Validate a cron expression, and return it with single spaces. Raises 400 on `schedule`."""
     return cron.check_expression(schedule, field="schedule", min_interval=MIN_INTERVAL)
 
 
 def compute_crawl_times(connector: Connector) -> tuple[datetime | None, datetime | None]:
     """Return the time of the next crawl, and the time when the connector becomes stale.
 
-    Both are None without a schedule, or if the connector is disabled.
+    Both are None if the connector has no schedule or is disabled.
     """
     if connector.schedule is None or not connector.enabled:
         return None, None
@@ -42,7 +42,8 @@ def compute_crawl_times(connector: Connector) -> tuple[datetime | None, datetime
 def start_crawl(connector: Connector, created_by: UUID | None) -> IngestionJob:
     """Create the job that crawls a locked connector.
 
-    Raises 409 `conflict` with `details.job_id` if another crawl of it is queued or running.
+    Raises 409 `conflict` with `details.job_id` if another crawl of the connector is queued or
+    running.
     """
     job = ingestion_jobs.create_crawl(connector.id, name=connector.name, created_by=created_by)
     records.set_state(connector.id, last_job_id=job.id)
@@ -50,27 +51,30 @@ def start_crawl(connector: Connector, created_by: UUID | None) -> IngestionJob:
 
 
 def start_due_crawls() -> int:
-    """Start a batch of due crawls in any organization, and return the size of the batch.
+    """Start a batch of due crawls in all organizations, and return how many crawls were due.
 
     A crawl is not started if the connector's previous crawl is still running. Runs in the caller's
     transaction.
     """
-    due = records.lock_due(_BATCH)
-    for connector in due:
+    due_connectors = records.lock_due_connectors(_BATCH_SIZE)
+    for connector in due_connectors:
         with tenancy.organization(connector.organization_id):
             next_crawl_at, _ = compute_crawl_times(connector)
             records.set_state(connector.id, next_crawl_at=next_crawl_at)
             with suppress(ApiError):
                 start_crawl(connector, None)
-    return len(due)
+    return len(due_connectors)
 
 
 def raise_stale_alerts() -> int:
-    """Raise alerts for a batch of stale connectors in any organization; return their number."""
-    stale = records.lock_stale(_BATCH)
-    for connector in stale:
+    """Raise alerts for a batch of stale connectors in all organizations.
+
+    Returns how many connectors were stale.
+    """
+    stale_connectors = records.lock_stale_connectors(_BATCH_SIZE)
+    for connector in stale_connectors:
         with tenancy.organization(connector.organization_id):
             records.set_state(connector.id, stale_at=None)
-            message = f"The last {MISSED_CRAWLS} scheduled crawls brought no result."
+            message = f"None of the last {MISSED_CRAWLS} scheduled crawls succeeded."
             alerts.raise_alert(connector, AlertKind.STALE, message, job_id=None)
-    return len(stale)
+    return len(stale_connectors)

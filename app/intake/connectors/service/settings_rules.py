@@ -1,4 +1,4 @@
-"""The types of connectors that this installation offers, and their settings."""
+"""The connector types that this installation offers, and validation of their settings."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -12,7 +12,10 @@ _FIELD = "settings"
 
 
 def list_types() -> list[SourceType]:
-    """Return the types that this installation offers."""
+    """Return the connector types that this installation offers.
+
+    The type `local` is offered only if the operator has configured a folder.
+    """
     return [
         source_type for name, source_type in TYPES.items() if name != LOCAL or _has_local_root()
     ]
@@ -23,7 +26,7 @@ def _has_local_root() -> bool:
 
 
 def check_type(name: str) -> SourceType:
-    """Return a type. Raises 400 on `type` if this installation does not offer it."""
+    """Return the connector type with this name. Raises 400 on `type` if it is not offered."""
     types = {source_type.name: source_type for source_type in list_types()}
     if name not in types:
         message = f"This type is not available. Available types: {', '.join(types)}."
@@ -32,10 +35,13 @@ def check_type(name: str) -> SourceType:
 
 
 def check_settings(type_name: str, settings: Mapping[str, Any]) -> Settings:
-    """Split and validate all settings of a connector. Raises 400 on `settings` or a property."""
+    """Validate a connector's settings, and return them split into public settings and secrets.
+
+    Raises 400 on `settings` or one of its properties.
+    """
     return typed_settings.check_settings(check_type(type_name), settings, field=_FIELD)
 
 
 def merge_settings(type_name: str, stored: Settings, settings: Mapping[str, Any]) -> Settings:
-    """Replace the settings of a connector (see `typed_settings`). Raises 400."""
+    """Return the settings that replace `stored`; see `typed_settings.merge_settings`."""
     return typed_settings.merge_settings(check_type(type_name), stored, settings, field=_FIELD)

@@ -1,1 +1,1 @@
-"""SQL queries for ingestion jobs."""
+"""SQL queries for ingestion jobs, their items and their statistics."""

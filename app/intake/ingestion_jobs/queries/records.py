@@ -32,7 +32,7 @@ _SAVE_ITEMS = text(
 
 
 class ItemRow(NamedTuple):
-    """The stored outcome of a document; `error` is {code, message}."""
+    """The outcome of a document to store; `error` has `code` and `message`."""
 
     number: int
     uri: str
@@ -62,7 +62,7 @@ def list_jobs(
     created_after: datetime | None = None,
     created_before: datetime | None = None,
 ) -> Page:
-    """Return a page of jobs."""
+    """Return a page of the current organization's ingestion jobs that match the filters."""
     job = IngestionJob
     conditions: list[ColumnElement[bool]] = []
     where: dict[str, Any] = {}
@@ -97,13 +97,13 @@ def list_items(
     created_after: datetime | None = None,
     created_before: datetime | None = None,
 ) -> Page:
-    """Return a page of the items of a job."""
+    """Return a page of a job's items that match the filters."""
     item = IngestionItem
     conditions: list[ColumnElement[bool]] = [item.job_id == job.id]
     conditions += within(item.created_at, created_after, created_before)
     if status is not None:
         conditions.append(item.status == status)
-    # The job has counts of its items, so a long list need not be counted.
+    # The job stores the counts of its items, so a long list need not be counted.
     is_counted = created_after is None and created_before is None
     total = _build_total(job, status) if is_counted else None
     return paginate(
@@ -118,8 +118,8 @@ def list_items(
 def _build_total(job: IngestionJob, status: str | None) -> ColumnElement[int]:
     total: ColumnElement[int]
     if status == ItemStatus.PROCESSING:
-        ended: list[ColumnElement[int]] = [getattr(IngestionJob, name) for name in COUNTS[1:]]
-        total = IngestionJob.found - sum(ended[1:], start=ended[0])
+        outcomes: list[ColumnElement[int]] = [getattr(IngestionJob, name) for name in COUNTS[1:]]
+        total = IngestionJob.found - sum(outcomes[1:], start=outcomes[0])
     else:
         total = getattr(IngestionJob, status or "found")
     # A crawl counts unchanged documents as skipped, but they have no items.
@@ -144,7 +144,7 @@ def save_items(job_id: UUID, items: Sequence[ItemRow]) -> None:
     db.session().execute(_SAVE_ITEMS, values)
 
 
-def find_failed(job_id: UUID, first: int, last: int) -> set[int]:
+def find_failed_numbers(job_id: UUID, first: int, last: int) -> set[int]:
     """Return the numbers of failed documents from `first` to `last`."""
     statement = select(IngestionItem.number).where(
         IngestionItem.job_id == job_id,
@@ -154,8 +154,8 @@ def find_failed(job_id: UUID, first: int, last: int) -> set[int]:
     return set(db.session().scalars(statement))
 
 
-def list_failed(job_id: UUID, first: int, last: int, limit: int) -> list[tuple[int, str]]:
-    """Return numbers and URIs of failed documents from `first` to `last`, in order of numbers."""
+def list_failed_documents(job_id: UUID, first: int, last: int, limit: int) -> list[tuple[int, str]]:
+    """Return the numbers and URIs of failed documents from `first` to `last`, sorted by number."""
     item = IngestionItem
     statement = (
         select(item.number, item.uri)
@@ -168,7 +168,7 @@ def list_failed(job_id: UUID, first: int, last: int, limit: int) -> list[tuple[i
 
 
 def find_active_crawl(connector_id: UUID) -> IngestionJob | None:
-    """Return the queued or running crawl of a connector, or None."""
+    """Return the queued or running crawl of a connector, or None if there is none."""
     statement = select(IngestionJob).where(
         IngestionJob.connector_id == connector_id,
         IngestionJob.kind == JobKind.CRAWL,
@@ -177,8 +177,8 @@ def find_active_crawl(connector_id: UUID) -> IngestionJob | None:
     return db.session().scalars(statement).first()
 
 
-def has_processing(job_id: UUID) -> bool:
-    """Return whether documents of a job are still being parsed."""
+def has_processing_items(job_id: UUID) -> bool:
+    """Return whether documents of a job are still being processed by other jobs."""
     statement = select(IngestionItem.number).where(
         IngestionItem.job_id == job_id, IngestionItem.status == ItemStatus.PROCESSING
     )
@@ -191,13 +191,16 @@ def list_organizations() -> list[UUID]:
 
 
 def find_source_keys(keys: Collection[str]) -> set[str]:
-    """Return the storage keys that belong to jobs."""
+    """Return the storage keys in `keys` that belong to jobs of the current organization."""
     statement = select(IngestionJob.source_key).where(IngestionJob.source_key.in_(list(keys)))
     return {key for key in db.session().scalars(statement) if key is not None}
 
 
-def lock_expired(retention: timedelta, limit: int) -> list[IngestionJob]:
-    """Lock and return jobs with a file, in any organization, that ended before `retention` ago."""
+def lock_expired_jobs(retention: timedelta, limit: int) -> list[IngestionJob]:
+    """Lock and return at most `limit` jobs with a file that ended more than `retention` ago.
+
+    Jobs of all organizations are selected. Jobs that other transactions have locked are skipped.
+    """
     statement = (
         select(IngestionJob)
         .where(

@@ -30,8 +30,8 @@ _SETTLE_ITEMS = text(
     FROM settled
     """
 )
-# A document has at most one pending prediction, and shows its latest prediction. It shows none if
-# the latest prediction was deleted with its schema.
+# A document has at most one pending prediction, and shows its latest prediction. It shows no
+# prediction if the latest prediction was deleted with its schema.
 _SETTLE_EXTRACTIONS = """
     WITH settled AS (
         UPDATE ingestion_items item SET
@@ -74,7 +74,7 @@ _LIST_WAITING = text(
 
 
 def find_waiting_extractions(artifact_ids: Sequence[UUID]) -> list[UUID]:
-    """Return ids of extractions that wait for predictions of any of the documents, in order."""
+    """Return the sorted ids of extractions that are waiting for any of the documents."""
     values = {
         "organization_id": tenancy.current_organization_id(),
         "ids": [str(artifact_id) for artifact_id in artifact_ids],
@@ -85,10 +85,10 @@ def find_waiting_extractions(artifact_ids: Sequence[UUID]) -> list[UUID]:
 def settle_items(
     job_id: UUID, kind: str, artifact_ids: Sequence[UUID] | None = None
 ) -> tuple[int, int]:
-    """Store the outcomes of documents that were parsed, or whose predictions ended.
+    """Store the outcomes of a job's documents that have been parsed or predicted.
 
-    If `artifact_ids` is set, only these documents of an extraction are examined. Returns the
-    numbers of documents that succeeded and failed.
+    If `artifact_ids` is set, other documents of an extraction are ignored. Returns how many
+    documents succeeded, and how many failed.
     """
     values: dict[str, object] = {
         "organization_id": tenancy.current_organization_id(),
@@ -98,5 +98,5 @@ def settle_items(
     if artifact_ids is not None:
         statement = _SETTLE_EXTRACTIONS_OF_DOCUMENTS
         values["ids"] = [str(artifact_id) for artifact_id in artifact_ids]
-    succeeded, failed = db.session().execute(statement, values).one()
-    return int(succeeded), int(failed)
+    succeeded_count, failed_count = db.session().execute(statement, values).one()
+    return int(succeeded_count), int(failed_count)

@@ -1,4 +1,4 @@
-"""SQL queries for the statistics of ingestion jobs."""
+"""SQL queries for statistics about ingestion jobs."""
 
 from datetime import datetime
 from typing import Any
@@ -30,7 +30,10 @@ _STATISTICS = text(
 
 
 def read_statistics(created_after: datetime, created_before: datetime) -> list[dict[str, Any]]:
-    """Return sums over the jobs created in a period: in total, by day, by kind and by connector."""
+    """Return statistics about the jobs created in a period.
+
+    There is a row for all jobs, and one row for each day, for each `kind` and for each connector.
+    """
     values = {
         "organization_id": tenancy.current_organization_id(),
         "created_after": created_after,

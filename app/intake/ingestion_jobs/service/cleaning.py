@@ -1,4 +1,4 @@
-"""Storage keys and deletion of the uploaded files of ingestion jobs."""
+"""Storage keys for the uploaded files of ingestion jobs, and deletion of these files."""
 
 from collections.abc import Callable
 from datetime import timedelta
@@ -11,7 +11,7 @@ RETENTION = timedelta(days=7)
 """The time for which an uploaded file is kept after its job has ended, for retries."""
 STRAY_AFTER = timedelta(hours=1)
 """The minimum age of a stray file; a younger file may belong to a request in progress."""
-_BATCH = 100
+_BATCH_SIZE = 100
 
 
 def build_source_key(organization_id: UUID, job_id: UUID) -> str:
@@ -24,8 +24,8 @@ def _build_folder(organization_id: UUID) -> str:
 
 
 def delete_expired_files() -> int:
-    """Delete a batch of expired uploaded files in any organization, and return their number."""
-    batch = records.lock_expired(RETENTION, _BATCH)
+    """Delete a batch of expired files in all organizations, and return how many were deleted."""
+    batch = records.lock_expired_jobs(RETENTION, _BATCH_SIZE)
     for job in batch:
         assert job.source_key is not None
         container.current().storage.delete(job.source_key)
@@ -34,10 +34,10 @@ def delete_expired_files() -> int:
 
 
 def delete_stray_files(checkpoint: Callable[[], None]) -> int:
-    """Delete uploaded files in all organizations that belong to no job, and return their number.
+    """Delete uploaded files that belong to no job, and return how many were deleted.
 
-    A process that is killed before it has committed a new job leaves a stray file. `checkpoint`
-    ends the transaction after each organization.
+    A process that is killed before it has committed a new job leaves a stray file. Files in all
+    organizations are checked; `checkpoint` ends the transaction after each organization.
     """
     deleted_count = 0
     for organization_id in records.list_organizations():
@@ -48,10 +48,9 @@ def delete_stray_files(checkpoint: Callable[[], None]) -> int:
 
 def _delete_stray_files_in(organization_id: UUID) -> int:
     store = container.current().storage
-    latest = db.utc_now() - STRAY_AFTER
-    keys = {
-        entry.key for entry in store.list(_build_folder(organization_id)) if entry.modified < latest
-    }
+    max_modified_at = db.utc_now() - STRAY_AFTER
+    entries = store.list(_build_folder(organization_id))
+    keys = {entry.key for entry in entries if entry.modified < max_modified_at}
     if not keys:
         return 0
     with tenancy.organization(organization_id):

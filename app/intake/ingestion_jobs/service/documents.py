@@ -1,4 +1,4 @@
-"""Creation of the documents of ingestion jobs from files."""
+"""Creation of documents from files for ingestion jobs."""
 
 from typing import NamedTuple
 from uuid import UUID
@@ -12,7 +12,7 @@ from app.kit.storage import Staged
 
 
 class Outcome(NamedTuple):
-    """The outcome of a document; `error` is {code, message}."""
+    """The outcome of a document; `error` has `code` and `message`."""
 
     status: ItemStatus
     artifact_id: UUID | None = None
@@ -20,14 +20,14 @@ class Outcome(NamedTuple):
 
 
 def build_failure(code: str, message: str) -> Outcome:
-    """Return the outcome of a document that could not be created."""
+    """Build the outcome of a document that could not be created, with its error."""
     return Outcome(ItemStatus.FAILED, error={"code": code, "message": message})
 
 
 def create_document(
     job: IngestionJob, number: int, staged: Staged, *, name: str, schema_id: UUID | None
 ) -> Outcome:
-    """Create the document with this number from a staged file; another job then parses it.
+    """Create the document with this number from a staged file; another job parses the document.
 
     Raises 503 while the storage is not available. Other errors are returned as outcomes.
     """
@@ -53,8 +53,8 @@ def create_document(
 def _handle_duplicate(job: IngestionJob, number: int, artifact_id: UUID) -> Outcome:
     """Return the outcome for a file whose content already exists.
 
-    A retry reprocesses the existing document if an earlier run of the job created it and it could
-    not be parsed.
+    If an earlier run of the job created the existing document and the document could not be parsed,
+    a retry reprocesses it.
     """
     artifact = artifacts.get(artifact_id)
     is_retried = number < job.retried_until and artifact.ingestion_job_id == job.id

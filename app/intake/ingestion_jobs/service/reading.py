@@ -17,7 +17,7 @@ list_jobs = records.list_jobs
 
 
 def get(job_id: UUID) -> IngestionJob:
-    """Return a job. Raises 404."""
+    """Return the ingestion job with this id. Raises 404 if it does not exist."""
     job = records.get(job_id)
     if job is None:
         raise errors.not_found()
@@ -25,14 +25,14 @@ def get(job_id: UUID) -> IngestionJob:
 
 
 def list_items(job_id: UUID, page: PageRequest, **filters: Any) -> Page:
-    """Return a page of the items of a job. Raises 404."""
+    """Return a page of a job's items that match the filters. Raises 404."""
     return records.list_items(get(job_id), page, **filters)
 
 
 def get_stats(
     created_after: datetime | None = None, created_before: datetime | None = None
 ) -> dict[str, Any]:
-    """Return sums over the jobs created in a period of at most 366 days.
+    """Return statistics about the jobs created in a period of at most 366 days.
 
     By default, the period ends now and has 30 days. Raises 400 if the period ends before it starts,
     or is too long.
@@ -49,22 +49,24 @@ def get_stats(
     return {
         "created_after": start,
         "created_before": end,
-        **_build_sums(total),
-        "by_day": [{"date": r["day"], **_build_sums(r)} for r in rows if r["is_day"]],
-        "by_kind": [{"kind": r["kind"], **_build_sums(r)} for r in rows if r["is_kind"]],
+        **_build_group_stats(total),
+        "by_day": [{"date": r["day"], **_build_group_stats(r)} for r in rows if r["is_day"]],
+        "by_kind": [{"kind": r["kind"], **_build_group_stats(r)} for r in rows if r["is_kind"]],
         "by_connector": [
-            {"connector_id": r["connector_id"], **_build_sums(r)} for r in rows if r["is_connector"]
+            {"connector_id": r["connector_id"], **_build_group_stats(r)}
+            for r in rows
+            if r["is_connector"]
         ],
     }
 
 
-def _build_sums(row: dict[str, Any]) -> dict[str, Any]:
+def _build_group_stats(row: dict[str, Any]) -> dict[str, Any]:
     seconds = float(row["seconds"])
-    handled = sum(int(row[name]) for name in COUNTS[1:])
+    handled_count = sum(int(row[name]) for name in COUNTS[1:])
     return {
         "jobs": row["jobs"],
         "failed_jobs": row["failed_jobs"],
         "counts": {name: int(row[name]) for name in COUNTS},
         "seconds": round(seconds, 3),
-        "rate_per_second": round(handled / seconds, 1) if seconds > 0 else None,
+        "rate_per_second": round(handled_count / seconds, 1) if seconds > 0 else None,
     }

@@ -47,8 +47,8 @@ def create_extraction(
 ) -> IngestionJob:
     """Create a job that predicts the tags of a job's documents; emit `ingestion_job.requested`.
 
-    `name` and `total` are the name and the number of documents of the source job, which the caller
-    has locked.
+    `name` is the name of the source job, and `total` is the number of its documents. The caller
+    must have locked the source job.
     """
     job = IngestionJob(
         id=uuid7(),
@@ -66,8 +66,8 @@ def create_extraction(
 def create_crawl(connector_id: UUID, *, name: str, created_by: UUID | None) -> IngestionJob:
     """Create a job that crawls a connector, and emit `ingestion_job.requested`.
 
-    `name` is the name of the connector, which the caller has locked. Raises 409 `conflict` with
-    `details.job_id` if another crawl of it is queued or running.
+    `name` is the name of the connector. The caller must have locked the connector. Raises 409
+    `conflict` with `details.job_id` if another crawl of the connector is queued or running.
     """
     _check_no_crawl(connector_id)
     job = IngestionJob(
@@ -98,7 +98,7 @@ def cancel_crawl(connector_id: UUID) -> None:
 
 
 def cancel(job_id: UUID) -> IngestionJob:
-    """Cancel a queued or running job; it stops after the current batch.
+    """Cancel a queued or running job; a run of the job stops after the current batch.
 
     Created documents are kept. Raises 404, and 409 `conflict` with `details.state`.
     """
@@ -111,7 +111,7 @@ def cancel(job_id: UUID) -> IngestionJob:
 def retry(job_id: UUID) -> IngestionJob:
     """Queue an ended job again: its failed documents, and the documents that it did not reach.
 
-    Raises 404, and 409 `conflict` with `details.state` if it cannot be retried, or with
+    Raises 404, and 409 `conflict` with `details.state` if the job cannot be retried, or with
     `details.missing` if the uploaded file has been deleted, or with `details.job_id` if another
     crawl of the connector is queued or running.
     """
@@ -131,7 +131,10 @@ def retry(job_id: UUID) -> IngestionJob:
 
 
 def restart(job: IngestionJob) -> None:
-    """Queue an ended job from the start of its file; only failed documents are retried."""
+    """Queue an ended job again, from the start of its source.
+
+    Of the documents that the job has already handled, only the failed documents are retried.
+    """
     change_status(job, JobStatus.QUEUED)
     job.retried_until = max(job.retried_until, job.next_number)
     job.next_offset, job.next_number = 0, 1

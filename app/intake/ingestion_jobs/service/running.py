@@ -1,8 +1,8 @@
 """Runs of ingestion jobs: start, batches and end.
 
 Each batch is one transaction, which stores the created documents, their items, and the position at
-which the next batch starts. After a run was killed, the next run continues at this position, so
-that no document is created twice.
+which the next batch starts. After a run has been killed, the next run continues at this position.
+So no document is created twice.
 """
 
 from collections import Counter
@@ -34,7 +34,7 @@ def change_status(job: IngestionJob, status: JobStatus) -> bool:
 
 
 def start(job_id: UUID) -> IngestionJob | None:
-    """Mark a job as running and return it, or return None if it has ended."""
+    """Mark a job as running and return it; return None if the job has ended."""
     job = records.lock(job_id)
     if job is None or not change_status(job, JobStatus.RUNNING):
         return None
@@ -43,7 +43,7 @@ def start(job_id: UUID) -> IngestionJob | None:
 
 
 def set_total(job_id: UUID, total: int) -> bool:
-    """Store the number of documents that a job will handle; return False if it is not running."""
+    """Store the number of documents that a job will handle; return whether the job is running."""
     job = _lock_running(job_id)
     if job is not None:
         job.total = total
@@ -61,7 +61,7 @@ def begin_batch(job_id: UUID, first: int, last: int) -> set[int] | None:
         return None
     numbers = set(range(max(first, job.retried_until), last + 1))
     if first < job.retried_until:
-        numbers |= records.find_failed(job_id, first, min(last, job.retried_until - 1))
+        numbers |= records.find_failed_numbers(job_id, first, min(last, job.retried_until - 1))
     return numbers
 
 
@@ -69,47 +69,48 @@ def record_batch(
     job: IngestionJob,
     items: Sequence[ItemRow],
     *,
-    number: int,
-    offset: int = 0,
+    next_number: int,
+    next_offset: int = 0,
     cursor: str | None = None,
-    unchanged: int = 0,
+    unchanged_count: int = 0,
 ) -> None:
     """Store the outcomes of a batch, and the position of the next batch.
 
     Args:
         job: the locked job.
         items: the outcomes.
-        number: the number of the next document.
-        offset: the byte at which the next document starts in the file.
+        next_number: the number of the next document.
+        next_offset: the byte at which the next document starts in the file.
         cursor: the path of the last document of a crawl; None keeps the previous path.
-        unchanged: the number of documents that a crawl did not read because they have not changed.
+        unchanged_count: the number of documents that a crawl did not read because they have not
+            changed.
     """
     retried_until = job.retried_until
     retried_count = sum(item.number < retried_until for item in items)
     outcomes = Counter(item.status for item in items)
     # Documents that are retried were already counted as found and failed.
-    job.found += len(items) - retried_count + unchanged
+    job.found += len(items) - retried_count + unchanged_count
     job.created += outcomes[ItemStatus.CREATED]
     job.duplicate += outcomes[ItemStatus.DUPLICATE]
-    job.skipped += outcomes[ItemStatus.SKIPPED] + unchanged
+    job.skipped += outcomes[ItemStatus.SKIPPED] + unchanged_count
     job.failed += outcomes[ItemStatus.FAILED] - retried_count
-    job.next_offset, job.next_number = offset, number
+    job.next_offset, job.next_number = next_offset, next_number
     job.cursor = cursor or job.cursor
     job.updated_at = db.utc_now()
     records.save_items(job.id, items)
 
 
 def finish(job_id: UUID) -> None:
-    """Complete a job whose source was read to its end.
+    """Complete a running job after its source has been read to the end.
 
-    If documents are still being parsed, the job stays running and `ingestion_job.read` is emitted,
-    so that `settle` completes the job later.
+    If documents are still being processed, the job stays running and `ingestion_job.read` is
+    emitted, so that `settle` completes the job later.
     """
     job = _lock_running(job_id)
     if job is None:
         return
     job.total = job.next_number - 1
-    if records.has_processing(job_id):
+    if records.has_processing_items(job_id):
         payload: JobPayload = {"job_id": job.id, "kind": job.kind}
         events.emit(emitted_events.READ, payload)
     else:
@@ -119,26 +120,26 @@ def finish(job_id: UUID) -> None:
 def settle_extractions(artifact_ids: Sequence[UUID]) -> None:
     """Store the outcomes of documents that were deleted or whose predictions have ended.
 
-    Completes extractions that do not wait for other documents.
+    Completes the extractions that are not waiting for other documents.
     """
     for job_id in settling.find_waiting_extractions(artifact_ids):
         settle(job_id, artifact_ids)
 
 
 def settle(job_id: UUID, artifact_ids: Sequence[UUID] | None = None) -> bool:
-    """Store the outcomes of parsed documents, and complete the job if its source was read.
+    """Store the outcomes of processed documents, and complete the job if nothing is left to do.
 
-    If `artifact_ids` is set, only these documents of an extraction are examined. Returns whether to
-    call the function again later, because documents are still being parsed.
+    If `artifact_ids` is set, other documents of an extraction are ignored. Returns whether to call
+    the function again later, because documents are still being processed.
     """
     job = records.lock(job_id)
     if job is None or job.status == JobStatus.QUEUED:
         return False
-    created, failed = settling.settle_items(job_id, job.kind, artifact_ids)
-    job.created += created
-    job.failed += failed
+    created_count, failed_count = settling.settle_items(job_id, job.kind, artifact_ids)
+    job.created += created_count
+    job.failed += failed_count
     is_read = job.total is not None and job.next_number > job.total
-    if records.has_processing(job_id):
+    if records.has_processing_items(job_id):
         return is_read or job.status != JobStatus.RUNNING
     if is_read and job.status == JobStatus.RUNNING:
         _complete(job)
@@ -152,7 +153,7 @@ def _complete(job: IngestionJob) -> None:
 
 
 def fail(job_id: UUID, *, code: str, message: str) -> None:
-    """Mark a job as failed with the reason."""
+    """Mark a job as failed, with `code` and `message` as its error; ignore a job that has ended."""
     job = records.lock(job_id)
     if job is not None and change_status(job, JobStatus.FAILED):
         job.error = {"code": code, "message": message}

@@ -1,9 +1,9 @@
-"""Service for artifact schemas: editable drafts and their immutable versions."""
+"""Public functions of artifact schemas: editable drafts and immutable published versions."""
 
 from app.schemas.artifact_schemas.queries import CurrentVersion, list_schemas
 from app.schemas.artifact_schemas.service.drafts import (
     DEFAULT_POLICY,
-    check,
+    check_exists,
     create,
     delete,
     duplicate,
@@ -34,7 +34,7 @@ __all__ = [
     "activate",
     "bind_workflow",
     "build_json_schema",
-    "check",
+    "check_exists",
     "compare_versions",
     "create",
     "deactivate",

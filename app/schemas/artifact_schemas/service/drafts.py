@@ -1,4 +1,4 @@
-"""Create, read, edit, copy and delete the drafts of schemas."""
+"""Create, read, update, copy and delete schema drafts."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -35,10 +35,10 @@ def create(
     required_skills: Iterable[str] = (),
     fields: list[Field],
 ) -> ArtifactSchema:
-    """Create a draft and return it.
+    """Create a schema draft and return it.
 
-    Omitted policy properties get their values from `DEFAULT_POLICY`. Skills that differ only in
-    case are stored once. Raises 400 with a specific error code if a field is invalid.
+    Omitted properties of the review policy are taken from `DEFAULT_POLICY`. Skills that differ only
+    in case are stored once. Raises 400 with a specific error code if a field is invalid.
     """
     schema = ArtifactSchema(
         name=name,
@@ -56,21 +56,24 @@ def create(
 
 
 def get(schema_id: UUID) -> ArtifactSchema:
-    """Return a schema. Raises 404."""
+    """Return a schema with the fields of its draft. Raises 404."""
     schema = queries.find_schema(schema_id)
     if schema is None:
         raise errors.not_found()
     return schema
 
 
-def check(schema_id: UUID) -> None:
+def check_exists(schema_id: UUID) -> None:
     """Raise 404 unless the schema exists."""
     if not queries.has_schema(schema_id):
         raise errors.not_found()
 
 
 def update(schema_id: UUID, *, revision: int | None, changes: dict[str, Any]) -> ArtifactSchema:
-    """Update the draft. Raises 404, 409 `stale_precondition`, or 400 if a field is invalid."""
+    """Update a schema's draft and return the schema.
+
+    Raises 404, 409 `stale_precondition`, or 400 if a field is invalid.
+    """
     schema = lock(schema_id, revision)
     if "fields" in changes:
         changes = {**changes, "fields": _check_fields(changes["fields"])}
@@ -87,7 +90,7 @@ def update(schema_id: UUID, *, revision: int | None, changes: dict[str, Any]) ->
 def duplicate(schema_id: UUID, *, created_by: UUID, name: str | None = None) -> ArtifactSchema:
     """Create a copy of a schema's draft under another name, and return it.
 
-    AI assistance is off, as in any new schema. Raises 404.
+    AI assistance is off in the copy, as in all new schemas. Raises 404.
     """
     schema = get(schema_id)
     return create(
@@ -103,7 +106,7 @@ def duplicate(schema_id: UUID, *, created_by: UUID, name: str | None = None) -> 
 
 
 def build_copy_name(name: str) -> str:
-    """Return the name of a copy, shortened to at most `MAX_NAME_LENGTH` characters."""
+    """Build the name of a copy, with at most `MAX_NAME_LENGTH` characters."""
     return name[: MAX_NAME_LENGTH - len(_COPY_SUFFIX)].rstrip() + _COPY_SUFFIX
 
 
@@ -115,12 +118,12 @@ def delete(schema_id: UUID, *, revision: int | None) -> None:
     """
     _check_revision(get(schema_id), revision)
     _check_unlabeled(schema_id)
-    # Lock in the same order as the creation of a tag set: first the document, then the schema.
+    # Documents are locked before the schema, as when a tag set is created.
     get_workflow().detach_artifacts(schema_id, wait=True)
     schema = queries.lock_schema(schema_id, to_delete=True)
     _check_revision(schema, revision)
-    # No new row can refer to the schema now; detach the documents that were added before the lock.
-    # Do not wait for locked documents: their transaction may be waiting for the schema.
+    # No new row can refer to the schema now. Detach the documents that were added before the lock.
+    # Do not wait for locked documents, because their transactions may be waiting for the schema.
     get_workflow().detach_artifacts(schema_id, wait=False)
     _check_unlabeled(schema_id)
     db.session().delete(schema)
@@ -137,7 +140,7 @@ def _check_unlabeled(schema_id: UUID) -> None:
 
 
 def lock(schema_id: UUID, revision: int | None) -> ArtifactSchema:
-    """Return a schema, locked against other writers. Raises 404, 409 `stale_precondition`."""
+    """Lock a schema against changes and return it. Raises 404, or 409 `stale_precondition`."""
     return _check_revision(queries.lock_schema(schema_id), revision)
 
 

@@ -1,4 +1,4 @@
-"""Functions that schemas need from higher layers, which they may not import."""
+"""Functions that schemas call in higher layers, because schemas must not import higher layers."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -7,27 +7,30 @@ from uuid import UUID
 
 
 class DetachArtifacts(Protocol):
-    """Remove a schema from all its artifacts. Without `wait`, fail if an artifact is locked."""
+    """A function that removes a schema from all artifacts that have it.
+
+    If `wait` is false, the function fails if an artifact is locked.
+    """
 
     def __call__(self, schema_id: UUID, *, wait: bool) -> None: ...
 
 
 @dataclass(frozen=True)
 class Workflow:
-    """Functions for the tag sets and artifacts of a schema in the current organization."""
+    """Functions that count the tag sets, and detach the artifacts, of a schema."""
 
     count_tag_sets: Callable[[UUID], int]
     detach_artifacts: DetachArtifacts
 
 
-_bound: list[Workflow] = []
+_bound_workflows: list[Workflow] = []
 
 
 def bind_workflow(workflow: Workflow) -> None:
-    """Set the functions that `get_workflow` returns."""
-    _bound[:] = [workflow]
+    """Set the functions that `get_workflow` returns. The application calls this at startup."""
+    _bound_workflows[:] = [workflow]
 
 
 def get_workflow() -> Workflow:
-    """Return the functions that were bound when the application was created."""
-    return _bound[0]
+    """Return the functions that `bind_workflow` has set."""
+    return _bound_workflows[0]

@@ -1,4 +1,4 @@
-"""Publish, activate and deactivate schemas, and turn their AI assistance on and off."""
+"""Publish, activate and deactivate schemas, and enable and disable AI assistance."""
 
 from typing import Any
 from uuid import UUID
@@ -28,10 +28,10 @@ def publish(
 ) -> dict[str, Any]:
     """Publish the draft as the next version; return the version's properties and `dry_run`.
 
-    Emits `schema.published`. A dry run writes nothing and lists the breaking changes. Raises 404,
-    409 `stale_precondition`, 409 `schema_version_conflict` if `base_version` is not the current
-    version number (0 if there is none), 400 if the draft has no fields, and 400
-    `schema_breaking_change` unless breaking changes are allowed.
+    Emits `schema.published`. A dry run writes nothing, and returns the changes even if they are
+    breaking. Raises 404; 409 `stale_precondition`; 409 `schema_version_conflict` if `base_version`
+    is not the current version number (0 if there is none); 400 if the draft has no fields; 400
+    `schema_breaking_change` if there are breaking changes and `allow_breaking` is not set.
     """
     schema = lock(schema_id, revision)
     _check_base_version(schema, base_version)
@@ -100,7 +100,7 @@ def _check_base_version(schema: ArtifactSchema, base_version: int | None) -> Non
     if base_version is not None and base_version != schema.current_version_number:
         raise ApiError(
             "schema_version_conflict",
-            "A newer version was published after `base_version`. Compare the draft with it.",
+            "`base_version` is not the current version; compare the draft with that version.",
             field="base_version",
             details={"current_version": schema.current_version_number},
         )
@@ -116,7 +116,7 @@ def _list_changes(schema: ArtifactSchema) -> list[dict[str, Any]]:
 def activate(schema_id: UUID, *, revision: int | None) -> ArtifactSchema:
     """Open a schema for labeling.
 
-    Raises 404, 409 `stale_precondition`, 409 `conflict` if no version is published, or 402
+    Raises 404; 409 `stale_precondition`; 409 `conflict` if the schema has no published version; 402
     `plan_limit_reached`.
     """
     schema = lock(schema_id, revision)
@@ -130,9 +130,9 @@ def activate(schema_id: UUID, *, revision: int | None) -> ArtifactSchema:
 
 
 def deactivate(schema_id: UUID, *, revision: int | None) -> ArtifactSchema:
-    """Close a schema for new labeling.
+    """Close a schema for new tag sets.
 
-    Raises 404, 409 `stale_precondition`, or 409 `conflict` if it was never active.
+    Raises 404; 409 `stale_precondition`; 409 `conflict` if the schema was never active.
     """
     schema = lock(schema_id, revision)
     if schema.status not in DEACTIVATE.sources:
@@ -143,15 +143,18 @@ def deactivate(schema_id: UUID, *, revision: int | None) -> ArtifactSchema:
 
 
 def enable_ai_assist(schema_id: UUID, *, revision: int | None) -> ArtifactSchema:
-    """Turn AI assistance on for the fields that allow it. Safe to repeat.
+    """Turn on AI assistance for the fields that allow it. Safe to repeat.
 
-    Raises 404, 409 `stale_precondition`.
+    Raises 404, or 409 `stale_precondition`.
     """
     return _set_ai_assist(schema_id, revision=revision, enabled=True)
 
 
 def disable_ai_assist(schema_id: UUID, *, revision: int | None) -> ArtifactSchema:
-    """Turn AI assistance off and keep existing proposals. Raises 404, 409 `stale_precondition`."""
+    """Turn off AI assistance, and keep existing predictions. Safe to repeat.
+
+    Raises 404, or 409 `stale_precondition`.
+    """
     return _set_ai_assist(schema_id, revision=revision, enabled=False)
 
 

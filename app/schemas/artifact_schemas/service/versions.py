@@ -1,4 +1,4 @@
-"""Read, compare and compile published versions, which never change."""
+"""Read, compare and compile published schema versions, which never change."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -19,7 +19,7 @@ from app.schemas.artifact_schemas.statuses import SchemaStatus
 
 
 def get_version(version_id: UUID) -> SchemaVersion:
-    """Return a version. Raises 404."""
+    """Return a published schema version. Raises 404."""
     version = queries.find_version(version_id)
     if version is None:
         raise errors.not_found()
@@ -31,28 +31,30 @@ def get_compiled_fields(
     version_id: UUID,  # noqa: ARG001 - the cache key
     fields: Sequence[Field],
 ) -> CompiledFields:
-    """Return the compiled fields of a published version, from the cache if possible.
+    """Compile the fields of a published version, or return them from a cache.
 
-    Versions never change, so no cache entry expires.
+    Versions never change, so cache entries do not expire.
     """
     return compile_fields(fields)
 
 
 def list_versions(schema_id: UUID, *, page: PageRequest, **created: datetime) -> Page:
-    """Return a page of versions; `fields` or `changes` is None where too large for the page.
+    """Return a page of a schema's versions. Raises 404.
 
-    `created` may have `created_after` and `created_before`. Raises 404.
+    `fields` and `changes` are None if they are too large for the page. `created` accepts the
+    filters `created_after` and `created_before`.
     """
     drafts.get(schema_id)
     return queries.list_versions(page, schema_id, **created)
 
 
 def compare_versions(version_id: UUID, *, against: UUID | None = None) -> dict[str, Any]:
-    """Return the changes from the version `against`, by default the previous one, to this version.
+    """Return the changes from the version `against` to this version.
 
-    The result is {from: {id, number} or None, to: {id, number}, changes, breaking}. For a first
-    version, every field counts as added and no change as breaking. Raises 404, or 400 if `against`
-    is not a version of the same schema.
+    By default, `against` is the previous version. The result has the two versions as `from` and
+    `to`, the list `changes`, and `breaking`, which is true if a change is breaking. The first
+    version has no previous version: `from` is None, every field counts as added, and no change
+    counts as breaking. Raises 404, or 400 if `against` is not a version of the same schema.
     """
     version = get_version(version_id)
     base = _find_base(version, against)
@@ -68,7 +70,7 @@ def compare_versions(version_id: UUID, *, against: UUID | None = None) -> dict[s
 
 
 def build_json_schema(version_id: UUID) -> dict[str, Any]:
-    """Return a JSON Schema 2020-12 for the tags that a version accepts. Raises 404."""
+    """Build a JSON Schema (draft 2020-12) for the tags that a version accepts. Raises 404."""
     version = get_version(version_id)
     schema = drafts.get(version.schema_id)
     return build_tags_schema(
@@ -88,7 +90,7 @@ def _find_base(version: SchemaVersion, against: UUID | None) -> SchemaVersion | 
 
 
 def get_active_version(schema_id: UUID) -> CurrentVersion:
-    """Return the version that new tag sets use.
+    """Return the version of a schema that new tag sets use.
 
     Raises 404, or 409 `conflict` with `details.state` if the schema is not active.
     """

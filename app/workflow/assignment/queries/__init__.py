@@ -1,1 +1,1 @@
-"""SQL queries for assignment."""
+"""SQL queries for assigning and claiming artifacts."""

@@ -14,8 +14,8 @@ from app.kit import db, tenancy
 
 BATCH = 1000
 
-# Each batch is its own transaction, so that row locks are short. Rows are locked in the order of
-# their ids, as everywhere in the project, to avoid deadlocks.
+# Each batch is a separate transaction, so that row locks are short. All code locks rows in the
+# order of their ids, to avoid deadlocks.
 _UNASSIGN_BATCH = text(
     """
     WITH theirs AS (
@@ -35,9 +35,9 @@ _UNASSIGN_BATCH = text(
     RETURNING artifacts.id
     """
 )
-# Rows are locked in the order of their ids, as everywhere in the project, to avoid deadlocks. Null
-# leaves a column unchanged. Changes to priority, due time or schema increment the revision, because
-# clients can edit these fields; a change of assignees does not.
+# All code locks rows in the order of their ids, to avoid deadlocks. Null leaves a column unchanged.
+# Changes to the priority, due time or schema increment the revision, because clients can edit these
+# fields. Changes to the assignees do not increment it.
 _ASSIGN = text(
     """
     WITH wanted AS (
@@ -90,14 +90,15 @@ _CLOSED_STATE: ColumnElement[str] = case(
 )
 
 Assignee: TypeAlias = dict[str, str | None]
-"""A dict {user_id, team_id} of texts; one of the two values is None."""
+"""A dict with `user_id` and `team_id` as strings; one of the two values is None."""
 
 
 class LockedArtifact(NamedTuple):
-    """A locked artifact.
+    """A locked artifact with its assignees and its urgency.
 
     `closed_state` is the state that prevents labeling, or None if the artifact can be labeled.
-    Work is ordered by `urgency` (the SQL expression `URGENCY`) and `urgent_at` (`URGENT_AT`).
+    Artifacts are ordered by `urgency` and `urgent_at`, which are computed by the SQL expressions
+    `URGENCY` and `URGENT_AT`.
     """
 
     id: UUID
@@ -108,18 +109,18 @@ class LockedArtifact(NamedTuple):
 
 
 class AssignmentEffects(NamedTuple):
-    """Side effects of the assignment of an artifact.
+    """The side effects of assigning an artifact.
 
-    `deleted_skip`: the skip of a new assignee was deleted. `resumed`: a skip was deleted, and the
-    artifact has a draft.
+    `deleted_skip` is true if the skip of an assigned user was deleted. `resumed` is true if a skip
+    was deleted and the artifact has a draft.
     """
 
     deleted_skip: bool
     resumed: bool
 
 
-class Assigned(NamedTuple):
-    """New values for one artifact. None leaves the artifact's value unchanged."""
+class ArtifactAssignment(NamedTuple):
+    """New assignees and other values for one artifact. None leaves a value unchanged."""
 
     artifact_id: UUID
     assignees: list[Assignee] | None
@@ -145,14 +146,14 @@ def lock(selected: Select[Any]) -> list[LockedArtifact]:
 
 
 def assign_many(
-    assignments: Sequence[Assigned], *, clears_due: bool
+    assignments: Sequence[ArtifactAssignment], *, clears_due: bool
 ) -> dict[UUID, AssignmentEffects]:
     """Write new values to artifacts, and delete the skips of users who are assigned by name.
 
-    Returns the side effects by artifact id; artifacts that do not exist are omitted. `clears_due`
-    removes all due times.
+    Returns the side effects by artifact id; artifacts that do not exist are omitted. If
+    `clears_due` is set, the due times of all artifacts are removed.
     """
-    ids, assignees, priorities, due, schemas = zip(*assignments, strict=True)
+    ids, assignees, priorities, due_times, schema_ids = zip(*assignments, strict=True)
     values = {
         "org": tenancy.current_organization_id(),
         "ids": [str(artifact_id) for artifact_id in ids],
@@ -161,8 +162,8 @@ def assign_many(
             for new_assignees in assignees
         ],
         "priorities": list(priorities),
-        "due": list(due),
-        "schemas": [None if schema_id is None else str(schema_id) for schema_id in schemas],
+        "due": list(due_times),
+        "schemas": [None if schema_id is None else str(schema_id) for schema_id in schema_ids],
         "clears_due": clears_due,
     }
     rows = db.session().execute(_ASSIGN, values)
@@ -170,7 +171,10 @@ def assign_many(
 
 
 def count_open_artifacts(user_ids: Iterable[UUID]) -> dict[UUID, int]:
-    """Return the number of open artifacts assigned by name to each user who has any."""
+    """Return {user_id: number of open artifacts that are assigned to the user by name}.
+
+    Users without open artifacts are omitted.
+    """
     values = {"org": tenancy.current_organization_id(), "ids": sorted(map(str, user_ids))}
     return {row.assignee_id: row.number for row in db.session().execute(_COUNT_OPEN, values)}
 
@@ -178,7 +182,7 @@ def count_open_artifacts(user_ids: Iterable[UUID]) -> dict[UUID, int]:
 def unassign(assignee_id: UUID) -> list[UUID]:
     """Unassign a user or team from one batch of artifacts and return the artifact ids.
 
-    An empty list means that no artifact is left.
+    An empty list means that no assigned artifact is left.
     """
     values = {
         "org": tenancy.current_organization_id(),

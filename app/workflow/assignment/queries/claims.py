@@ -1,4 +1,4 @@
-"""SQL queries that create, renew and end claims."""
+"""SQL queries that create, renew and end claims, and that mark nearly due artifacts."""
 
 from uuid import UUID
 
@@ -63,7 +63,7 @@ _EXPIRE_CLAIMS = text(
     """  # noqa: S608 - made of constants
 )
 
-# No batches are needed because a user has few claims. The status changes as for an expired claim.
+# No batches are needed, because a user has few claims.
 _RELEASE_ALL = text(
     f"""
     {_END_CLAIM}
@@ -110,9 +110,9 @@ def claim(artifact_id: UUID, user_id: UUID) -> ArtifactRow | None:
 
 
 def release(artifact_id: UUID, user_id: UUID | None) -> UUID | None:
-    """End an unexpired claim and return the id of its user, or None if there was no claim.
+    """End an unexpired claim and return the id of the user who had it, or None.
 
-    `user_id` restricts this to the claim of that user; None ends the claim of any user.
+    If `user_id` is None, the claim of any user is ended, otherwise only the claim of that user.
     """
     statement = select(Artifact.claim_user_id).where(Artifact.id == artifact_id, _IS_CLAIMED)
     if user_id is not None:
@@ -131,17 +131,17 @@ def release(artifact_id: UUID, user_id: UUID | None) -> UUID | None:
 
 
 def release_all(user_id: UUID) -> list[UUID]:
-    """End every claim of a user and return the ids of the artifacts."""
+    """End all claims of a user and return the ids of the claimed artifacts."""
     values = {"organization_id": tenancy.current_organization_id(), "user_id": user_id}
     return list(db.session().execute(_RELEASE_ALL, values).scalars())
 
 
-def expire() -> int:
-    """End at most 1,000 expired claims across all organizations and return their number."""
+def expire_claims() -> int:
+    """End at most 1,000 expired claims in all organizations; return how many were ended."""
     return int(db.session().execute(_EXPIRE_CLAIMS).rowcount)  # type: ignore[attr-defined]
 
 
-# Locked rows are skipped until the next run, so that marking never blocks.
+# Locked rows are skipped until the next run, so that the statement never blocks.
 _MARK_NEARLY_DUE = text(
     """
     WITH due AS (
@@ -158,5 +158,8 @@ _MARK_NEARLY_DUE = text(
 
 
 def mark_nearly_due() -> int:
-    """Mark at most 1,000 artifacts across all organizations as nearly due; return their number."""
+    """Mark at most 1,000 artifacts as nearly due, and return how many were marked.
+
+    Artifacts of all organizations are included.
+    """
     return len(db.session().execute(_MARK_NEARLY_DUE).all())

@@ -1,8 +1,9 @@
 """SQL query that finds, locks and claims the next artifact for a labeler in one statement.
 
-The artifact's row (`labeled_by`, `reserved_for`, `assignees`, the claim) determines who may claim
-it, so that an index alone can exclude artifacts that the caller may not claim. Only candidates are
-locked, one artifact at a time, and each row is checked again after it is locked.
+The columns of an artifact's row (`labeled_by`, `reserved_for`, `assignees`, the claim) determine
+who may claim the artifact. An index alone can therefore exclude artifacts that the caller may not
+claim. Only candidates are locked, one artifact at a time, and each row is checked again after it is
+locked.
 """
 
 from collections.abc import Sequence
@@ -18,15 +19,15 @@ from app.kit.prepared import Prepared
 from app.workflow.tag_sets import claimable
 
 MAX_LOCKED = 48
-"""Maximum number of artifacts that one statement tries to lock.
+"""The maximum number of artifacts that the first query tries to lock.
 
-It is more than the number of users who claim at the same time.
+It is larger than the number of users who claim at the same time.
 """
 
 MAX_LOCKED_LEFTOVERS = 2000
-"""Maximum number of artifacts that the second query tries to lock.
+"""The maximum number of artifacts that the second query tries to lock.
 
-A bulk request by ids can lock fewer artifacts.
+It is larger than the number of artifacts that one bulk request by ids can lock.
 """
 
 _URGENCY, _URGENT_AT = URGENCY.format(of="d."), URGENT_AT.format(of="d.")
@@ -36,7 +37,7 @@ _UNCLAIMED = claimable.UNCLAIMED.format(of="d.")
 _CLAIMED_BY_USER = claimable.CLAIMED.format(of="d.", user="$2")
 _MATCHES = "($4 IS NULL OR d.language = $4) AND d.id <> ALL ($6)"
 _HAS_SCHEMA = "($3 IS NULL OR d.schema_id = ANY ($3))"
-_HAS_PLACE = claimable.HAS_PLACE.format(of="d.", user="$2", required_labels="kind.sets")
+_NEEDS_TAG_SET = claimable.NEEDS_TAG_SET.format(of="d.", user="$2", required_labels="kind.sets")
 _NOT_SKIPPED = claimable.NOT_SKIPPED.format(organization="$1", user="$2", artifact="d.id")
 _IS_ASSIGNED = """
     EXISTS (SELECT FROM artifact_assignees work JOIN reach USING (assignee_id)
@@ -50,32 +51,33 @@ _POOL = f"""
     FROM artifacts d
     WHERE d.organization_id = $1 AND d.schema_id = kind.id AND d.schema_id IS NOT NULL
       AND {_OPEN} AND d.claim_user_id IS NULL AND d.assignees = '[]'
-      AND {_HAS_PLACE} AND {_MATCHES} AND {_NOT_SKIPPED}
+      AND {_NEEDS_TAG_SET} AND {_MATCHES} AND {_NOT_SKIPPED}
     ORDER BY {_ORDER} LIMIT {{width}}
 """  # noqa: S608 - made of constants
-# Read in index order and stop at the limit: the inner LIMIT prevents PostgreSQL from reordering the
-# join. Rank 2 ignores skips: a skip removes the assignment by name, so a skip by a user who is
-# still assigned was written while the assignment waited for the row lock, and is outdated.
+# Rows are read in index order up to the limit: the inner LIMIT prevents PostgreSQL from reordering
+# the join. Rank 2 ignores skips, because a skip removes the assignment by name. If a user is still
+# assigned, the skip was written while the assignment waited for the row lock, and is outdated.
 _ASSIGNED = f"""
     SELECT reach.rank, work.artifact_id, work.priority, work.urgent_at, d.updated_at
     FROM artifact_assignees work
     CROSS JOIN LATERAL (
         SELECT d.updated_at FROM artifacts d
         WHERE d.organization_id = $1 AND d.id = work.artifact_id
-          AND {_UNCLAIMED} AND {_HAS_PLACE} AND {_MATCHES} AND (reach.rank = 2 OR {_NOT_SKIPPED})
+          AND {_UNCLAIMED} AND {_NEEDS_TAG_SET} AND {_MATCHES}
+          AND (reach.rank = 2 OR {_NOT_SKIPPED})
         LIMIT 1
     ) AS d
     WHERE work.organization_id = $1 AND work.assignee_id = reach.assignee_id AND work.is_open
       AND work.schema_id = kind.id AND array_position(work.labeled_by, $2) IS NULL
     ORDER BY work.priority DESC, work.urgent_at, work.artifact_id LIMIT {{width}}
 """  # noqa: S608 - made of constants
-# Artifacts whose claim has expired and is not cleared yet.
+# Leftovers are unassigned artifacts whose claim has expired but has not been cleared yet.
 _LEFTOVERS = f"""
     SELECT 4, {_CANDIDATE}
     FROM artifacts d JOIN kind ON kind.id = d.schema_id
     WHERE d.organization_id = $1 AND d.claim_user_id IS NOT NULL AND d.claim_expires_at <= now()
       AND d.assignees = '[]' AND $5 IS NULL AND kind.skilled
-      AND {_OPEN} AND {_HAS_PLACE} AND {_MATCHES} AND {_NOT_SKIPPED}
+      AND {_OPEN} AND {_NEEDS_TAG_SET} AND {_MATCHES} AND {_NOT_SKIPPED}
 """  # noqa: S608 - made of constants
 _CANDIDATES = f"""
 WITH teams_in AS MATERIALIZED (
@@ -106,7 +108,7 @@ WITH teams_in AS MATERIALIZED (
     FROM artifacts d LEFT JOIN kind ON kind.id = d.schema_id
     WHERE d.organization_id = $1 AND {_CLAIMED_BY_USER}
       AND NOT $7 AND {_OPEN} AND {_MATCHES} AND {_HAS_SCHEMA} AND ($5 IS NULL OR {_IS_ASSIGNED})
-      AND (EXISTS (SELECT FROM own WHERE own.id = d.id) OR {_HAS_PLACE})
+      AND (EXISTS (SELECT FROM own WHERE own.id = d.id) OR {_NEEDS_TAG_SET})
     UNION ALL
     SELECT 1, {_CANDIDATE}
     FROM own JOIN artifacts d ON d.organization_id = $1 AND d.id = own.id
@@ -168,17 +170,17 @@ _LEFTOVER_STATEMENT = Prepared(
         left=f"UNION ALL {_LEFTOVERS}", width=MAX_LOCKED_LEFTOVERS, columns=_RETURNED_COLUMNS
     ),
 )
-_ANY_STATEMENT = Prepared(
+_HAS_CANDIDATE_STATEMENT = Prepared(
     "find_claimable_artifact",
     _TYPES,
     f"{_CANDIDATES.format(left=f'UNION ALL {_LEFTOVERS}', width=1)} SELECT FROM candidates LIMIT 1",
 )
 _ClaimedRow = NamedTuple("_ClaimedRow", [(str(column.key), Any) for column in ARTIFACT_COLUMNS])  # type: ignore[misc]
-_NEXT_STATEMENT.shape = _LEFTOVER_STATEMENT.shape = _ClaimedRow._make
+_NEXT_STATEMENT.build_row = _LEFTOVER_STATEMENT.build_row = _ClaimedRow._make
 
 
 class ClaimCriteria(NamedTuple):
-    """Criteria that the next artifact must meet; None means no restriction."""
+    """The criteria that the next artifact must meet; None means no restriction."""
 
     schema_ids: Sequence[UUID] | None = None
     language: str | None = None
@@ -188,21 +190,23 @@ class ClaimCriteria(NamedTuple):
 
 
 def claim_next(
-    user_id: UUID, criteria: ClaimCriteria, *, minutes: int, leftover: bool
+    user_id: UUID, criteria: ClaimCriteria, *, minutes: int, include_leftovers: bool
 ) -> tuple[object, ...] | None:
     """Claim the next artifact for a user and return a named tuple of `ARTIFACT_COLUMNS`, or None.
 
-    `leftover` includes artifacts whose expired claim is not cleared yet, and artifacts that come
-    after many artifacts locked by other users.
+    With `include_leftovers`, the query also finds artifacts whose expired claim has not been
+    cleared yet, and tries to lock up to MAX_LOCKED_LEFTOVERS artifacts instead of MAX_LOCKED.
     """
-    statement = _LEFTOVER_STATEMENT if leftover else _NEXT_STATEMENT
+    statement = _LEFTOVER_STATEMENT if include_leftovers else _NEXT_STATEMENT
     row: tuple[object, ...] | None = statement.first(*_build_parameters(user_id, criteria, minutes))
     return row
 
 
 def has_candidates(user_id: UUID, criteria: ClaimCriteria) -> bool:
     """Return whether there is an artifact that the user may claim, even if it is locked."""
-    return _ANY_STATEMENT.first(*_build_parameters(user_id, criteria, minutes=0)) is not None
+    return (
+        _HAS_CANDIDATE_STATEMENT.first(*_build_parameters(user_id, criteria, minutes=0)) is not None
+    )
 
 
 def _build_parameters(user_id: UUID, criteria: ClaimCriteria, minutes: int) -> tuple[object, ...]:

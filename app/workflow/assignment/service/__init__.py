@@ -1,16 +1,15 @@
-"""Public functions of assignment, which other features call."""
+"""Public functions for assigning, claiming and releasing artifacts."""
 
-from app.workflow.assignment.queries.assignees import Assigned, count_open_artifacts
-from app.workflow.assignment.queries.claims import expire as expire_claims
-from app.workflow.assignment.queries.claims import mark_nearly_due
+from app.workflow.assignment.queries.assignees import ArtifactAssignment, count_open_artifacts
+from app.workflow.assignment.queries.claims import expire_claims, mark_nearly_due
 from app.workflow.assignment.service.assigning import (
     assign,
     assign_many,
     bulk_assign,
     unassign,
-    unassign_unable,
+    unassign_teams_without_labelers,
 )
-from app.workflow.assignment.service.claims import claim, claim_next, release, release_member
+from app.workflow.assignment.service.claims import claim, claim_next, release, release_all_claims
 from app.workflow.assignment.service.recipients import (
     LabelerPool,
     build_no_member_error,
@@ -20,7 +19,7 @@ from app.workflow.assignment.service.recipients import (
 )
 
 __all__ = [
-    "Assigned",
+    "ArtifactAssignment",
     "LabelerPool",
     "assign",
     "assign_many",
@@ -35,7 +34,7 @@ __all__ = [
     "lock_users",
     "mark_nearly_due",
     "release",
-    "release_member",
+    "release_all_claims",
     "unassign",
-    "unassign_unable",
+    "unassign_teams_without_labelers",
 ]

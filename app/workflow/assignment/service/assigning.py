@@ -1,4 +1,4 @@
-"""Assignment of artifacts to users and teams, for one request or one batch of a job."""
+"""Assignment of artifacts to users and teams, and unassignment."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -18,7 +18,7 @@ from app.kit.permissions import Role
 from app.workflow.assignment import emitted_events
 from app.workflow.assignment.emitted_events import AssignedPayload, UnassignedPayload
 from app.workflow.assignment.queries import assignees as queries
-from app.workflow.assignment.queries.assignees import Assigned, Assignee, LockedArtifact
+from app.workflow.assignment.queries.assignees import ArtifactAssignment, Assignee, LockedArtifact
 from app.workflow.assignment.service import recipients
 from app.workflow.tag_sets import service as tag_sets
 
@@ -35,8 +35,8 @@ def assign(
     """Replace an artifact's assignees and, if given, its `due_at`.
 
     A labeler who has claimed the artifact keeps the claim. Emits `artifacts.assigned`. Raises 404;
-    400 on `user_ids.N` or `team_id`; 409 `stale_precondition`; 409 `conflict` with `details.state`
-    if the artifact cannot be labeled, unless the call only removes the assignees.
+    400 for an invalid `user_ids.N` or `team_id`; 409 `stale_precondition`; 409 `conflict` with
+    `details.state` if the artifact cannot be labeled, unless the call only removes the assignees.
     """
     assigner = _Assigner(by=by, user_ids=user_ids, team_id=team_id, due=due)
     assigner.lock_recipients()  # Users are locked before artifacts.
@@ -47,7 +47,7 @@ def assign(
     outcome = assigner.assign(artifacts.select_matching([artifact_id]))
     for error in outcome.errors_by_id.values():
         raise error
-    if not outcome.assigned:
+    if not outcome.assigned_ids:
         raise errors.not_found()
     return artifacts.get(artifact_id)
 
@@ -65,22 +65,23 @@ def bulk_assign(
 ) -> dict[str, Any]:
     """Assign many artifacts and return the outcome for each artifact.
 
-    `everyone` assigns each artifact to all given users or to the team. The other strategies assign
-    each artifact to one labeler: `round_robin` in rotation, `least_loaded` to the labeler with the
-    fewest open artifacts. With a filter, each batch of 1,000 artifacts runs in its own transaction
-    (`bulk.run_in_batches`). Within a batch the most urgent artifacts are assigned first.
+    The strategy `everyone` assigns each artifact to all users or to the team. The other strategies
+    assign each artifact to one labeler: `round_robin` to the next labeler in rotation,
+    `least_loaded` to the labeler with the fewest open artifacts. With a filter, each batch of 1,000
+    artifacts is assigned in a separate transaction (`bulk.run_in_batches`). In each batch, the most
+    urgent artifacts are assigned first.
 
-    Emits `artifacts.assigned` once per transaction. Raises 400 on `user_ids.N` or `team_id`; 409
-    `conflict` with `details.count` if the filter does not match `expected_count` artifacts. The
-    outcome is `not_found` for an artifact that does not exist, and `conflict` for an artifact that
-    cannot be labeled or that changed in the meantime.
+    Emits `artifacts.assigned` once per transaction. Raises 400 for an invalid `user_ids.N` or
+    `team_id`; 409 `conflict` with `details.count` if the filter does not match `expected_count`
+    artifacts. The outcome is `not_found` for an artifact that does not exist, and `conflict` for an
+    artifact that cannot be labeled or that no longer matches the filter.
     """
     assigner = _Assigner(by=by, strategy=strategy, user_ids=user_ids, team_id=team_id, due=due)
     if filter is None:
         ids = artifact_ids or ()
         return bulk.build_result(ids, assigner.assign_batch(ids))
-    assigner.lock_recipients()  # Validate even if the filter matches nothing.
-    # In the order of ids: rows in the order of urgency are far apart on disk (docs/decisions/0030).
+    assigner.lock_recipients()  # Validate the recipients even if the filter matches nothing.
+    # Sorted by id, because rows sorted by urgency are far apart on disk (docs/decisions/0030).
     matched = bulk.find(artifacts.select_ids(filter), expected=expected_count)
     return bulk.run_in_batches(matched, lambda ids: assigner.assign_batch(ids, filter))
 
@@ -88,14 +89,14 @@ def bulk_assign(
 class _Outcome(NamedTuple):
     """The ids of the assigned artifacts, and the errors for artifacts that cannot be labeled."""
 
-    assigned: set[UUID]
+    assigned_ids: set[UUID]
     errors_by_id: dict[UUID, ApiError]
 
 
 class _Assigner:
-    """Assign the artifacts of one request, which may take several transactions.
+    """Assigns the artifacts of one request, in one or more transactions.
 
-    The loads of the labelers carry over from one transaction to the next.
+    The labelers' loads are kept from one transaction to the next.
     """
 
     def __init__(
@@ -112,14 +113,14 @@ class _Assigner:
         self._team_id = team_id
         self._sets_due, self._due_at = "due_at" in due, due.get("due_at")
         # An empty list of users removes the assignees.
-        self._unassigns = team_id is None and not self._user_ids
-        self._assigns_one_labeler = strategy != "everyone" and not self._unassigns
+        self._is_unassignment = team_id is None and not self._user_ids
+        self._assigns_one_labeler = strategy != "everyone" and not self._is_unassignment
         self._counts_loads = strategy == "least_loaded"
         self._labelers: list[UUID] = []
         self._loads: Counter[UUID] | None = None
 
     def lock_recipients(self) -> None:
-        """Validate the users or the team and lock them until the transaction ends. Raises 400."""
+        """Validate the users or the team, and lock them until the transaction ends. Raises 400."""
         if self._team_id is None:
             self._labelers = recipients.lock_users(self._user_ids, Role.labeler)
         elif not self._assigns_one_labeler:
@@ -139,9 +140,10 @@ class _Assigner:
         """
         self.lock_recipients()
         outcome = self.assign(artifacts.select_matching(artifact_ids, filters))
-        missing_errors = bulk.find_missing(artifact_ids, [*outcome.assigned, *outcome.errors_by_id])
+        existing_ids = [*outcome.assigned_ids, *outcome.errors_by_id]
+        missing_errors = bulk.find_missing(artifact_ids, existing_ids)
         if filters is not None:
-            missing_errors = artifacts.explain_missing(missing_errors)
+            missing_errors = artifacts.build_missing_errors(missing_errors)
         return outcome.errors_by_id | missing_errors
 
     def assign(self, selected: Select[Any]) -> _Outcome:
@@ -150,15 +152,15 @@ class _Assigner:
         errors_by_id = {
             row.id: _build_closed_error(row.closed_state)
             for row in locked
-            if row.closed_state is not None and not self._unassigns
+            if row.closed_state is not None and not self._is_unassignment
         }
         open_artifacts = [row for row in locked if row.id not in errors_by_id]
         chosen = self._choose_assignees(open_artifacts)
         effects = assign_many(
-            [Assigned(id_, users, due_at=self._due_at) for id_, users in chosen.items()],
+            [ArtifactAssignment(id_, users, due_at=self._due_at) for id_, users in chosen.items()],
             clears_due=self._sets_due and self._due_at is None,
         )
-        # A repeated assignment notifies nobody, unless the user had skipped the artifact.
+        # Repeating an assignment notifies nobody, unless the user had skipped the artifact.
         new_ids = [
             row.id
             for row in open_artifacts
@@ -218,30 +220,31 @@ def _build_closed_error(state: str) -> ApiError:
 
 
 def assign_many(
-    assignments: Sequence[Assigned], *, clears_due: bool = False
+    assignments: Sequence[ArtifactAssignment], *, clears_due: bool = False
 ) -> dict[UUID, queries.AssignmentEffects]:
     """Write assignees, priority, due time or schema to artifacts; return side effects by id.
 
-    Runs one statement. The result omits artifacts that do not exist. The caller must have checked
-    that the assignees and schemas exist, and must have locked them. The skips of users who are
-    assigned by name are deleted. `clears_due` removes the due time of all artifacts.
+    Artifacts that do not exist are omitted from the result. The caller must have locked the
+    assignees and schemas, and must have checked that they exist. The skips of users who are
+    assigned by name are deleted. If `clears_due` is set, the due times of all artifacts are
+    removed.
     """
     effects = queries.assign_many(assignments, clears_due=clears_due) if assignments else {}
     # When a skip is deleted, the labeler's draft reserves the artifact again.
-    if resumed := [artifact_id for artifact_id, effect in effects.items() if effect.resumed]:
-        tag_sets.update_statuses(resumed)
+    if resumed_ids := [artifact_id for artifact_id, effect in effects.items() if effect.resumed]:
+        tag_sets.update_statuses(resumed_ids)
     return effects
 
 
 def unassign(assignee_id: UUID, checkpoint: Callable[[], None], *, reason: str) -> int:
-    """Unassign a team or user from all artifacts and return the number of artifacts changed.
+    """Unassign a team or user from all artifacts and return the number of changed artifacts.
 
     An artifact without other assignees returns to the pool of unassigned artifacts. Emits
     `artifacts.unassigned` for each batch and calls `checkpoint` after each batch.
     """
-    total = 0
+    changed_count = 0
     while artifact_ids := queries.unassign(assignee_id):
-        total += len(artifact_ids)
+        changed_count += len(artifact_ids)
         payload: UnassignedPayload = {
             "artifact_ids": artifact_ids,
             "assignee_id": assignee_id,
@@ -250,13 +253,13 @@ def unassign(assignee_id: UUID, checkpoint: Callable[[], None], *, reason: str) 
         }
         events.emit(emitted_events.UNASSIGNED, payload)
         checkpoint()
-    return total
+    return changed_count
 
 
-def unassign_unable(
+def unassign_teams_without_labelers(
     team_ids: Iterable[UUID], checkpoint: Callable[[], None], *, reason: str
 ) -> None:
-    """Unassign each of the teams that has no labeler left. Safe to repeat."""
+    """Unassign the artifacts of each team that has no labeler left. Safe to repeat."""
     for team_id in team_ids:
         if not has_eligible(team_id, Role.labeler):
             unassign(team_id, checkpoint, reason=reason)

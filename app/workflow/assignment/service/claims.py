@@ -1,4 +1,4 @@
-"""Claims of artifacts. A claim reserves an artifact for one labeler for a limited time."""
+"""Claims on artifacts. A claim reserves an artifact for one labeler for a limited time."""
 
 from collections.abc import Sequence
 from uuid import UUID
@@ -22,22 +22,22 @@ _MAX_ATTEMPTS = 3
 def claim(artifact_id: UUID, user_id: UUID) -> ArtifactRow:
     """Claim an artifact for the organization's `claim_minutes`, or renew the user's claim.
 
-    Raises 404; 409 `conflict` with `details.claim` if another user has claimed the artifact, with
-    `details.reserved` if it is reserved for the drafts of other users, and with `details.state` if
-    it cannot be labeled.
+    Raises 404; 409 `conflict`. The details of a conflict are `claim` if another user has claimed
+    the artifact, `reserved` if the artifact is reserved for drafts of other users, or `state` if it
+    cannot be labeled.
     """
     row = queries.claim(artifact_id, user_id)
     if row is not None:
         return artifacts.get(artifact_id) if tag_sets.delete_skip(artifact_id, user_id) else row
     row = artifacts.get(artifact_id)
     if row.archived:
-        raise errors.conflict("The artifact is archived.", state="archived")
+        raise errors.conflict("The artifact is archived; unarchive it first.", state="archived")
     if row.status not in CLAIMABLE:
         raise errors.conflict("The artifact is not open for labeling.", state=row.status)
     if row.claim is not None and row.claim["user_id"] != str(user_id):
         raise errors.conflict("Another user has claimed the artifact.", claim=row.claim)
     raise errors.conflict(
-        "The artifact is reserved for another labeler, who has a draft.", reserved=True
+        "The artifact is reserved for another labeler who has a draft.", reserved=True
     )
 
 
@@ -52,11 +52,11 @@ def claim_next(
 ) -> tuple[object, ...] | None:
     """Claim the caller's next artifact and return it, or None if no artifact matches.
 
-    An unknown schema, or a team that the caller is not a member of, matches no artifact. Artifacts
+    An unknown schema, or a team of which the caller is not a member, matches no artifact. Artifacts
     are claimed in this order, the most urgent first in each group:
 
-    1. artifacts that the caller has claimed (not with `skip_held`),
-    2. artifacts with a draft by the caller, new or returned,
+    1. artifacts that the caller has already claimed (excluded by `skip_held`),
+    2. artifacts for which the caller has a draft, new or returned,
     3. artifacts assigned to the caller by name,
     4. artifacts assigned to the caller's teams,
     5. artifacts without assignees.
@@ -68,8 +68,8 @@ def claim_next(
     """
     criteria = ClaimCriteria(schema_ids, language, team_id, exclude, skip_held)
     minutes = organizations.get_claim_minutes(caller.org.settings)
-    # The queries skip artifacts that a bulk request locks or changes at the same time. This may
-    # skip all candidates, so the queries are repeated to find artifacts with committed changes.
+    # The queries skip artifacts that a bulk request locks or changes at the same time. If all
+    # candidates were skipped, the queries are repeated to find artifacts with committed changes.
     for _ in range(_MAX_ATTEMPTS):
         claimed = _claim_next(caller.user_id, criteria, minutes)
         if claimed is not None or not next_artifact.has_candidates(caller.user_id, criteria):
@@ -78,21 +78,23 @@ def claim_next(
 
 
 def _claim_next(user_id: UUID, criteria: ClaimCriteria, minutes: int) -> tuple[object, ...] | None:
-    # The second query also finds artifacts whose expired claim is not cleared yet, and artifacts
-    # after many locked artifacts. It is slower, so it runs only if the first query finds nothing.
-    claimed = next_artifact.claim_next(user_id, criteria, minutes=minutes, leftover=False)
-    return claimed or next_artifact.claim_next(user_id, criteria, minutes=minutes, leftover=True)
+    # The second query also finds artifacts whose expired claim has not been cleared yet, and
+    # artifacts after many locked artifacts. It is slower, so it runs only if the first finds none.
+    claimed = next_artifact.claim_next(user_id, criteria, minutes=minutes, include_leftovers=False)
+    return claimed or next_artifact.claim_next(
+        user_id, criteria, minutes=minutes, include_leftovers=True
+    )
 
 
 def release(
     artifact_id: UUID, user_id: UUID, *, as_admin: bool = False, reason: str | None = None
 ) -> ArtifactRow:
-    """End the claim on an artifact; an admin may end the claim of any user.
+    """End the claim on an artifact. With `as_admin`, end the claim of any user.
 
     Labelers who release their own claim with a reason skip the artifact: their assignment by name
     is removed, and the artifact is not offered to them again until it is assigned or returned to
-    them by name, or they claim it. A blank reason counts as no reason. The labeler's draft stops
-    reserving the artifact, even if the claim has expired.
+    them by name, or until they claim it. A blank reason counts as no reason. The labeler's draft no
+    longer reserves the artifact, even if the claim had already expired.
 
     Emits `artifact.released` with the reason. Raises 404; 409 if nobody has claimed the artifact;
     403 if another user has claimed it.
@@ -109,21 +111,21 @@ def release(
             raise errors.conflict("Nobody has claimed the artifact.", state=row.status)
         raise errors.denied("Another user has claimed the artifact.")
     if reason:
-        _record_reason(artifact_id, user_id, reason, skips=labeler_id == user_id)
+        _record_reason(artifact_id, user_id, reason, is_skip=labeler_id == user_id)
     tag_sets.update_statuses([artifact_id])
     _emit_released(artifact_id, user_id, reason)
     return artifacts.get(artifact_id)
 
 
-def _record_reason(artifact_id: UUID, user_id: UUID, reason: str, *, skips: bool) -> None:
-    if skips:
+def _record_reason(artifact_id: UUID, user_id: UUID, reason: str, *, is_skip: bool) -> None:
+    if is_skip:
         tag_sets.create_skip(artifact_id, user_id, reason)
-    kind = "skip" if skips else "release"
+    kind = "skip" if is_skip else "release"
     tag_sets.record_action(artifact_id, kind, by=user_id, note=reason)
 
 
-def release_member(user_id: UUID, *, reason: str) -> None:
-    """End every claim of a user and emit `artifact.released` for each. Safe to repeat."""
+def release_all_claims(user_id: UUID, *, reason: str) -> None:
+    """End all claims of a user and emit `artifact.released` for each artifact. Safe to repeat."""
     for artifact_id in queries.release_all(user_id):
         _emit_released(artifact_id, user_id, reason)
 

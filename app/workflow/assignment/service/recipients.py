@@ -15,9 +15,9 @@ _VERB_BY_ROLE = {Role.labeler: "label", Role.reviewer: "review"}
 
 
 def lock_users(user_ids: Sequence[UUID], role: Role) -> list[UUID]:
-    """Return the distinct users, and keep them eligible until the transaction ends.
+    """Lock users, so that they stay eligible until the transaction ends, and return distinct ids.
 
-    Raises 400 on `user_ids.N` if a user may not do the work of `role`; `details.user_ids` lists
+    Raises 400 for `user_ids.N` if a user may not do the work of `role`; `details.user_ids` lists
     all ineligible users.
     """
     eligible = lock_eligible(user_ids, role)
@@ -32,9 +32,9 @@ def lock_users(user_ids: Sequence[UUID], role: Role) -> list[UUID]:
 
 
 def lock_team(team_id: UUID, role: Role) -> list[UUID]:
-    """Return the members of a team who may do the work of `role`, ordered by id.
+    """Lock a team and its members who may do the work of `role`, and return their ids in order.
 
-    Locks them and the team until the transaction ends. Raises 400 on `team_id` if the team does not
+    The locks are held until the transaction ends. Raises 400 for `team_id` if the team does not
     exist.
     """
     # Members are locked before teams, as in the removal of a member.
@@ -44,30 +44,33 @@ def lock_team(team_id: UUID, role: Role) -> list[UUID]:
 
 
 def check_team(team_id: UUID) -> None:
-    """Lock a team against deletion. Raises 400 on `team_id` if it does not exist."""
-    if not teams.lock_existing([team_id]):
+    """Lock a team against deletion. Raises 400 for `team_id` if the team does not exist."""
+    if not teams.lock_existing_teams([team_id]):
         raise errors.invalid("Must be the id of a team.", "team_id")
 
 
 def build_no_member_error(role: Role) -> ApiError:
-    """Build the 400 on `team_id` for a team without a member who may do the work of `role`."""
+    """Build the 400 error for a team that has no member who may do the work of `role`."""
     return errors.invalid(f"The team has no member who can {_VERB_BY_ROLE[role]}.", "team_id")
 
 
 class LabelerPool:
-    """Labelers ordered by load, least first, then by their order in `user_ids`.
+    """A heap of labelers, ordered by load and then by their order in `user_ids`.
 
     The caller increments `loads`, which may be shared with other pools. Loads only grow, so an
-    outdated entry is too small: it comes to the top and is corrected there.
+    outdated heap entry has a load that is too small. It reaches the top of the heap, where it is
+    corrected.
     """
 
     def __init__(self, user_ids: Sequence[UUID], loads: Counter[UUID]) -> None:
         self._loads = loads
-        self._heap = [(loads[user_id], n, user_id) for n, user_id in enumerate(user_ids)]
+        self._heap = [
+            (loads[user_id], position, user_id) for position, user_id in enumerate(user_ids)
+        ]
         heapify(self._heap)
 
     def find_least_loaded(self) -> UUID | None:
-        """Return the least loaded labeler, or None if the pool is empty."""
+        """Return the id of the labeler with the lowest load, or None if the pool is empty."""
         while self._heap:
             load, position, user_id = self._heap[0]
             if load == self._loads[user_id]:

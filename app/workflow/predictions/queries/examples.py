@@ -14,7 +14,7 @@ from app.workflow.tag_sets.models import TagSet
 from app.workflow.tag_sets.transitions import TagSetStatus
 
 
-class AcceptedSet(NamedTuple):
+class AcceptedTagSet(NamedTuple):
     """An accepted tag set without its tags."""
 
     id: UUID
@@ -25,7 +25,7 @@ class AcceptedSet(NamedTuple):
 
 
 class VersionRow(NamedTuple):
-    """A version of a schema with its fields."""
+    """A schema version with its fields."""
 
     id: UUID
     schema_id: UUID
@@ -33,7 +33,7 @@ class VersionRow(NamedTuple):
 
 
 class PageRow(NamedTuple):
-    """A page of a document; `words` is None in flowing text."""
+    """A page of a document; `words` is None if the document is flowing text."""
 
     number: int
     start: int
@@ -48,14 +48,14 @@ def list_versions(schema_id: UUID) -> list[VersionRow]:
     return [VersionRow._make(row) for row in db.session().execute(statement)]
 
 
-def _is_learnable() -> ColumnElement[bool]:
-    # The text of a scan without words has only a form feed between its pages. Tag sets without
-    # tags are no examples.
+def _build_learnable_condition() -> ColumnElement[bool]:
+    # The text of a scan without words consists only of form feeds between pages. A tag set without
+    # tags is no example.
     min_length = func.greatest(func.coalesce(Artifact.page_count, 1), 1)
     return and_(Artifact.text_length >= min_length, TagSet.tag_count > 0)
 
 
-def _join_documents(statement: Select[Any]) -> Select[Any]:
+def _join_artifacts(statement: Select[Any]) -> Select[Any]:
     return statement.join(
         Artifact,
         (Artifact.organization_id == TagSet.organization_id) & (Artifact.id == TagSet.artifact_id),
@@ -63,7 +63,7 @@ def _join_documents(statement: Select[Any]) -> Select[Any]:
 
 
 def count_accepted(schema_id: UUID, version_ids: Sequence[UUID], limit: int | None = None) -> int:
-    """Return the number of accepted tag sets of a schema's versions, at most `limit`."""
+    """Return the number of accepted tag sets with these schema versions, but at most `limit`."""
     rows = (
         select(TagSet.id)
         .where(
@@ -78,45 +78,45 @@ def count_accepted(schema_id: UUID, version_ids: Sequence[UUID], limit: int | No
 
 
 def count_learnable(schema_id: UUID, version_ids: Sequence[UUID], limit: int | None = None) -> int:
-    """Return the number of documents with words and an accepted tag set, at most `limit`.
+    """Return the number of documents that a model can learn from, but at most `limit`.
 
-    Tag sets without tags do not count.
+    A document must have words, and an accepted tag set with tags and with one of the versions.
     """
-    statement = _join_documents(select(TagSet.artifact_id)).where(
+    statement = _join_artifacts(select(TagSet.artifact_id)).where(
         TagSet.schema_id == schema_id,
         TagSet.schema_version_id.in_(version_ids),
         TagSet.status == TagSetStatus.ACCEPTED,
-        _is_learnable(),
+        _build_learnable_condition(),
     )
     rows = statement.distinct().limit(limit).subquery()
     return int(db.session().scalar(select(func.count()).select_from(rows)) or 0)
 
 
-def list_accepted(schema_id: UUID, version_ids: Sequence[UUID], limit: int) -> list[AcceptedSet]:
+def list_accepted(schema_id: UUID, version_ids: Sequence[UUID], limit: int) -> list[AcceptedTagSet]:
     """Return the newest accepted tag set of each of the newest `limit` documents, newest first.
 
     Documents without words and tag sets without tags are omitted.
     """
-    columns = (getattr(TagSet, name) for name in AcceptedSet._fields)
+    columns = (getattr(TagSet, name) for name in AcceptedTagSet._fields)
     statement = (
-        _join_documents(select(*columns))
+        _join_artifacts(select(*columns))
         .where(
             TagSet.schema_id == schema_id,
             TagSet.schema_version_id.in_(version_ids),
             TagSet.status == TagSetStatus.ACCEPTED,
-            _is_learnable(),
+            _build_learnable_condition(),
         )
         .order_by(TagSet.created_at.desc(), TagSet.id.desc())
         .limit(2 * limit)
     )
-    newest: dict[UUID, AcceptedSet] = {}
+    newest: dict[UUID, AcceptedTagSet] = {}
     for row in db.session().execute(statement):
-        newest.setdefault(row.artifact_id, AcceptedSet._make(row))
+        newest.setdefault(row.artifact_id, AcceptedTagSet._make(row))
     return list(newest.values())[:limit]
 
 
 def get_tags(tag_set_id: UUID) -> list[dict[str, Any]]:
-    """Return the tags of a tag set, or an empty list if it was deleted."""
+    """Return the tags of a tag set, or an empty list if the tag set was deleted."""
     return db.session().scalar(select(TagSet.tags).where(TagSet.id == tag_set_id)) or []
 
 
@@ -133,9 +133,9 @@ def list_pages(artifact_id: UUID, limit: int) -> list[PageRow]:
 
 
 def find_version_id(schema_id: UUID, number: int | None) -> UUID | None:
-    """Return the id of the schema version with this number, or by default of the latest version.
+    """Return the id of the schema version with this number, or None if it does not exist.
 
-    Returns None if there is no such version.
+    If `number` is None, return the id of the latest version.
     """
     statement = select(SchemaVersion.id).where(SchemaVersion.schema_id == schema_id)
     if number is not None:
@@ -144,6 +144,6 @@ def find_version_id(schema_id: UUID, number: int | None) -> UUID | None:
 
 
 def lock_documents(artifact_ids: Sequence[UUID]) -> int:
-    """Lock documents against deletion until the transaction ends; return the number that exist."""
+    """Lock documents against deletion until the transaction ends, and return how many exist."""
     statement = select(Artifact.id).where(Artifact.id.in_(artifact_ids)).order_by(Artifact.id)
     return len(db.session().scalars(statement.with_for_update(read=True, key_share=True)).all())

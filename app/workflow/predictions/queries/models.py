@@ -1,4 +1,4 @@
-"""SQL queries for stored models."""
+"""SQL queries for trained models."""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -13,7 +13,7 @@ _EXECUTION_OPTIONS = {"synchronize_session": False}
 
 
 class StoredModel(NamedTuple):
-    """A trained model with its content."""
+    """A trained model with its content and MAC. Both are None if training failed."""
 
     id: UUID
     schema_version_id: UUID
@@ -23,7 +23,7 @@ class StoredModel(NamedTuple):
 
 
 class ModelRow(NamedTuple):
-    """A trained model as an operator sees it."""
+    """The columns of a trained model that operators see; `size_bytes` is the content's size."""
 
     id: UUID
     schema_version_id: UUID
@@ -38,7 +38,7 @@ class ModelRow(NamedTuple):
 
 
 def find_active_id(schema_version_id: UUID) -> UUID | None:
-    """Return the id of the active model of a schema version, or None."""
+    """Return the id of a schema version's active model, or None."""
     statement = select(ExtractionModel.id).where(
         ExtractionModel.schema_version_id == schema_version_id,
         ExtractionModel.state == ModelState.ACTIVE,
@@ -46,15 +46,15 @@ def find_active_id(schema_version_id: UUID) -> UUID | None:
     return db.session().scalar(statement)
 
 
-def find_content(model_id: UUID) -> StoredModel | None:
-    """Return a model with its content, or None."""
+def find_model(model_id: UUID) -> StoredModel | None:
+    """Return a model with its content, or None if the model does not exist."""
     columns = (getattr(ExtractionModel, name) for name in StoredModel._fields)
     row = db.session().execute(select(*columns).where(ExtractionModel.id == model_id)).first()
     return None if row is None else StoredModel._make(row)
 
 
-def find_version(schema_version_id: UUID, version: str) -> UUID | None:
-    """Return the id of the model with this version, or None. Ignores models with an error."""
+def find_model_id(schema_version_id: UUID, version: str) -> UUID | None:
+    """Return the id of a model without an error that has this version, or None."""
     statement = select(ExtractionModel.id).where(
         ExtractionModel.schema_version_id == schema_version_id,
         ExtractionModel.version == version,
@@ -63,8 +63,8 @@ def find_version(schema_version_id: UUID, version: str) -> UUID | None:
     return db.session().scalars(statement.limit(1)).first()
 
 
-def get_latest_count(schema_version_id: UUID) -> int:
-    """Return the document count of a schema version's latest training, or 0 before the first."""
+def get_latest_document_count(schema_version_id: UUID) -> int:
+    """Return the document count of a schema version's latest training run; 0 if there is none."""
     statement = (
         select(ExtractionModel.document_count)
         .where(ExtractionModel.schema_version_id == schema_version_id)
@@ -83,7 +83,7 @@ def insert_model(values: dict[str, Any]) -> UUID:
 
 
 def set_state(model_id: UUID, state: ModelState) -> None:
-    """Set the state of a model. Activation also removes its error."""
+    """Set the state of a model. Activating a model also removes its error."""
     values: dict[str, Any] = {"state": state.value}
     if state is ModelState.ACTIVE:
         values |= {"activated_at": db.utc_now(), "error": None}
@@ -92,7 +92,7 @@ def set_state(model_id: UUID, state: ModelState) -> None:
 
 
 def retire_active(model_id: UUID, error: dict[str, str]) -> bool:
-    """Retire an active model and store `error` as the reason; return False if it is not active."""
+    """Retire a model with `error` as the reason; return False if the model is not active."""
     statement = (
         update(ExtractionModel)
         .where(ExtractionModel.id == model_id, ExtractionModel.state == ModelState.ACTIVE)
@@ -102,8 +102,8 @@ def retire_active(model_id: UUID, error: dict[str, str]) -> bool:
     return db.session().scalar(statement.execution_options(**_EXECUTION_OPTIONS)) is not None
 
 
-def list_versions(schema_id: UUID) -> list[ModelRow]:
-    """Return the models of a schema, the newest first."""
+def list_models(schema_id: UUID) -> list[ModelRow]:
+    """Return the models of all versions of a schema, newest first."""
     size = func.octet_length(ExtractionModel.content).label("size_bytes")
     columns = (
         size if name == "size_bytes" else getattr(ExtractionModel, name)
@@ -114,8 +114,8 @@ def list_versions(schema_id: UUID) -> list[ModelRow]:
     return [ModelRow._make(row) for row in db.session().execute(statement)]
 
 
-def list_ids_of_version(schema_version_id: UUID) -> list[tuple[UUID, str]]:
-    """Return (id, state) of the models of a schema version, the newest first."""
+def list_model_states(schema_version_id: UUID) -> list[tuple[UUID, str]]:
+    """Return (id, state) for each model of a schema version, newest first."""
     statement = (
         select(ExtractionModel.id, ExtractionModel.state)
         .where(ExtractionModel.schema_version_id == schema_version_id)
@@ -124,15 +124,15 @@ def list_ids_of_version(schema_version_id: UUID) -> list[tuple[UUID, str]]:
     return [(row.id, row.state) for row in db.session().execute(statement)]
 
 
-def list_trained_on(artifact_ids: Sequence[UUID]) -> list[tuple[UUID, UUID]]:
-    """Return (id, schema_version_id) of the models that were trained on any of the documents."""
+def list_models_trained_on(artifact_ids: Sequence[UUID]) -> list[tuple[UUID, UUID]]:
+    """Return (id, schema_version_id) for each model that was trained on one of the documents."""
     statement = select(ExtractionModel.id, ExtractionModel.schema_version_id).where(
         ExtractionModel.artifact_ids.overlap(list(artifact_ids))
     )
     return [(row.id, row.schema_version_id) for row in db.session().execute(statement)]
 
 
-def delete_models(ids: Sequence[UUID]) -> None:
-    """Delete models."""
-    statement = delete(ExtractionModel).where(ExtractionModel.id.in_(ids))
+def delete_models(model_ids: Sequence[UUID]) -> None:
+    """Delete the models with these ids."""
+    statement = delete(ExtractionModel).where(ExtractionModel.id.in_(model_ids))
     db.session().execute(statement.execution_options(**_EXECUTION_OPTIONS))

@@ -1,4 +1,4 @@
-"""SQL queries for predictions."""
+"""SQL queries for predictions, their usage, and the settings that they need."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -30,7 +30,7 @@ AND NOT EXISTS (SELECT FROM tag_sets
 
 
 class PredictionRow(NamedTuple):
-    """A completed prediction with its tags."""
+    """A completed prediction with the proposed tags."""
 
     id: UUID
     artifact_id: UUID
@@ -44,7 +44,7 @@ class PredictionRow(NamedTuple):
 
 
 class Provider(NamedTuple):
-    """The settings of an organization's AI provider; `key` is the encrypted credential."""
+    """The settings of an organization's AI provider; `key` is the encrypted API key."""
 
     kind: str
     base_url: str | None
@@ -53,7 +53,7 @@ class Provider(NamedTuple):
 
 
 class NewPrediction(NamedTuple):
-    """A prediction to queue."""
+    """A prediction to insert with the status `queued`."""
 
     artifact_id: UUID
     schema_id: UUID
@@ -84,7 +84,7 @@ def find_queued(artifact_id: UUID) -> Prediction | None:
 
 
 def find(prediction_id: UUID, *, lock: bool = False) -> Prediction | None:
-    """Return a prediction, locked if `lock` is set, or None."""
+    """Return a prediction, or None. Lock the row if `lock` is set."""
     statement = select(Prediction).where(Prediction.id == prediction_id)
     if lock:
         statement = statement.with_for_update()
@@ -93,11 +93,14 @@ def find(prediction_id: UUID, *, lock: bool = False) -> Prediction | None:
 
 
 def insert_queued(
-    new: Sequence[NewPrediction], *, requested_by: UUID | None, ingestion_job_id: UUID | None
+    predictions: Sequence[NewPrediction],
+    *,
+    requested_by: UUID | None,
+    ingestion_job_id: UUID | None,
 ) -> dict[UUID, UUID]:
-    """Insert predictions and return {artifact_id: id}.
+    """Insert queued predictions and return {artifact_id: prediction_id}.
 
-    An artifact that already has a queued prediction is omitted.
+    Artifacts that already have a queued prediction are omitted.
     """
     now = db.utc_now()
     rows = [
@@ -110,7 +113,7 @@ def insert_queued(
             "created_at": now,
             "updated_at": now,
         }
-        for prediction, new_id in zip(new, generate(len(new)), strict=True)
+        for prediction, new_id in zip(predictions, generate(len(predictions)), strict=True)
     ]
     if not rows:
         return {}
@@ -120,7 +123,7 @@ def insert_queued(
 
 
 def get_provider() -> Provider:
-    """Return the AI provider of the current organization."""
+    """Return the settings of the current organization's AI provider."""
     statement = select(Organization.settings, Organization.ai_provider_key).where(
         Organization.id == tenancy.current_organization_id()
     )
@@ -138,7 +141,10 @@ def is_ai_assisted(schema_id: UUID) -> bool:
 
 
 def sum_usage(start: datetime, end: datetime) -> tuple[int, int, int]:
-    """Return pages, prompt tokens and completion tokens of predictions completed in a period."""
+    """Return the total pages, prompt tokens and completion tokens of a period.
+
+    All predictions that were completed from `start` to before `end` are included.
+    """
     usage = PredictionUsage
     columns = (usage.pages, usage.prompt_tokens, usage.completion_tokens)
     statement = select(*(func.coalesce(func.sum(column), 0) for column in columns)).where(
@@ -149,5 +155,9 @@ def sum_usage(start: datetime, end: datetime) -> tuple[int, int, int]:
 
 
 def purge_outdated(days: int, checkpoint: Checkpoint) -> int:
-    """Delete old predictions that were replaced and that no tag set was started from."""
+    """Delete predictions older than `days`, and return how many were deleted.
+
+    Predictions that are queued, the latest prediction of each artifact, and predictions from which
+    a tag set was started are kept.
+    """
     return purge("predictions", _OUTDATED, checkpoint, {"days": days})

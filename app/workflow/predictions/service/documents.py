@@ -1,4 +1,4 @@
-"""Load documents and accepted tag sets in the form that the extraction engine needs."""
+"""Load documents and accepted tag sets as inputs for the extraction engine."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -11,21 +11,21 @@ from app.engines.fields import Field
 from app.kit.errors import ApiError
 from app.kit.purging import Checkpoint
 from app.workflow.predictions.queries import examples
-from app.workflow.predictions.queries.examples import AcceptedSet, PageRow, VersionRow
+from app.workflow.predictions.queries.examples import AcceptedTagSet, PageRow, VersionRow
 
 MAX_PAGES = 20
-"""The maximum number of pages that a prediction reads, from the start of the document."""
+"""The maximum number of pages that are read, from the start of the document."""
 
 
 class LoadedDocument(NamedTuple):
-    """A document for the engine, with the number of pages that were read."""
+    """A document for the extraction engine, with the number of pages that were read."""
 
     document: Document
     pages: int
 
 
 def load_document(artifact_id: UUID, language: str | None) -> LoadedDocument | None:
-    """Load the text and words of a document's first MAX_PAGES pages, or None if it was deleted."""
+    """Load the text and the words on the first MAX_PAGES pages; return None if it was deleted."""
     try:
         text = artifacts.get_text(artifact_id).text
     except ApiError:
@@ -61,43 +61,43 @@ def _list_words(page: PageRow, text: str) -> Iterator[SourceWord]:
 
 
 def list_compatible_versions(version: VersionRow) -> list[UUID]:
-    """Return the schema versions whose tag sets are examples for a model of `version`.
+    """Return the ids of the schema versions whose tag sets can train a model for `version`.
 
-    A compatible version has all AI-assisted fields of `version` with the same types.
+    A compatible version has all AI-assisted fields of `version`, with the same types.
     """
-    required_types = _describe_types(version.fields)
+    required_types = _build_field_types(version.fields)
     return [
         candidate.id
         for candidate in examples.list_versions(version.schema_id)
-        if required_types.items() <= _describe_types(candidate.fields).items()
+        if required_types.items() <= _build_field_types(candidate.fields).items()
     ]
 
 
-def _describe_types(fields: list[Field]) -> dict[str, Any]:
+def _build_field_types(fields: list[Field]) -> dict[str, Any]:
     return {
         field["key"]: (
             field["type"],
             bool(field.get("multiple")),
             tuple(sorted(option["value"] for option in field.get("options") or ())),
-            tuple(sorted(_describe_types(field.get("columns") or []).items())),
+            tuple(sorted(_build_field_types(field.get("columns") or []).items())),
         )
         for field in fields
         if field.get("ai_assist", True)
     }
 
 
-def list_accepted(version: VersionRow, limit: int = MAX_EXAMPLES) -> list[AcceptedSet]:
-    """Return the accepted tag sets that a model of `version` learns from, the newest first."""
+def list_accepted(version: VersionRow, limit: int = MAX_EXAMPLES) -> list[AcceptedTagSet]:
+    """Return the accepted tag sets on which a model for `version` is trained, newest first."""
     return examples.list_accepted(version.schema_id, list_compatible_versions(version), limit)
 
 
 def build_examples(
-    accepted: list[AcceptedSet], checkpoint: Checkpoint = lambda: None
+    accepted: list[AcceptedTagSet], checkpoint: Checkpoint = lambda: None
 ) -> Iterator[Example]:
-    """Yield an example for each tag set and its document.
+    """Yield a training example for each tag set whose document exists.
 
-    `checkpoint` is called after each read, because the caller may work for minutes before it takes
-    the next example, and no transaction may stay open during that time.
+    `checkpoint` is called after each read. The caller may work on an example for minutes, and no
+    transaction must be open during that time.
     """
     for row in accepted:
         loaded = load_document(row.artifact_id, None)

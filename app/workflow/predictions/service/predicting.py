@@ -27,14 +27,17 @@ from app.workflow.tag_sets.service import RULES_PREFIX
 
 BUILTIN = "builtin"
 RULES_VERSION = f"{RULES_PREFIX}1"
-"""The model version of predictions before the first model is trained."""
+"""The model version in predictions by rules. Rules are used until the first model is trained."""
 
 
 class _Result(NamedTuple):
-    """The proposed tags. `tags` are the proposed tags that fit the document as of `updated_at`."""
+    """The tags that a model proposed.
 
-    proposed: list[Tag]
-    tags: list[Tag]
+    `valid_tags` are the proposed tags that fit the document as it was at `updated_at`.
+    """
+
+    proposed_tags: list[Tag]
+    valid_tags: list[Tag]
     updated_at: datetime
     model: str
     model_version: str
@@ -44,9 +47,9 @@ class _Result(NamedTuple):
 
 
 def predict(prediction_id: UUID, checkpoint: Checkpoint, *, is_last_attempt: bool) -> bool:
-    """Run a queued prediction; return False if a later attempt may succeed.
+    """Run a queued prediction; return False if it failed and another attempt may succeed.
 
-    Does nothing if the prediction has ended. `checkpoint` commits before the slow part.
+    Does nothing if the prediction has already ended. `checkpoint` commits before the slow part.
     """
     prediction = records.find(prediction_id)
     if prediction is None or prediction.status != PredictionStatus.QUEUED:
@@ -75,7 +78,7 @@ def _propose(artifact_id: UUID, version: SchemaVersion, checkpoint: Checkpoint) 
     source = SourceText(lambda: loaded.document.text)
     settings = records.get_provider()
     if settings.kind != BUILTIN:
-        checkpoint()  # No transaction stays open while the server works.
+        checkpoint()  # No transaction must be open while the server works.
         answer = provider.ask_model_server(settings, loaded.document, version.fields)
         assert settings.model is not None
         return _Result(
@@ -114,9 +117,9 @@ def _propose_by_builtin(
         for tag_set in documents.list_accepted(row, MIN_EXAMPLES)
         if tag_set.artifact_id != artifact_id
     ]
-    if len(accepted) == MIN_EXAMPLES and training.is_due(version.id):
+    if len(accepted) == MIN_EXAMPLES and training.is_training_due(version.id):
         # The tag sets may be older than the schema version or the use of AI assistance.
-        training.enqueue(version.id)
+        training.enqueue_training(version.id)
     memory = list(documents.build_examples(accepted))[: MIN_EXAMPLES - 1]
     checkpoint()
     tags = extraction.propose_by_rules(document, version.fields, memory)
@@ -129,7 +132,7 @@ def _complete(prediction_id: UUID, result: _Result, version: SchemaVersion) -> N
         return
     artifact = artifacts.get(prediction.artifact_id)
     if artifact.schema_id != prediction.schema_id:
-        message = "The schema of the artifact changed during the prediction."
+        message = "The artifact's schema was changed during the prediction."
         _end_failed(prediction, "schema_changed", message)
         return
     try:
@@ -137,11 +140,11 @@ def _complete(prediction_id: UUID, result: _Result, version: SchemaVersion) -> N
     except ApiError as refusal:
         _end_failed(prediction, refusal.code, refusal.message)
         return
-    prediction.tags = result.tags
+    prediction.tags = result.valid_tags
     if artifact.updated_at != result.updated_at:
-        # The document, possibly its text, changed during the prediction.
+        # The document, including its text, may have changed during the prediction.
         source = artifacts.build_source_text(artifact.id, artifact.updated_at)
-        prediction.tags = _keep_valid_tags(result.proposed, version, artifact, source)
+        prediction.tags = _keep_valid_tags(result.proposed_tags, version, artifact, source)
     prediction.model, prediction.model_version = result.model, result.model_version
     prediction.pages = result.pages
     prediction.prompt_tokens = result.prompt_tokens
@@ -163,7 +166,7 @@ def _keep_valid_tags(
 
 
 def fail(prediction_id: UUID, *, code: str, message: str) -> None:
-    """Mark a queued prediction as failed with the reason."""
+    """Mark a queued prediction as failed, and store the reason (`code` and `message`)."""
     prediction = _lock(prediction_id)
     if prediction is not None:
         _end_failed(prediction, code, message)
@@ -175,9 +178,10 @@ def _end_failed(prediction: Prediction, code: str, message: str) -> None:
 
 
 def _lock(prediction_id: UUID) -> Prediction | None:
-    """Lock a queued prediction and its artifact; return None if it has ended or was deleted.
+    """Lock an artifact and its queued prediction, and return the prediction.
 
-    All code locks the artifact first.
+    Returns None if the prediction has ended or was deleted. The artifact is locked first, as in all
+    other code.
     """
     prediction = records.find(prediction_id)
     if prediction is None:

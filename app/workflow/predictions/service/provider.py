@@ -1,4 +1,4 @@
-"""Client of the organization's own model server. It uses a separate egress policy."""
+"""Client for the organization's own model server. It uses a separate egress policy."""
 
 from typing import NamedTuple
 
@@ -22,7 +22,7 @@ _REFUSED_STATUSES = frozenset({401, 403})
 
 
 class PredictionFailed(Exception):  # noqa: N818 - named after the outcome
-    """The prediction failed; if `is_transient` is true, another attempt may succeed."""
+    """A prediction failed; if `is_transient` is true, another attempt may succeed."""
 
     def __init__(self, code: str, message: str, *, is_transient: bool = False) -> None:
         super().__init__(code, message)
@@ -30,7 +30,7 @@ class PredictionFailed(Exception):  # noqa: N818 - named after the outcome
 
 
 class ServerPrediction(NamedTuple):
-    """The tags from a model server, its model version and the token counts that it reported."""
+    """The tags that a model server proposed, with its model version and token counts."""
 
     tags: list[Tag]
     model_version: str
@@ -41,7 +41,7 @@ class ServerPrediction(NamedTuple):
 def ask_model_server(
     provider: Provider, document: Document, fields: list[Field]
 ) -> ServerPrediction:
-    """Return the tags that the model server proposes. Raises PredictionFailed."""
+    """Send a document to the model server and return the proposed tags. Raises PredictionFailed."""
     assert provider.base_url is not None
     assert provider.model is not None
     outcome = container.current().model_egress.request(
@@ -92,9 +92,9 @@ def _check_outcome(outcome: Outcome) -> None:
         message = "The model server refused the API key."
         raise PredictionFailed("credentials_refused", message)
     if not outcome.is_success:
-        message = f"The model server returned the status {outcome.status_code}."
+        message = f"The model server returned HTTP status {outcome.status_code}."
         is_transient = outcome.status_code in _TRANSIENT_STATUSES
         raise PredictionFailed("refused", message, is_transient=is_transient)
     if len(outcome.body) >= MAX_ANSWER_BYTES:
-        message = "The answer of the model server is larger than 2 MiB."
+        message = "The model server's answer is larger than 2 MiB."
         raise PredictionFailed("answer_too_large", message)

@@ -1,4 +1,4 @@
-"""Queue predictions of documents."""
+"""Requests for predictions: check them, and queue the predictions."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -17,11 +17,14 @@ from app.workflow.predictions.queries.records import NewPrediction
 
 BUILTIN_JOB = "predictions.predict"
 SERVER_JOB = "predictions.ask_model_server"
-"""Model servers answer slowly, so their predictions have a separate queue."""
+"""The name of the job that asks a model server. It has a separate queue, because it is slow."""
 
 
-class Request(NamedTuple):
-    """The outcome for one of many documents: a prediction, or the code and message of an error."""
+class RequestOutcome(NamedTuple):
+    """The outcome for one of many documents: a queued prediction, or an error.
+
+    `error` has the error's code and message.
+    """
 
     artifact_id: UUID
     prediction_id: UUID | None
@@ -29,7 +32,7 @@ class Request(NamedTuple):
 
 
 def request(artifact_id: UUID, *, requested_by: UUID | None) -> Prediction:
-    """Queue a prediction of a document, or return the prediction that is already queued.
+    """Queue a prediction for a document, or return the prediction that is already queued.
 
     Raises 404; 402 `plan_limit_reached`; 409 `conflict` with `details.state` (of the artifact or
     its schema) or `details.missing` (`schema` or `ai_assist`).
@@ -38,9 +41,9 @@ def request(artifact_id: UUID, *, requested_by: UUID | None) -> Prediction:
     queued = records.find_queued(artifact_id)
     if queued is not None:
         return queued
-    new = _build_new_prediction(artifact)
+    new_prediction = _build_new_prediction(artifact)
     plan_limits.reserve(Meter.AI_PAGES, artifact.page_count or 0)
-    ids = _queue_predictions([new], requested_by=requested_by, ingestion_job_id=None)
+    ids = _queue_predictions([new_prediction], requested_by=requested_by, ingestion_job_id=None)
     prediction = records.find(ids[artifact_id])
     assert prediction is not None
     return prediction
@@ -48,42 +51,47 @@ def request(artifact_id: UUID, *, requested_by: UUID | None) -> Prediction:
 
 def request_many(
     artifact_ids: Sequence[UUID], *, requested_by: UUID | None, ingestion_job_id: UUID
-) -> list[Request]:
-    """Queue predictions of documents, and return the outcome for each document, in the same order.
+) -> list[RequestOutcome]:
+    """Queue predictions for documents, and return the outcomes in the order of the documents.
 
-    If a document already has a queued prediction, the outcome has its id.
+    If a document already has a queued prediction, the outcome has the id of that prediction.
     """
-    outcomes: dict[UUID, Request] = {}
-    new: list[NewPrediction] = []
-    pages: dict[UUID, int] = {}
-    for artifact_id in sorted(set(artifact_ids)):  # locked in the order of ids, as everywhere
+    outcomes: dict[UUID, RequestOutcome] = {}
+    new_predictions: list[NewPrediction] = []
+    page_counts: dict[UUID, int] = {}
+    for artifact_id in sorted(set(artifact_ids)):  # All code locks artifacts in the order of ids.
         try:
             artifact = artifacts.lock(artifact_id)
             queued = records.find_queued(artifact_id)
             if queued is not None:
-                outcomes[artifact_id] = Request(artifact_id, queued.id, None)
+                outcomes[artifact_id] = RequestOutcome(artifact_id, queued.id, None)
                 continue
-            new.append(_build_new_prediction(artifact))
-            pages[artifact_id] = artifact.page_count or 0
-        except ApiError as refusal:
-            outcomes[artifact_id] = _build_refusal(artifact_id, refusal)
+            new_predictions.append(_build_new_prediction(artifact))
+            page_counts[artifact_id] = artifact.page_count or 0
+        except ApiError as error:
+            outcomes[artifact_id] = _build_error_outcome(artifact_id, error)
     # The pages are reserved after the artifacts are locked, as in a single request.
     allowance = plan_limits.open_allowance(Meter.AI_PAGES)
-    allowed = []
-    for prediction in new:
+    allowed_predictions = []
+    for prediction in new_predictions:
         artifact_id = prediction.artifact_id
         try:
-            allowance.take({Meter.AI_PAGES: pages[artifact_id]})
-            allowed.append(prediction)
-        except ApiError as refusal:
-            outcomes[artifact_id] = _build_refusal(artifact_id, refusal)
-    ids = _queue_predictions(allowed, requested_by=requested_by, ingestion_job_id=ingestion_job_id)
-    outcomes |= {key: Request(key, value, None) for key, value in ids.items()}
+            allowance.add_usage({Meter.AI_PAGES: page_counts[artifact_id]})
+            allowed_predictions.append(prediction)
+        except ApiError as error:
+            outcomes[artifact_id] = _build_error_outcome(artifact_id, error)
+    ids = _queue_predictions(
+        allowed_predictions, requested_by=requested_by, ingestion_job_id=ingestion_job_id
+    )
+    outcomes |= {
+        artifact_id: RequestOutcome(artifact_id, prediction_id, None)
+        for artifact_id, prediction_id in ids.items()
+    }
     return [outcomes[artifact_id] for artifact_id in artifact_ids]
 
 
-def _build_refusal(artifact_id: UUID, refusal: ApiError) -> Request:
-    return Request(artifact_id, None, {"code": refusal.code, "message": refusal.message})
+def _build_error_outcome(artifact_id: UUID, error: ApiError) -> RequestOutcome:
+    return RequestOutcome(artifact_id, None, {"code": error.code, "message": error.message})
 
 
 def _build_new_prediction(artifact: ArtifactRow) -> NewPrediction:
@@ -96,18 +104,18 @@ def _build_new_prediction(artifact: ArtifactRow) -> NewPrediction:
         raise errors.conflict(message, missing="schema")
     version = schemas.get_active_version(artifact.schema_id)
     if not records.is_ai_assisted(artifact.schema_id):
-        message = "The schema has AI assistance turned off; enable it first."
+        message = "AI assistance is turned off for the schema; enable it first."
         raise errors.conflict(message, missing="ai_assist")
     return NewPrediction(artifact.id, version.schema_id, version.id)
 
 
 def choose_job() -> str:
-    """Return the name of the job that runs the predictions of the current organization."""
+    """Return the name of the job that runs the current organization's predictions."""
     return BUILTIN_JOB if records.get_provider().kind == "builtin" else SERVER_JOB
 
 
 def enqueue_prediction(prediction_id: UUID) -> None:
-    """Enqueue a queued prediction again, for the job that the current settings require."""
+    """Enqueue a queued prediction again, with the job that the current settings require."""
     jobs.enqueue(
         choose_job(),
         {"prediction_id": str(prediction_id)},
@@ -116,9 +124,11 @@ def enqueue_prediction(prediction_id: UUID) -> None:
 
 
 def _queue_predictions(
-    new: list[NewPrediction], *, requested_by: UUID | None, ingestion_job_id: UUID | None
+    predictions: list[NewPrediction], *, requested_by: UUID | None, ingestion_job_id: UUID | None
 ) -> dict[UUID, UUID]:
-    ids = records.insert_queued(new, requested_by=requested_by, ingestion_job_id=ingestion_job_id)
+    ids = records.insert_queued(
+        predictions, requested_by=requested_by, ingestion_job_id=ingestion_job_id
+    )
     organization_id = tenancy.current_organization_id()
     jobs.enqueue_many(
         choose_job(),

@@ -19,13 +19,13 @@ _PURPOSE = "extraction-model"
 _MAX_LOADED_MODELS = 4
 _MAX_CHECKED_MODELS = 1_000
 MAX_INACTIVE_MODELS = 5
-"""The maximum number of inactive models per schema version, kept for a rollback."""
+"""The maximum number of inactive models that are kept per schema version, for a rollback."""
 
 log = get_logger(__name__)
 
 
 def build_mac(schema_version_id: UUID, version: str, content: bytes) -> str:
-    """Return the MAC of a model's content, bound to its organization and schema version."""
+    """Compute the MAC for a model's content, version, organization and schema version."""
     return (
         container.keyring()
         .sign(_PURPOSE, _build_signed_payload(schema_version_id, version, content))
@@ -39,8 +39,8 @@ def _build_signed_payload(schema_version_id: UUID, version: str, content: bytes)
 
 
 def find_verified_content(model_id: UUID) -> bytes | None:
-    """Return a model's content, or None if it is missing or its MAC does not verify."""
-    stored = models.find_content(model_id)
+    """Return a model's content, or None if the content is missing or its MAC is invalid."""
+    stored = models.find_model(model_id)
     if stored is None or stored.content is None or stored.mac is None:
         return None
     return stored.content if _is_authentic(stored, stored.content, stored.mac) else None
@@ -59,7 +59,7 @@ def _is_authentic(stored: StoredModel, content: bytes, mac: str) -> bool:
 
 
 class ModelUnreadable(Exception):  # noqa: N818 - named after the outcome
-    """The content of a model is not authentic, or another release of this service wrote it."""
+    """A model's content is missing, is not authentic, or was written by an incompatible release."""
 
     def __init__(self, model_id: UUID) -> None:
         super().__init__(model_id)
@@ -81,7 +81,7 @@ def check_active(schema_version_id: UUID) -> None:
         _check_once(tenancy.current_organization_id(), model_id)
 
 
-# Models that cannot be read raise an error, so they are not cached.
+# A model that cannot be read raises an error, so it is not cached.
 @lru_cache(_MAX_LOADED_MODELS)
 def _load(organization_id: UUID, model_id: UUID) -> "TrainedModel":  # noqa: ARG001 - part of the key
     try:
@@ -119,7 +119,10 @@ def retire_unreadable(model_id: UUID) -> bool:
 
 
 def save(values: dict[str, Any], *, activate: bool) -> UUID:
-    """Store a model, activate it if `activate` is set, and delete the oldest inactive models."""
+    """Store a model and return its id. Activate the model if `activate` is set.
+
+    Also deletes the oldest inactive models of the schema version, except MAX_INACTIVE_MODELS.
+    """
     version_id = values["schema_version_id"]
     if activate:
         _retire_active(version_id)
@@ -128,28 +131,28 @@ def save(values: dict[str, Any], *, activate: bool) -> UUID:
     if activate:
         values["activated_at"] = db.utc_now()
     model_id = models.insert_model(values)
-    inactive = [
+    inactive_ids = [
         row_id
-        for row_id, row_state in models.list_ids_of_version(version_id)
+        for row_id, row_state in models.list_model_states(version_id)
         if row_state != ModelState.ACTIVE
     ]
-    models.delete_models(inactive[MAX_INACTIVE_MODELS:])
+    models.delete_models(inactive_ids[MAX_INACTIVE_MODELS:])
     return model_id
 
 
 def _retire_active(schema_version_id: UUID) -> None:
-    active = models.find_active_id(schema_version_id)
-    if active is not None:
-        models.set_state(active, ModelState.RETIRED)
+    active_id = models.find_active_id(schema_version_id)
+    if active_id is not None:
+        models.set_state(active_id, ModelState.RETIRED)
         db.session().flush()
 
 
 def activate(model_id: UUID) -> None:
-    """Activate a model in place of its schema version's active model.
+    """Activate a model and retire the active model of the same schema version.
 
     Raises 404, or 409 if the model has no valid content.
     """
-    stored = models.find_content(model_id)
+    stored = models.find_model(model_id)
     if stored is None:
         raise errors.not_found()
     try:
@@ -160,16 +163,16 @@ def activate(model_id: UUID) -> None:
     models.set_state(model_id, ModelState.ACTIVE)
 
 
-def list_versions(schema_id: UUID) -> list[ModelRow]:
-    """Return the models of a schema, the newest first."""
-    return models.list_versions(schema_id)
+def list_models(schema_id: UUID) -> list[ModelRow]:
+    """Return the models of all versions of a schema, newest first."""
+    return models.list_models(schema_id)
 
 
-def delete_trained_on(artifact_ids: Sequence[UUID]) -> set[UUID]:
-    """Delete the models that were trained on any of the documents.
+def delete_models_trained_on(artifact_ids: Sequence[UUID]) -> set[UUID]:
+    """Delete the models that were trained on one of the documents.
 
-    Returns the ids of the schema versions that need a new training.
+    Returns the ids of the schema versions that need a new model.
     """
-    rows = models.list_trained_on(artifact_ids)
+    rows = models.list_models_trained_on(artifact_ids)
     models.delete_models([model_id for model_id, _ in rows])
     return {version_id for _, version_id in rows}

@@ -1,4 +1,4 @@
-"""Train models on accepted tag sets, and decide when a training is due."""
+"""Train models on accepted tag sets, and determine when the next training run is due."""
 
 from collections.abc import Callable, Iterator, Sequence
 from math import ceil
@@ -7,7 +7,7 @@ from uuid import UUID
 
 from app.engines.extraction import MIN_EXAMPLES, Example
 from app.engines.learning import LearningFailed, evaluate_in_child, train_in_child
-from app.engines.learning.parent import Trained
+from app.engines.learning.parent import TrainingResult
 from app.kit import db, events, jobs, tenancy
 from app.kit.errors import ApiError
 from app.kit.logging import get_logger
@@ -17,7 +17,7 @@ from app.workflow.predictions import emitted_events
 from app.workflow.predictions.emitted_events import TrainedPayload
 from app.workflow.predictions.models import ModelState
 from app.workflow.predictions.queries import examples, models, records
-from app.workflow.predictions.queries.examples import AcceptedSet, VersionRow
+from app.workflow.predictions.queries.examples import AcceptedTagSet, VersionRow
 from app.workflow.predictions.service import documents, store
 from app.workflow.predictions.service.store import ModelUnreadable
 
@@ -31,14 +31,14 @@ Progress = Callable[[int, int], None]
 
 
 class DocumentsChanged(Exception):  # noqa: N818 - named after the outcome
-    """A document was deleted during its training, so the model was not stored."""
+    """A training document was deleted during training, so the model was not stored."""
 
 
-def compute_next_count(last_count: int) -> int:
-    """Return the number of training documents at which the next training is due.
+def compute_next_document_count(last_count: int) -> int:
+    """Return the number of documents that the next training run requires.
 
-    The first trainings are at 5, 10, 20, 50 and 100 documents. After that, each training needs 25
-    documents or 10 % more than the last training, whichever is larger.
+    The first training runs require 5, 10, 20, 50 and 100 documents. Each later run requires 25 or
+    10 % more documents than the last run, whichever is larger.
     """
     for count in _FIRST_COUNTS:
         if last_count < count:
@@ -46,15 +46,19 @@ def compute_next_count(last_count: int) -> int:
     return last_count + max(_MIN_STEP, ceil(last_count / 10))
 
 
-def schedule_due(schema_ids: Sequence[UUID]) -> None:
-    """Enqueue the training of schemas that have enough new documents since their last training.
+def enqueue_due_training(schema_ids: Sequence[UUID]) -> None:
+    """Enqueue a training run for each schema that has enough new documents since the last run.
 
-    A schema whose model can no longer be read is also trained.
+    A training run is also enqueued if the active model can no longer be read.
     """
     for schema_id in schema_ids:
         version_id = _find_current_version(schema_id)
-        if version_id is not None and not _replace_if_unreadable(version_id) and is_due(version_id):
-            enqueue(version_id)
+        if (
+            version_id is not None
+            and not _replace_if_unreadable(version_id)
+            and is_training_due(version_id)
+        ):
+            enqueue_training(version_id)
 
 
 def _replace_if_unreadable(version_id: UUID) -> bool:
@@ -66,14 +70,14 @@ def _replace_if_unreadable(version_id: UUID) -> bool:
 
 
 def replace_unreadable(version_id: UUID, model_id: UUID) -> bool:
-    """Retire an active model that cannot be read, and enqueue the training of a new model.
+    """Retire an active model that cannot be read, and enqueue a training run for a new model.
 
-    Rules predict the tags until the training has ended. Returns False if the model is no longer
-    active; the training is already enqueued in this case.
+    Tags are predicted by rules until the run has ended. Returns False if the model is no longer
+    active. In this case, a training run has already been enqueued.
     """
     is_retired = store.retire_unreadable(model_id)
     if is_retired:
-        enqueue(version_id, force=True)
+        enqueue_training(version_id, force=True)
     return is_retired
 
 
@@ -83,24 +87,24 @@ def _find_current_version(schema_id: UUID) -> UUID | None:
     return examples.find_version_id(schema_id, None)
 
 
-def is_due(version_id: UUID) -> bool:
-    """Return whether a schema version has enough training documents for the next training."""
-    next_count = compute_next_count(models.get_latest_count(version_id))
+def is_training_due(version_id: UUID) -> bool:
+    """Return whether a schema version has enough documents for the next training run."""
+    next_count = compute_next_document_count(models.get_latest_document_count(version_id))
     version = _get_version(version_id)
     version_ids = documents.list_compatible_versions(version)
-    # Nearly always there are too few tag sets, so their documents need not be read.
+    # There are nearly always too few tag sets, so the documents usually do not have to be read.
     if examples.count_accepted(version.schema_id, version_ids, next_count) < next_count:
         return False
     return examples.count_learnable(version.schema_id, version_ids, next_count) >= next_count
 
 
-def enqueue(version_id: UUID, *, force: bool = False) -> None:
-    """Enqueue a training of a schema version, unless one is already queued."""
+def enqueue_training(version_id: UUID, *, force: bool = False) -> None:
+    """Enqueue a training run for a schema version, unless a run is already queued."""
     jobs.enqueue(
         TRAIN_JOB,
         {"schema_version_id": str(version_id), "force": force},
         organization_id=tenancy.current_organization_id(),
-        # A forced training has a separate key: a queued training that is not forced may not be due.
+        # A forced run has a separate key, because a queued run that is not forced may not be due.
         unique_key=f"{TRAIN_JOB}:{version_id}{':forced' if force else ''}",
     )
 
@@ -120,23 +124,24 @@ def _find_version(version_id: UUID) -> VersionRow | None:
 def train(version_id: UUID, checkpoint: Checkpoint, *, force: bool = False) -> UUID | None:
     """Train a model in a child process, store it, and activate it unless it is worse.
 
-    Returns the model's id, which is also stored for a failed training. Returns None if no training
-    is due, nothing has changed since the last training, AI assistance is off, or the schema was
-    deleted. Raises DocumentsChanged.
+    Returns the id of the stored model. If training fails, a model without content is stored.
+    Returns None if no training run is due, there are too few documents, the training data has not
+    changed since an earlier run, AI assistance is off, or the schema was deleted. Raises
+    DocumentsChanged.
     """
     version = _find_version(version_id)
     if version is None or not records.is_ai_assisted(version.schema_id):
         return None
-    # After a replacement, a forced training is enqueued, so this one ends unless it is forced too.
+    # Replacing a model enqueues a forced run. This run ends unless it is the forced run.
     is_replaced = _replace_if_unreadable(version_id)
-    if not force and (is_replaced or not is_due(version_id)):
+    if not force and (is_replaced or not is_training_due(version_id)):
         return None
     accepted = documents.list_accepted(version)
     if len(accepted) < MIN_EXAMPLES:
         return None
     active_id = models.find_active_id(version_id)
     previous = None if active_id is None else store.find_verified_content(active_id)
-    count = _count_learnable(version)
+    document_count = _count_learnable(version)
     checkpoint()
     try:
         trained = train_in_child(
@@ -148,8 +153,8 @@ def train(version_id: UUID, checkpoint: Checkpoint, *, force: bool = False) -> U
     except LearningFailed as failure:
         db.session().rollback()
         log.warning("extraction_model.failed", schema_version=str(version_id), code=failure.code)
-        return _save_failure(version, count, failure)
-    return _save_model(version, accepted, count, trained)
+        return _save_failure(version, document_count, failure)
+    return _save_model(version, accepted, document_count, trained)
 
 
 def _count_learnable(version: VersionRow) -> int:
@@ -158,41 +163,44 @@ def _count_learnable(version: VersionRow) -> int:
 
 
 def record_interruption(version_id: UUID) -> None:
-    """Record that every attempt of a training was interrupted.
+    """Record that every attempt at a training run was interrupted.
 
-    The next training is due only when there are more documents.
+    The next run is due only when there are more documents.
     """
     version = _find_version(version_id)
     if version is not None:
-        failure = LearningFailed("interrupted", "Every attempt of the training was interrupted.")
+        failure = LearningFailed("interrupted", "Every attempt to train the model was interrupted.")
         _save_failure(version, _count_learnable(version), failure)
 
 
-def _save_failure(version: VersionRow, count: int, failure: LearningFailed) -> UUID:
+def _save_failure(version: VersionRow, document_count: int, failure: LearningFailed) -> UUID:
     values = {
         "schema_id": version.schema_id,
         "schema_version_id": version.id,
         "version": "",
         "state": ModelState.FAILED,
-        "document_count": count,
+        "document_count": document_count,
         "error": {"code": failure.code, "message": failure.message},
     }
     return store.save(values, activate=False)
 
 
 def _save_model(
-    version: VersionRow, accepted: list[AcceptedSet], count: int, trained: Trained
+    version: VersionRow,
+    accepted: list[AcceptedTagSet],
+    document_count: int,
+    trained: TrainingResult,
 ) -> UUID | None:
     artifact_ids = [tag_set.artifact_id for tag_set in accepted]
     if examples.lock_documents(artifact_ids) < len(artifact_ids):
         raise DocumentsChanged
-    if models.find_version(version.id, trained.version) is not None:
+    if models.find_model_id(version.id, trained.version) is not None:
         return None
     values = {
         "schema_id": version.schema_id,
         "schema_version_id": version.id,
         "version": trained.version,
-        "document_count": count,
+        "document_count": document_count,
         "f1": trained.report.get("overall", {}).get("f1"),
         "report": trained.report,
         "artifact_ids": artifact_ids,
@@ -211,27 +219,27 @@ def _save_model(
     return model_id
 
 
-def retrain_without(artifact_ids: Sequence[UUID]) -> None:
-    """Delete the models that were trained on deleted documents, and enqueue new trainings."""
-    for version_id in sorted(store.delete_trained_on(artifact_ids)):
-        enqueue(version_id, force=True)
+def retrain_without_documents(artifact_ids: Sequence[UUID]) -> None:
+    """Delete the models that were trained on deleted documents, and enqueue new training runs."""
+    for version_id in sorted(store.delete_models_trained_on(artifact_ids)):
+        enqueue_training(version_id, force=True)
 
 
-def enqueue_latest(schema_id: UUID) -> bool:
-    """Enqueue the training of a schema's latest version; return False without any version."""
+def enqueue_latest_version(schema_id: UUID) -> bool:
+    """Enqueue a training run for a schema's latest version; return False if it has no version."""
     version_id = examples.find_version_id(schema_id, None)
     if version_id is not None:
-        enqueue(version_id, force=True)
+        enqueue_training(version_id, force=True)
     return version_id is not None
 
 
 def evaluate(
     schema_id: UUID, *, number: int | None, folds: int, progress: Progress
 ) -> dict[str, Any] | None:
-    """Return the report of a cross-validation on a schema's accepted tag sets.
+    """Cross-validate a model on a schema's accepted tag sets, and return the report.
 
-    Returns None if the schema has no such version. `progress` is called with the number of
-    documents read and their total. Raises LearningFailed.
+    Returns None if the schema has no version with this `number`. `progress` is called with the
+    number of documents that were read and the total number. Raises LearningFailed.
     """
     version_id = examples.find_version_id(schema_id, number)
     if version_id is None:
@@ -240,8 +248,8 @@ def evaluate(
     accepted = documents.list_accepted(version)
 
     def read_examples() -> Iterator[Example]:
-        for done, example in enumerate(documents.build_examples(accepted), start=1):
-            progress(done, len(accepted))
+        for read_count, example in enumerate(documents.build_examples(accepted), start=1):
+            progress(read_count, len(accepted))
             yield example
 
     return evaluate_in_child(read_examples(), version.fields, folds=folds)

@@ -1,7 +1,7 @@
-"""SQL queries that count the review decisions of a period.
+"""SQL queries that count the review decisions in a period.
 
-A decision applies to the revision before it, which is a submission or a reopening. Automatic
-decisions (sampling, confidence, agreement) have no author and are not counted.
+The waiting time of a decision starts at the previous revision, which is a submission or a
+reopening. Automatic decisions (sampling, confidence, agreement) have no author and are not counted.
 """
 
 from collections.abc import Sequence
@@ -37,13 +37,13 @@ from app.schemas.artifact_schemas.models import ArtifactSchema
 from app.workflow.tag_sets.counters import WORK
 from app.workflow.tag_sets.models import TagSetRevision
 
-KINDS = ("accept", "correction", "reject")
+DECISION_KINDS = ("accept", "correction", "reject")
 _FACETS = ("kind", "timed", "schema_id", "author_id")
 _MICROSECOND = timedelta(microseconds=1)
 
 
 class DecisionCount(NamedTuple):
-    """The number of decisions of one kind, by schema and reviewer or by day.
+    """The number of decisions of one type, by schema and reviewer or by day.
 
     `timed` is the number of decisions with a waiting time; `microseconds` is the sum of the waiting
     times.
@@ -62,20 +62,20 @@ class DecisionCount(NamedTuple):
 
 
 def count_decisions(schema_id: UUID | None, edges: Sequence[datetime]) -> list[DecisionCount]:
-    """Return the number of decisions of each kind between the first and the last of `edges`.
+    """Return the number of decisions of each type between the first and the last edge.
 
-    Decisions are counted twice: in rows by schema and reviewer, with ids and names, and in rows by
-    day. Day 1 is the interval between the first two edges.
+    Each decision is counted twice: in a row by schema and reviewer, and in a row by day. Only rows
+    by schema and reviewer have ids and names. Day 1 is the interval between the first two edges.
     """
     counted = union_all(
         _select_by_reviewer(schema_id, edges), _select_by_day(schema_id, edges)
     ).subquery()
-    schema, author = cast(counted.c.schema_id, Uuid), cast(counted.c.author_id, Uuid)
+    schema_column, author_column = cast(counted.c.schema_id, Uuid), cast(counted.c.author_id, Uuid)
     statement = (
         select(
-            schema.label("schema_id"),
+            schema_column.label("schema_id"),
             ArtifactSchema.name.label("schema_name"),
-            author.label("author_id"),
+            author_column.label("author_id"),
             User.email,
             User.name,
             counted.c.day,
@@ -84,8 +84,8 @@ def count_decisions(schema_id: UUID | None, edges: Sequence[datetime]) -> list[D
             counted.c.timed,
             counted.c.microseconds,
         )
-        .outerjoin(ArtifactSchema, ArtifactSchema.id == schema)
-        .outerjoin(User, User.id == author)
+        .outerjoin(ArtifactSchema, ArtifactSchema.id == schema_column)
+        .outerjoin(User, User.id == author_column)
     )
     return [DecisionCount._make(row) for row in db.session().execute(statement)]
 
@@ -108,17 +108,17 @@ def _select_by_reviewer(schema_id: UUID | None, edges: Sequence[datetime]) -> Se
 
 
 def _select_by_day(schema_id: UUID | None, edges: Sequence[datetime]) -> Select[Any]:
-    """Select the decisions by day.
+    """Build a SELECT for the number of decisions by day.
 
-    Whole hours are counted by hourly counters. An hour in which a day begins is counted from its
-    revisions.
+    Decisions are counted by hourly counters. If a day begins within an hour, the decisions in that
+    hour are counted row by row.
     """
-    first, end = round_up(edges[0], HOUR), round_down(edges[-1], HOUR)
+    start, end = round_up(edges[0], HOUR), round_down(edges[-1], HOUR)
     split_edges = [edge for edge in edges if round_down(edge, HOUR) != edge]
     hours = [round_down(edge, HOUR).isoformat()[:HOUR] for edge in split_edges]
     parts: list[Select[Any]] = []
-    if first < end:
-        span = Span("at", first, end, HOUR)
+    if start < end:
+        span = Span("at", start, end, HOUR)
         where = _build_where(schema_id)
         cells = counters.select_cells(WORK, ("at", "kind", "timed"), where, span=span)
         begin = cast(cells.c["at"] + literal(":00:00Z"), DateTime(timezone=True))
@@ -135,7 +135,7 @@ def _select_by_day(schema_id: UUID | None, edges: Sequence[datetime]) -> Select[
         hour = round_down(edge, HOUR)
         conditions = (at > hour, at <= hour + timedelta(hours=1), at >= edges[0], at < edges[-1])
         parts.append(_select_single_rows(schema_id, _build_day(at, edges), 1).where(*conditions))
-    # An hourly counter includes the end of its hour, but a day includes its beginning.
+    # An hourly counter includes the end of its hour. A day includes its beginning, not its end.
     hour_edges = [edge for edge in edges if edge not in split_edges]
     if hour_edges:
         on_edge = at.in_(hour_edges)
@@ -150,14 +150,14 @@ def _select_by_day(schema_id: UUID | None, edges: Sequence[datetime]) -> Select[
 
 
 def _build_where(schema_id: UUID | None) -> dict[str, Any]:
-    return {"kind": list(KINDS)} | ({} if schema_id is None else {"schema_id": schema_id})
+    return {"kind": list(DECISION_KINDS)} | ({} if schema_id is None else {"schema_id": schema_id})
 
 
 def _select_rows(schema_id: UUID | None, *columns: SQLColumnExpression[Any]) -> Select[Any]:
     rows = select(*columns).where(
         TagSetRevision.organization_id == tenancy.current_organization_id(),
         TagSetRevision.author_id.is_not(None),
-        TagSetRevision.kind.in_(KINDS),
+        TagSetRevision.kind.in_(DECISION_KINDS),
     )
     return rows if schema_id is None else rows.where(TagSetRevision.schema_id == schema_id)
 

@@ -13,13 +13,13 @@ from sqlalchemy import TextClause, func, text, update
 from app.identity.members.eligibility import build_eligible_members
 from app.kit import db, tenancy
 from app.kit.permissions import Role
-from app.workflow.tag_sets.models import MAKERS, TagSet
+from app.workflow.tag_sets.models import CONTRIBUTORS, TagSet
 
 BATCH = 1000
 
 _LOCK = text(
     f"""
-    SELECT id, labeler_id, {MAKERS.format(of="tag_sets.")} AS makers, review_rank,
+    SELECT id, labeler_id, {CONTRIBUTORS.format(of="tag_sets.")} AS contributor_ids, review_rank,
            CASE WHEN claim_expires_at > now() THEN claim_user_id END AS claimed_by,
            claim_expires_at, assignee_id, assignee_team_id
     FROM tag_sets
@@ -74,13 +74,13 @@ _MOVE_NEARLY_DUE = text(
 class LockedItem(NamedTuple):
     """A locked tag set that is pending review.
 
-    `makers` has the labeler or the labelers of a merge's sources. `claimed_by` is the user with an
-    unexpired claim.
+    `contributor_ids` has the id of the labeler, or the ids of the labelers of a merge's sources.
+    `claimed_by` is the user with an unexpired claim.
     """
 
     id: UUID
     labeler_id: UUID | None
-    makers: list[UUID]
+    contributor_ids: list[UUID]
     review_rank: int
     claimed_by: UUID | None
     claim_expires_at: datetime | None
@@ -89,7 +89,7 @@ class LockedItem(NamedTuple):
 
 
 def lock(item_ids: Iterable[UUID]) -> list[LockedItem]:
-    """Lock the items that are pending, in the order of their ids, and return the locked items."""
+    """Lock the items in the order of their ids, and return the items that are pending."""
     values = {"org": tenancy.current_organization_id(), "ids": list(map(str, item_ids))}
     return [LockedItem._make(row) for row in db.session().execute(_LOCK, values)]
 
@@ -101,7 +101,7 @@ def assign(
     due_at: datetime | None,
     keep_claims: set[UUID],
 ) -> None:
-    """Assign locked items and end the claims of all items not in `keep_claims`.
+    """Assign locked items, and end the claims on items whose ids are not in `keep_claims`.
 
     `user_ids` maps item ids to user ids, or to None if all items are assigned to `team_id`.
     """
@@ -119,19 +119,19 @@ def assign(
 def claim(item_id: UUID, user_id: UUID, *, minutes: int) -> None:
     """Claim a locked item for a reviewer for `minutes`."""
     expires_at = func.now() + func.make_interval(0, 0, 0, 0, 0, minutes)
-    _change(item_id, claim_user_id=user_id, claim_expires_at=expires_at)
+    _update_item(item_id, claim_user_id=user_id, claim_expires_at=expires_at)
 
 
 def release(item_id: UUID) -> None:
-    """End the claim on a locked item."""
-    _change(item_id, claim_user_id=None, claim_expires_at=None)
+    """End the claim on a locked item, regardless of the user who has it."""
+    _update_item(item_id, claim_user_id=None, claim_expires_at=None)
 
 
 def escalate(
     item_id: UUID, *, by: UUID, reason: str, user_id: UUID | None, team_id: UUID | None
 ) -> None:
     """Assign a locked item to a user or team as an escalation, and end its claim."""
-    _change(
+    _update_item(
         item_id,
         assignee_id=user_id,
         assignee_team_id=team_id,
@@ -144,7 +144,7 @@ def escalate(
     )
 
 
-def _change(item_id: UUID, **values: object) -> None:
+def _update_item(item_id: UUID, **values: object) -> None:
     db.session().execute(
         update(TagSet)
         .where(TagSet.id == item_id)
@@ -154,17 +154,17 @@ def _change(item_id: UUID, **values: object) -> None:
 
 
 def expire_claims() -> int:
-    """End at most BATCH expired claims across all organizations and return their number."""
+    """End at most BATCH expired claims in all organizations, and return how many were ended."""
     return int(db.session().execute(_EXPIRE_CLAIMS, {"batch": BATCH}).rowcount)  # type: ignore[attr-defined]
 
 
 def prioritize_nearly_due() -> int:
-    """Move at most BATCH reviews that are due within 24 hours to the front; return their number."""
+    """Move at most BATCH reviews due within 24 hours to the front; return how many were moved."""
     return len(db.session().execute(_MOVE_NEARLY_DUE, {"batch": BATCH}).all())
 
 
-# The conditions are checked again when an item is locked. Unassignment does not edit the tag set,
-# so the revision and `updated_at` do not change.
+# PostgreSQL checks the conditions again after it has locked an item. Unassigning an item does not
+# edit the tag set, so the revision and `updated_at` do not change.
 _UNASSIGN = """
     WITH able AS MATERIALIZED ({able}), unassignable AS (
         SELECT item.id FROM tag_sets item
@@ -183,8 +183,8 @@ _UNASSIGN_USER = text(
           AND NOT EXISTS (SELECT FROM able)""",
     )
 )
-# A team cannot review an item if all reviewers of the team made the tag set. The reviewers are
-# selected once, because searching the members of a large team for every item would be slow.
+# A team cannot review an item if all its reviewers have contributed to the tag set. The reviewers
+# are selected once, because searching the members of a large team for every item would be slow.
 _UNASSIGN_TEAM = text(
     _UNASSIGN.format(
         able=f"""
@@ -197,30 +197,31 @@ _UNASSIGN_TEAM = text(
                 FROM organizations WHERE id = :org), false) AS allows_own""",  # noqa: S608 - constants
         condition=f"""item.assignee_team_id IS NOT NULL AND item.assignee_team_id = :team_id
           AND (SELECT user_ids FROM able) <@ CASE WHEN (SELECT allows_own FROM able)
-              THEN '{{}}' ELSE {MAKERS.format(of="item.")} END""",  # noqa: S608 - constants
+              THEN '{{}}' ELSE {CONTRIBUTORS.format(of="item.")} END""",  # noqa: S608 - constants
     )
 )
 
 
 class UnassignedItem(NamedTuple):
-    """An item whose assignee was removed."""
+    """An item from which a user or team was unassigned."""
 
     id: UUID
     escalated: bool
 
 
 def unassign_user(user_id: UUID) -> list[UnassignedItem]:
-    """Unassign one batch of items from a user who may not review.
+    """Unassign a user who may not review from one batch of items.
 
-    Returns the items in the order of their ids; an empty list means that no item is left.
+    Returns the items in the order of their ids. An empty list means that no item is left, or that
+    the user may review.
     """
     return _unassign(_UNASSIGN_USER, user_id=user_id)
 
 
 def unassign_team(team_id: UUID) -> list[UnassignedItem]:
-    """Unassign one batch of items from a team in which nobody can review the items.
+    """Unassign a team from one batch of items that none of its members can review.
 
-    Returns the same as `unassign_user`.
+    Returns the items in the order of their ids. An empty list means that no item is left.
     """
     return _unassign(_UNASSIGN_TEAM, team_id=team_id)
 

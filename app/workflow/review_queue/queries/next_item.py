@@ -4,11 +4,11 @@ The subqueries run in an Append that stops at the first row: items that the revi
 items assigned to the reviewer, items assigned to the reviewer's teams, then the pool. Rows locked
 by other transactions are skipped, so no request waits and no item is claimed twice.
 
-The head of the pool usually contains an item that the reviewer may claim. If not, for example
-because it has only tag sets by the reviewer or schemas that need other skills, a scan would read
-the whole queue. Instead, the pool is split into parts by schema and labeler, the most urgent items
-of each part are read, and the first is claimed. The other items are read only if other reviewers
-have just claimed all of the most urgent items.
+The first POOL_SCAN_SIZE items of the pool usually include an item that the reviewer may claim. If
+they do not, for example because the reviewer made all of them or they need other skills, scanning
+further could read the whole queue. Instead, the pool is split into parts by schema and labeler, the
+most urgent items in each part are read, and the most urgent of these items is claimed. The
+remaining items are read only if other reviewers have just claimed all of the most urgent items.
 """
 
 from collections.abc import Sequence
@@ -17,30 +17,31 @@ from uuid import UUID
 from app.kit import tenancy
 from app.kit.prepared import Prepared
 from app.workflow.tag_sets import claimable
-from app.workflow.tag_sets.models import LABELER, MAKERS
+from app.workflow.tag_sets.models import CONTRIBUTORS, LABELER
 
-HEAD_SIZE = 200
-"""The number of items at the head of the pool that are read before the parts of the pool."""
+POOL_SCAN_SIZE = 200
+"""The number of most urgent items in the pool that are read before the pool is split into parts."""
 _ITEMS_PER_PART = 8
-"""The number of items that are read per part; it is enough for 8 concurrent callers."""
+"""The number of items that are read in each part. It is enough for 8 concurrent callers."""
 
 _TYPES = "uuid, uuid, boolean, int, uuid, text[], boolean, uuid[], boolean"
-# $1 organization, $2 reviewer, $3 include own tag sets, $4 minutes, $5 schema, $6 any of these
-# flags, $7 ignore skills, $8 excluded ids, $9 exclude items that the reviewer has claimed.
+# $1 organization, $2 reviewer, $3 whether to include the reviewer's own tag sets, $4 minutes,
+# $5 schema, $6 flags (any of them), $7 whether to ignore skills, $8 excluded ids, $9 whether to
+# exclude items that the reviewer has claimed.
 
 _PENDING = f"item.organization_id = $1 AND {claimable.IN_QUEUE.format(of='item.')}"
 _UNCLAIMED = claimable.UNCLAIMED.format(of="item.")
 _IS_ELIGIBLE = f"""
     {claimable.MAY_REVIEW.format(of="item.", self_review="$3", user="$2")}
-    AND ($3 OR item.merged_from IS NULL OR $2 <> ALL ({MAKERS.format(of="item.")}))
+    AND ($3 OR item.merged_from IS NULL OR $2 <> ALL ({CONTRIBUTORS.format(of="item.")}))
     AND ($5 IS NULL OR item.schema_id = $5) AND ($6 IS NULL OR item.flags ?| $6)
     AND item.id <> ALL ($8)
 """
 _LABELER = LABELER.format(of="item.")
 _HAS_SKILLS = "item.schema_id <> ALL (coalesce((SELECT schemas FROM unskilled), '{}'))"
 _IN_POOL = f"{_PENDING} AND item.assignee_id IS NULL AND item.assignee_team_id IS NULL"
-# The same conditions for a row that is locked by its id, written so that no partial index matches:
-# a plan made while the queue was empty would scan that index for each row.
+# These are the same conditions for a row that is locked by its id. They are written so that no
+# partial index matches, because a plan made for an empty queue would scan that index for each row.
 _IS_STILL_UNCLAIMED = (
     f"item.status || '' = 'submitted' AND NOT item.artifact_archived AND {_UNCLAIMED}"
 )
@@ -50,8 +51,8 @@ _IS_STILL_IN_POOL = (
 _MOST_URGENT = "ORDER BY item.review_rank, item.id LIMIT 1"
 _LOCK = "FOR NO KEY UPDATE OF item SKIP LOCKED"
 
-# The rows are few. `review_rank + 0` prevents the use of the queue's index for the order: a plan
-# made while nobody had a claim would scan the whole queue.
+# A reviewer has claimed only a few rows. `review_rank + 0` prevents PostgreSQL from using the
+# queue's index for the order, because a plan made while nobody had a claim would scan the queue.
 _CLAIMED = f"""
     SELECT item.id FROM tag_sets item
     WHERE {_PENDING} AND {claimable.CLAIMED.format(of="item.", user="$2")} AND NOT $9
@@ -77,11 +78,11 @@ _ASSIGNED_TO_TEAM = f"""
       AND {_IS_STILL_UNCLAIMED} AND item.assignee_team_id IS NOT DISTINCT FROM seat.team_id
     {_MOST_URGENT} {_LOCK}
 """  # noqa: S608 - made of constants
-_POOL_HEAD = f"""
+_POOL_SCAN = f"""
     SELECT item.id
     FROM (
         SELECT item.id, item.review_rank FROM tag_sets item
-        WHERE {_IN_POOL} ORDER BY item.review_rank, item.id LIMIT {HEAD_SIZE}
+        WHERE {_IN_POOL} ORDER BY item.review_rank, item.id LIMIT {POOL_SCAN_SIZE}
     ) AS head
     JOIN tag_sets item ON item.organization_id = $1 AND item.id = head.id
     WHERE {_IS_STILL_IN_POOL} AND {_HAS_SKILLS} AND {_IS_ELIGIBLE}
@@ -100,7 +101,7 @@ _POOL_PARTS = f"""
     WHERE ($3 OR parts.labeler_id <> $2) AND {_IS_STILL_IN_POOL}
     ORDER BY best.review_rank, best.id LIMIT 1 {_LOCK}
 """  # noqa: S608 - made of constants
-# Each labeler of each schema in the pool, found with one index step each.
+# A row for each labeler of each schema in the pool. Each row is found with one index lookup.
 _PARTS = f"""
     SELECT schemas.id AS schema_id, first.labeler_id
     FROM schemas CROSS JOIN LATERAL (
@@ -119,7 +120,7 @@ _PARTS = f"""
         ORDER BY {_LABELER} LIMIT 1
     ) AS next
 """  # noqa: S608 - made of constants
-# The schemas that require a skill which none of the reviewer's teams has.
+# The schemas that require a skill that none of the reviewer's teams has.
 _UNSKILLED = """
     SELECT array_agg(schemas.id) AS schemas FROM schemas
     WHERE schemas.organization_id = $1 AND NOT $7 AND schemas.required_skill_keys <> '{}'
@@ -134,7 +135,7 @@ _SUBQUERIES = (
     _ASSIGNED,
     _ASSIGNED_TO_TEAM.format(limit=_ITEMS_PER_PART),
     _ASSIGNED_TO_TEAM.format(limit="ALL"),
-    _POOL_HEAD,
+    _POOL_SCAN,
     _POOL_PARTS.format(limit=_ITEMS_PER_PART),
     _POOL_PARTS.format(limit="ALL"),
 )

@@ -1,4 +1,4 @@
-"""SQL queries that read the review queue."""
+"""SQL queries that read review items, and conditions for the list of review items."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -30,7 +30,7 @@ _RANK: ColumnElement[int] = TagSet.review_rank.expression
 _IS_ARTIFACT_OF_ITEM = and_(
     Artifact.organization_id == TagSet.organization_id, Artifact.id == TagSet.artifact_id
 )
-ITEMS = (
+SELECT_ITEMS = (
     select(
         TagSet.id,
         TagSet.artifact_id,
@@ -65,7 +65,7 @@ ITEMS = (
 
 
 class ItemRow(NamedTuple):
-    """The columns of `ITEMS`; `claimed_by` is the user with an unexpired claim."""
+    """The columns of `SELECT_ITEMS`; `claimed_by` is the user with an unexpired claim."""
 
     id: UUID
     artifact_id: UUID
@@ -92,7 +92,7 @@ class ItemRow(NamedTuple):
 # Prepared because every request for the next item runs this query.
 _GET_ITEM = Prepared.from_select(
     "show_review_item",
-    ITEMS.where(
+    SELECT_ITEMS.where(
         TagSet.organization_id == bindparam("organization_id"),
         TagSet.id == bindparam("item_id"),
         TagSet.status == TagSetStatus.SUBMITTED,
@@ -100,7 +100,7 @@ _GET_ITEM = Prepared.from_select(
     organization_id="uuid",
     item_id="uuid",
 )
-_GET_ITEM.shape = ItemRow._make
+_GET_ITEM.build_row = ItemRow._make
 
 
 def get(item_id: UUID) -> ItemRow | None:
@@ -110,35 +110,37 @@ def get(item_id: UUID) -> ItemRow | None:
 
 
 def is_pending(item_id: UUID) -> bool:
-    """Return True if the tag set is pending review."""
+    """Return whether a tag set exists and is pending review."""
     statement = select(TagSet.id).where(
         TagSet.id == item_id, TagSet.status == TagSetStatus.SUBMITTED
     )
     return db.session().execute(statement).first() is not None
 
 
-def find(filters: dict[str, Any], *, user_id: UUID, expected: int | None) -> bulk.MatchedIds:
-    """Find all items that match `filters`, most urgent first.
+def find_items(filters: dict[str, Any], *, user_id: UUID, expected: int | None) -> bulk.MatchedIds:
+    """Return the ids of all items that match `filters`, most urgent first.
 
-    Raises 409 `conflict` with `details.count` if the number differs from `expected`.
+    Raises 409 `conflict` with `details.count` if the number of items differs from `expected`.
     """
-    selected = select(TagSet.id).where(is_listed(filters, user_id))
+    selected = select(TagSet.id).where(build_listed_condition(filters, user_id))
     return bulk.find(selected, _RANK, expected=expected)
 
 
-def match(item_ids: Sequence[UUID], filters: dict[str, Any], *, user_id: UUID) -> dict[UUID, bool]:
-    """Return whether each tag set still matches `filters`, by id; deleted tag sets are omitted."""
-    matches = is_listed(filters, user_id)
+def match_items(
+    item_ids: Sequence[UUID], filters: dict[str, Any], *, user_id: UUID
+) -> dict[UUID, bool]:
+    """Return {tag_set_id: whether it matches `filters`}; deleted tag sets are omitted."""
+    matches = build_listed_condition(filters, user_id)
     # An array is one parameter, which is faster to process than a list of 1,000 parameters.
-    has_id = TagSet.id == func.any(cast(list(item_ids), ARRAY(Uuid)))
-    statement = select(TagSet.id, matches.is_(True).label("listed")).where(has_id)
+    is_requested = TagSet.id == func.any(cast(list(item_ids), ARRAY(Uuid)))
+    statement = select(TagSet.id, matches.is_(True).label("listed")).where(is_requested)
     return {row.id: row.listed for row in db.session().execute(statement)}
 
 
-CLAIMED = and_(TagSet.claim_user_id.is_not(None), TagSet.claim_expires_at > func.now())
+IS_CLAIMED = and_(TagSet.claim_user_id.is_not(None), TagSet.claim_expires_at > func.now())
 
 
-def is_listed(filters: dict[str, Any], user_id: UUID) -> ColumnElement[bool]:
+def build_listed_condition(filters: dict[str, Any], user_id: UUID) -> ColumnElement[bool]:
     """Build the condition that a tag set is in the queue and matches `filters`."""
     conditions: list[ColumnElement[bool]] = [
         TagSet.status == TagSetStatus.SUBMITTED,
@@ -154,27 +156,27 @@ def is_listed(filters: dict[str, Any], user_id: UUID) -> ColumnElement[bool]:
         elif name == "team_id":
             conditions.append(TagSet.assignee_team_id == value)
         elif name == "claimed":
-            conditions.append(_negate_unless(CLAIMED, value=value))
+            conditions.append(_negate_unless(IS_CLAIMED, value=value))
         elif name == "mine":
-            conditions.append(_negate_unless(is_mine(user_id), value=value))
+            conditions.append(_negate_unless(build_mine_condition(user_id), value=value))
         else:
             conditions.append(getattr(TagSet, name) == value)
     return and_(*conditions)
 
 
 def _negate_unless(condition: ColumnElement[bool], *, value: bool) -> ColumnElement[bool]:
-    # A comparison with null is neither true nor false; filters treat it as false.
+    # A comparison with null is neither true nor false. Filters treat the result as false.
     return condition if value else condition.is_not(True)
 
 
-def is_mine(user_id: UUID) -> ColumnElement[bool]:
+def build_mine_condition(user_id: UUID) -> ColumnElement[bool]:
     """Build the condition that a user or one of the user's teams is responsible for an item.
 
     The item is claimed by the user, assigned to the user, or assigned to one of the teams.
     """
     teams = select(TeamMember.team_id).where(TeamMember.user_id == user_id)
     return or_(
-        and_(CLAIMED, TagSet.claim_user_id == user_id),
+        and_(IS_CLAIMED, TagSet.claim_user_id == user_id),
         TagSet.assignee_id == user_id,
         TagSet.assignee_team_id.in_(teams),
     )

@@ -1,4 +1,4 @@
-"""SQL queries for the number and the ages of pending items."""
+"""SQL queries for the number and the age of pending items."""
 
 from typing import Any, NamedTuple
 from uuid import UUID
@@ -24,7 +24,7 @@ from app.kit.counters import Between, Span
 from app.kit.counters.spans import DAY
 from app.kit.counters.sql import Statement
 from app.schemas.artifact_schemas.models import ArtifactSchema
-from app.workflow.review_queue.queries.reading import CLAIMED
+from app.workflow.review_queue.queries.reading import IS_CLAIMED
 from app.workflow.tag_sets.counters import REVIEWS
 from app.workflow.tag_sets.models import TagSet
 from app.workflow.tag_sets.transitions import TagSetStatus
@@ -33,7 +33,7 @@ _COUNTS = ("depth", "unassigned", "escalated", "overdue", "claimed")
 
 
 class PendingCount(NamedTuple):
-    """The numbers of all, unassigned, escalated, overdue and claimed items of a schema."""
+    """The number of pending items (`depth`) for a schema, and the number of items in each state."""
 
     schema_id: UUID
     schema_name: str
@@ -45,14 +45,14 @@ class PendingCount(NamedTuple):
 
 
 def count_pending(schema_id: UUID | None) -> list[PendingCount]:
-    """Return the numbers of pending items by schema."""
-    where = _build_where(schema_id)
-    cells = counters.select_cells(REVIEWS, ("schema_id", "assigned", "escalated"), where)
+    """Return the number of pending items for each schema that has pending items."""
+    facet_filters = _build_facet_filters(schema_id)
+    cells = counters.select_cells(REVIEWS, ("schema_id", "assigned", "escalated"), facet_filters)
     now = db.utc_now()
     rows = _select_rows(schema_id, cast(TagSet.schema_id, Text).label("schema_id"))
     between = Between("due", TagSet.due_at, None, now, rows)
-    due = counters.select_cells_between(REVIEWS, ("schema_id",), where, between)
-    claimed = rows.where(CLAIMED).subquery()
+    overdue = counters.select_cells_between(REVIEWS, ("schema_id",), facet_filters, between)
+    claimed = rows.where(IS_CLAIMED).subquery()
     parts = (
         _build_counts(
             cells.c.schema_id,
@@ -60,25 +60,25 @@ def count_pending(schema_id: UUID | None) -> list[PendingCount]:
             unassigned=_build_value_or_zero(cells.c.assigned == "false", cells.c.n),
             escalated=_build_value_or_zero(cells.c.escalated == "true", cells.c.n),
         ),
-        _build_counts(due.c.schema_id, overdue=due.c.n),
+        _build_counts(overdue.c.schema_id, overdue=overdue.c.n),
         _build_counts(claimed.c.schema_id, claimed=literal(1)),
     )
     counted = union_all(*parts).subquery()
-    schema = cast(counted.c.schema_id, Uuid)
+    schema_column = cast(counted.c.schema_id, Uuid)
     statement = (
         select(
-            schema.label("schema_id"),
+            schema_column.label("schema_id"),
             ArtifactSchema.name.label("schema_name"),
             *(cast(func.sum(counted.c[name]), Integer).label(name) for name in _COUNTS),
         )
-        .join(ArtifactSchema, ArtifactSchema.id == schema)
+        .join(ArtifactSchema, ArtifactSchema.id == schema_column)
         .group_by(counted.c.schema_id, ArtifactSchema.name)
         .having(func.sum(counted.c.depth) > 0)
     )
     return [PendingCount._make(row) for row in db.session().execute(statement)]
 
 
-def _build_where(schema_id: UUID | None) -> dict[str, Any]:
+def _build_facet_filters(schema_id: UUID | None) -> dict[str, Any]:
     return {"archived": False} | ({} if schema_id is None else {"schema_id": schema_id})
 
 
@@ -103,8 +103,8 @@ def _build_value_or_zero(
     return case((condition, number), else_=0)
 
 
-# Counters give the day of the median, the 90th percentile and the oldest item, and an index gives
-# the item within that day. `part` is a schema, or null for all schemas.
+# For each quantile, counters determine the day of the item, and an index determines the item within
+# that day. `part` is a schema, or null for all schemas.
 _AGES = """
     WITH by_day AS (
         SELECT schema_id AS part, submitted AS day, sum(n) AS n FROM ({cells}) AS cells
@@ -132,14 +132,14 @@ _IN_DAY = """
 
 
 def measure_ages(schema_id: UUID | None) -> dict[tuple[UUID | None, float], float]:
-    """Return the age quantiles 0.5, 0.9 and 1 of pending items, in seconds.
+    """Return the ages in seconds of pending items at the quantiles 0.5, 0.9 and 1 (the oldest).
 
-    The keys are (schema id, quantile); the schema id None stands for all schemas.
+    The keys are (schema_id, quantile). The ages for all schemas have the schema id None.
     """
     statement = Statement(tenancy.current_organization_id())
     span = Span("submitted", None, None, DAY)
     cells = statement.select_cells(
-        REVIEWS, ("schema_id", "submitted"), _build_where(schema_id), span
+        REVIEWS, ("schema_id", "submitted"), _build_facet_filters(schema_id), span
     )
     organization = statement.organization
     schema_condition = (

@@ -4,12 +4,12 @@ from app.workflow.review_queue.queries.items import expire_claims, prioritize_ne
 from app.workflow.review_queue.service.assigning import assign_many, escalate
 from app.workflow.review_queue.service.bulk import accept_many, reject_many
 from app.workflow.review_queue.service.items import claim, claim_next, get, list_items, release
-from app.workflow.review_queue.service.statistics import stats
+from app.workflow.review_queue.service.statistics import get_statistics
 from app.workflow.review_queue.service.unassigning import (
-    release_demoted,
-    release_disabled,
-    release_member,
-    release_team,
+    release_demoted_member,
+    release_disabled_user,
+    unassign_removed_member,
+    unassign_team,
 )
 
 __all__ = [
@@ -20,13 +20,13 @@ __all__ = [
     "escalate",
     "expire_claims",
     "get",
+    "get_statistics",
     "list_items",
     "prioritize_nearly_due",
     "reject_many",
     "release",
-    "release_demoted",
-    "release_disabled",
-    "release_member",
-    "release_team",
-    "stats",
+    "release_demoted_member",
+    "release_disabled_user",
+    "unassign_removed_member",
+    "unassign_team",
 ]

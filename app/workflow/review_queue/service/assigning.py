@@ -9,7 +9,7 @@ from uuid import UUID
 from app.identity.members.eligibility import lock_eligible
 from app.identity.organizations import service as organizations
 from app.kit import bulk, errors, events
-from app.kit.bulk import Failures, FindUnfit
+from app.kit.bulk import Failures, FindFailures
 from app.kit.errors import ApiError
 from app.kit.permissions import Role
 from app.kit.principal import Caller
@@ -22,7 +22,7 @@ from app.workflow.review_queue.service.bulk import Selection, apply_to_items
 from app.workflow.review_queue.service.items import get_item, lock
 from app.workflow.tag_sets import service as tag_sets
 
-_OWN_WORK_MESSAGE = "Reviewers cannot review their own tag set. Choose another reviewer."
+_OWN_WORK_MESSAGE = "Reviewers cannot review their own tag sets. Choose another reviewer."
 
 
 def escalate(
@@ -33,14 +33,14 @@ def escalate(
     user_id: UUID | None = None,
     team_id: UUID | None = None,
 ) -> dict[str, Any]:
-    """Assign an item to another reviewer or team with a reason, and end its claim.
+    """Assign an item to another reviewer or to a team, with a reason, and end the claim on it.
 
-    Emits `reviews.assigned`. Raises 404; 403 on the caller's own tag set; 400 on `user_id` or
+    Emits `reviews.assigned`. Raises 404; 403 for the caller's own tag set; 400 for `user_id` or
     `team_id` if that user or team cannot review the item. Unless the caller is an admin, raises 409
     `conflict` with `details.claim` if another reviewer has claimed the item, or with
     `details.assignee_id` or `details.assignee_team_id` if it is assigned to another user or team.
     """
-    # Lock members and teams before tag sets, as in the removal of a member or team.
+    # Members and teams are locked before tag sets, as when a member or team is removed.
     if not reading.is_pending(item_id):
         raise errors.not_found()
     reviewers = _lock_reviewers(user_id, team_id)
@@ -50,7 +50,7 @@ def escalate(
         raise errors.invalid("Must be a reviewer other than yourself.", "user_id")
     if team_id is not None and not reviewers:
         raise assignment.build_no_member_error(Role.reviewer)
-    if not _list_eligible(item, reviewers, caller):
+    if not _list_eligible_reviewers(item, reviewers, caller):
         raise errors.invalid(_OWN_WORK_MESSAGE, "user_id" if team_id is None else "team_id")
     items.escalate(item_id, by=caller.user_id, reason=reason, user_id=user_id, team_id=team_id)
     payload: AssignedPayload = {
@@ -82,23 +82,25 @@ def assign_many(
     due_at: datetime | None = None,
     **selection: Unpack[Selection],
 ) -> dict[str, Any]:
-    """Assign items evenly to reviewers, or to a team, by id or by filter (`apply_to_items`).
+    """Assign the selected items to a team, or distribute them evenly among reviewers.
 
-    The outcome of an item is `not_found` if it does not exist. It is `conflict` if another reviewer
-    has claimed the item, or if every possible reviewer made the tag set. A new `due_at` also
-    changes the position in the queue. Emits `reviews.assigned` per reviewer or for the team in each
-    transaction, for new assignments only. Raises 400 on `user_ids` or `team_id`.
+    `selection` has the arguments of `apply_to_items`. The outcome for an item is `not_found` if the
+    item does not exist. It is `conflict` if another reviewer, who is not among the new assignees,
+    has claimed the item, or if all possible reviewers have contributed to the tag set. A new
+    `due_at` also changes the position in the queue. In each transaction, emits `reviews.assigned`
+    once per reviewer or once for the team, for new assignments only. Raises 400 for an invalid
+    `user_ids` or `team_id`.
     """
     assigner = _Assigner(caller, user_ids=user_ids, team_id=team_id, due_at=due_at)
     if "filter" in selection:
-        assigner.lock_recipients()  # Validate even if the filter matches nothing.
+        assigner.lock_recipients()  # Validate the recipients even if the filter matches nothing.
     return apply_to_items(assigner.assign_batch, caller=caller, **selection)
 
 
 class _Assigner:
-    """Assign the items of one request, which may take several transactions.
+    """Assigns the items of one request, in one or more transactions.
 
-    The loads of the reviewers carry over from one transaction to the next.
+    The reviewers' loads are kept from one transaction to the next.
     """
 
     def __init__(
@@ -117,7 +119,7 @@ class _Assigner:
         self._loads: Counter[UUID] = Counter()
 
     def lock_recipients(self) -> None:
-        """Validate the users or the team and lock them until the transaction ends. Raises 400."""
+        """Validate the users or the team, and lock them until the transaction ends. Raises 400."""
         if self._team_id is None:
             self._reviewers = assignment.lock_users(self._user_ids, Role.reviewer)
             return
@@ -125,17 +127,19 @@ class _Assigner:
         if not self._reviewers:
             raise assignment.build_no_member_error(Role.reviewer)
 
-    def assign_batch(self, item_ids: Sequence[UUID], find_unfit: FindUnfit | None) -> Failures:
+    def assign_batch(
+        self, item_ids: Sequence[UUID], find_failures: FindFailures | None
+    ) -> Failures:
         """Assign items, emit the events, and return the errors by item id.
 
-        Items for which `find_unfit` returns an error are not assigned. Members and teams are locked
-        before tag sets. Raises the same errors as `lock_recipients`.
+        Items for which `find_failures` returns an error are not assigned. Members and teams are
+        locked before tag sets. Raises the same errors as `lock_recipients`.
         """
         self.lock_recipients()
         locked = items.lock(item_ids)
         failures = bulk.find_missing(item_ids, {item.id for item in locked})
-        if find_unfit is not None:
-            failures.update(find_unfit(item_ids))
+        if find_failures is not None:
+            failures.update(find_failures(item_ids))
         chosen, errors_by_id = self._choose_reviewers([i for i in locked if i.id not in failures])
         if chosen:
             items.assign(
@@ -150,15 +154,19 @@ class _Assigner:
     def _choose_reviewers(
         self, locked: list[LockedItem]
     ) -> tuple[dict[UUID, UUID], dict[UUID, ApiError]]:
-        """Return the reviewer of each item, and the errors of items without a reviewer."""
-        eligible = {item.id: _list_eligible(item, self._reviewers, self._caller) for item in locked}
+        """Return the chosen reviewer of each item, and the errors for items without a reviewer."""
+        eligible = {
+            item.id: _list_eligible_reviewers(item, self._reviewers, self._caller)
+            for item in locked
+        }
         chosen: dict[UUID, UUID] = {}
         errors_by_id: dict[UUID, ApiError] = {}
 
         def count_choices(item: LockedItem) -> int:
             return 1 if item.claimed_by in self._reviewers else len(eligible[item.id])
 
-        # Items with few possible reviewers come first, so that later items can balance the loads.
+        # Items with few possible reviewers are assigned first, so that the other items can balance
+        # the loads.
         for item in sorted(
             locked, key=lambda item: (count_choices(item), item.review_rank, item.id)
         ):
@@ -172,7 +180,10 @@ class _Assigner:
         return chosen, errors_by_id
 
     def _choose_reviewer(self, item: LockedItem, eligible: Sequence[UUID]) -> UUID:
-        """Return the user who claimed the item, or the least loaded reviewer. Raises 409."""
+        """Return an eligible reviewer: the user who claimed the item, or the least loaded one.
+
+        Raises 409 if another user has claimed the item, or if no reviewer is eligible.
+        """
         allowed_claimants = (None, self._caller.user_id, *self._reviewers)
         if item.claimed_by not in allowed_claimants:
             claim = {"user_id": item.claimed_by, "expires_at": item.claim_expires_at}
@@ -184,7 +195,7 @@ class _Assigner:
         return min(eligible, key=self._loads.__getitem__)
 
     def _emit_assigned(self, locked: Iterable[LockedItem], chosen: Mapping[UUID, UUID]) -> None:
-        """Emit `reviews.assigned` for new assignments; a repeated assignment notifies nobody."""
+        """Emit `reviews.assigned` for new assignments. Repeated assignments notify nobody."""
         new_ids: dict[UUID | None, list[UUID]] = defaultdict(list)
         for item in locked:
             if self._team_id is not None:
@@ -206,8 +217,13 @@ class _Assigner:
         events.emit_many(emitted_events.ASSIGNED, payloads)
 
 
-def _list_eligible(item: LockedItem, reviewers: Sequence[UUID], caller: Caller) -> list[UUID]:
-    """Return the reviewers who may review an item; self-review depends on the organization."""
+def _list_eligible_reviewers(
+    item: LockedItem, reviewers: Sequence[UUID], caller: Caller
+) -> list[UUID]:
+    """Return the reviewers who may review an item.
+
+    Contributors to the tag set are omitted, unless the organization allows self-review.
+    """
     if organizations.allows_self_review(caller.org.settings):
         return list(reviewers)
-    return [user_id for user_id in reviewers if user_id not in item.makers]
+    return [user_id for user_id in reviewers if user_id not in item.contributor_ids]

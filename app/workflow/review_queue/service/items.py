@@ -27,11 +27,12 @@ def claim_next(
 ) -> dict[str, Any] | None:
     """Claim the next item for the caller and return it, or None if no item matches.
 
-    Items that the caller has claimed come first, in case a response was lost (not with
-    `skip_held`). Then follow items assigned to the caller, items assigned to the caller's teams,
-    and unassigned items; the most urgent first in each group. Only admins get unassigned items for
-    which their teams lack the skills. If `schema_id` or `flags` is set, the item must have this
-    schema or one of the flags. Its id must not be in `exclude`.
+    Items that the caller has already claimed come first, in case a response was lost, unless
+    `skip_held` is set. Then come items assigned to the caller, items assigned to the caller's
+    teams, and unassigned items; the most urgent first in each group. Only admins get unassigned
+    items that require skills which their teams do not have. If `schema_id` is set, the item must
+    have this schema; if `flags` is set, it must have one of the flags. Items in `exclude` are
+    omitted.
     """
     item_id = next_item.claim_next(
         caller.user_id,
@@ -47,9 +48,9 @@ def claim_next(
 
 
 def claim(item_id: UUID, *, caller: Caller) -> dict[str, Any]:
-    """Claim an item or renew the caller's claim; an admin may take over another user's claim.
+    """Claim an item or renew the caller's claim. Admins may take over another user's claim.
 
-    Raises 404; 403 on the caller's own tag set; 409 `conflict` with `details.claim` if another
+    Raises 404; 403 for the caller's own tag set; 409 `conflict` with `details.claim` if another
     reviewer has claimed the item, or with `details.assignee_id` or `details.assignee_team_id` if it
     is assigned to another user or team.
     """
@@ -61,7 +62,7 @@ def claim(item_id: UUID, *, caller: Caller) -> dict[str, Any]:
 
 
 def release(item_id: UUID, *, caller: Caller) -> dict[str, Any]:
-    """Release a claimed item; an admin may release the claim of any user.
+    """End the claim on an item and return the item. Admins may end the claim of any user.
 
     Raises 404; 409 `conflict` if nobody has claimed the item; 403 if another user has claimed it.
     """
@@ -82,21 +83,22 @@ def lock(item_id: UUID) -> LockedItem:
 
 
 def list_items(*, caller: Caller, page: PageRequest, **filters: object) -> Page:
-    """List review items, the most urgent first or by age.
+    """Return a page of review items, ordered by urgency or by creation time.
 
     `filters` accepts schema_id, assignee_id, team_id, labeler_id, claimed, mine, escalated, flag,
     created_after and created_before.
     """
-    result = listing.get_page(page, filters=filters, user_id=caller.user_id)
+    items_page = listing.get_page(page, filters=filters, user_id=caller.user_id)
     now = db.utc_now()
-    tag_sets_by_id = tag_sets.get_many([row.id for row in result.items], page_size=page.page_size)
-    # Omit a tag set that was deleted between the two statements.
-    rows = (row for row in result.items if row.id in tag_sets_by_id)
-    return replace(result, items=[_render(row, tag_sets_by_id[row.id], now) for row in rows])
+    item_ids = [row.id for row in items_page.items]
+    tag_sets_by_id = tag_sets.get_many(item_ids, page_size=page.page_size)
+    # A tag set that was deleted between the two statements is omitted.
+    rows = (row for row in items_page.items if row.id in tag_sets_by_id)
+    return replace(items_page, items=[_render(row, tag_sets_by_id[row.id], now) for row in rows])
 
 
 def get(item_id: UUID, *, caller: Caller) -> dict[str, Any]:
-    """Return an item with all tags, its artifact, and the latest model prediction or None.
+    """Return an item with all tags, its artifact, and the latest prediction or None.
 
     Raises 404 if the tag set does not exist or is not pending review.
     """
@@ -121,7 +123,7 @@ def _render_prediction(prediction: tag_sets.PredictedTags) -> dict[str, Any]:
 
 
 def get_item(item_id: UUID) -> dict[str, Any]:
-    """Return an item with all tags. Raises 404."""
+    """Return an item with all tags of its tag set. Raises 404."""
     row = reading.get(item_id)
     tag_set = tag_sets.get_prepared(item_id) if row is not None else None
     if row is None or tag_set is None:

@@ -1,4 +1,4 @@
-"""Statistics of the review queue: the number and ages of pending items, and the decisions."""
+"""Statistics for the review queue: the number and age of pending items, and the decisions."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -18,25 +18,25 @@ _MICROSECONDS_PER_SECOND = 1_000_000
 Ages: TypeAlias = dict[tuple[UUID | None, float], float]
 
 
-def stats(
+def get_statistics(
     *,
     caller: Caller,
     schema_id: UUID | None = None,
     first: date | None = None,
     last: date | None = None,
 ) -> dict[str, Any]:
-    """Return the pending items and the decisions in total, by day, by schema and by reviewer.
+    """Return the number of pending items, and of decisions by day, by schema and by reviewer.
 
     Decisions are counted from day `first` to day `last`, inclusive, in the caller's time zone.
     Ages and times are in seconds. Rates are between 0 and 1, or None if there are no decisions. Tag
-    sets accepted without a reviewer are not counted. Raises 400 on the period.
+    sets accepted without a reviewer are not counted. Raises 400 for an invalid period.
     """
     period = get_period(users.get_time_zone(caller.user_id), first, last)
     edges = period.edges
     pending = {row.schema_id: row for row in statistics.count_pending(schema_id)}
     ages = statistics.measure_ages(schema_id)
     counts = decisions.count_decisions(schema_id, edges)
-    by_day = _tally((row for row in counts if row.day is not None), "day")
+    by_day = _tally_by((row for row in counts if row.day is not None), "day")
     rows = [row for row in counts if row.day is None]
     total = _Tally()
     for row in rows:
@@ -59,7 +59,7 @@ def stats(
 
 @dataclass
 class _Tally:
-    """Number of decisions by kind, and the total waiting time of the timed decisions."""
+    """The number of decisions by type, and the total waiting time of the timed decisions."""
 
     kinds: Counter[str] = field(default_factory=Counter)
     timed: int = 0
@@ -87,8 +87,8 @@ class _Tally:
         }
 
 
-def _tally(rows: Iterable[DecisionCount], column: str) -> defaultdict[object, _Tally]:
-    """Return one tally of the rows for each value of a column."""
+def _tally_by(rows: Iterable[DecisionCount], column: str) -> defaultdict[object, _Tally]:
+    """Return a tally of the rows for each value of a column."""
     tallies: defaultdict[object, _Tally] = defaultdict(_Tally)
     for row in rows:
         tallies[getattr(row, column)].add(row)
@@ -98,7 +98,7 @@ def _tally(rows: Iterable[DecisionCount], column: str) -> defaultdict[object, _T
 def _list_schemas(
     pending: Mapping[UUID, PendingCount], ages: Ages, rows: Sequence[DecisionCount]
 ) -> list[dict[str, Any]]:
-    decided = _tally(rows, "schema_id")
+    tallies = _tally_by(rows, "schema_id")
     names = {row.schema_id: row.schema_name for row in rows}
     names |= {row.schema_id: row.schema_name for row in pending.values()}
     return [
@@ -107,20 +107,20 @@ def _list_schemas(
             **_summarize_pending(
                 [row for row in pending.values() if row.schema_id == schema_id], ages, schema_id
             ),
-            **decided[schema_id].summarize(),
+            **tallies[schema_id].summarize(),
         }
         for schema_id in sorted(names, key=str)
     ]
 
 
 def _list_reviewers(rows: Sequence[DecisionCount]) -> list[dict[str, Any]]:
-    """Return the statistics of each reviewer, most decisions first."""
-    decided = _tally(rows, "author_id")
+    """Return the statistics for each reviewer, most decisions first."""
+    tallies = _tally_by(rows, "author_id")
     reviewers = {
         row.author_id: {"id": row.author_id, "email": row.email, "name": row.name} for row in rows
     }
-    ranked = sorted(reviewers, key=lambda user_id: (-decided[user_id].decided, str(user_id)))
-    return [{"reviewer": reviewers[id_], **decided[id_].summarize()} for id_ in ranked]
+    ranked_ids = sorted(reviewers, key=lambda user_id: (-tallies[user_id].decided, str(user_id)))
+    return [{"reviewer": reviewers[id_], **tallies[id_].summarize()} for id_ in ranked_ids]
 
 
 def _summarize_pending(
@@ -128,8 +128,8 @@ def _summarize_pending(
 ) -> dict[str, Any]:
     names = ("depth", "unassigned", "claimed", "escalated", "overdue")
     quantiles = {"oldest_seconds": 1.0, "median_seconds": 0.5, "p90_seconds": 0.9}
-    values = {name: ages.get((schema_id, quantile)) for name, quantile in quantiles.items()}
+    seconds = {name: ages.get((schema_id, quantile)) for name, quantile in quantiles.items()}
     return {
         **{name: sum(getattr(row, name) for row in rows) for name in names},
-        "age": {name: None if age is None else max(0, int(age)) for name, age in values.items()},
+        "age": {name: None if age is None else max(0, int(age)) for name, age in seconds.items()},
     }

@@ -1,4 +1,4 @@
-"""Unassignment of reviews whose assigned user or team can no longer do them."""
+"""Unassignment of reviews that the assigned user or team can no longer do."""
 
 from collections.abc import Callable, Iterable, Sequence
 from uuid import UUID
@@ -14,25 +14,27 @@ from app.workflow.tag_sets import service as tag_sets
 Checkpoint = Callable[[], None]
 
 
-def release_member(user_id: UUID, team_ids: Iterable[UUID], checkpoint: Checkpoint) -> None:
-    """Unassign the reviews of a removed member, and reviews that the member's teams cannot do now.
+def unassign_removed_member(
+    user_id: UUID, team_ids: Iterable[UUID], checkpoint: Checkpoint
+) -> None:
+    """Unassign the reviews of a removed member, and reviews that the member's teams cannot do.
 
     Emits `reviews.returned` for each batch and calls `checkpoint` after each batch. All functions
-    of this module are safe to repeat: reviews that the assignee can still do stay assigned.
+    in this module are safe to repeat: reviews that the assignee can still do stay assigned.
     """
     _unassign_user(user_id, checkpoint, reason="member_removed")
     for team_id in team_ids:
-        release_team(team_id, checkpoint, reason="member_removed")
+        unassign_team(team_id, checkpoint, reason="member_removed")
 
 
-def release_demoted(user_id: UUID, role: str, checkpoint: Checkpoint) -> None:
-    """Release and unassign the reviews of a member whose new role may not review."""
+def release_demoted_member(user_id: UUID, role: str, checkpoint: Checkpoint) -> None:
+    """Release and unassign the reviews of a member if the new `role` may not review."""
     if Role[role] < Role.reviewer:
         _release(user_id, checkpoint, reason="role_changed")
 
 
-def release_disabled(user_id: UUID, checkpoint: Checkpoint) -> None:
-    """Release and unassign the reviews of a disabled user, who remains a member."""
+def release_disabled_user(user_id: UUID, checkpoint: Checkpoint) -> None:
+    """Release and unassign the reviews of a disabled user. The user remains a member."""
     _release(user_id, checkpoint, reason="account_disabled")
 
 
@@ -40,14 +42,14 @@ def _release(user_id: UUID, checkpoint: Checkpoint, *, reason: str) -> None:
     tag_sets.release_reviews(user_id)
     _unassign_user(user_id, checkpoint, reason=reason)
     for team in teams.list_by_user([user_id]).get(user_id, ()):
-        release_team(team["id"], checkpoint, reason=reason)
+        unassign_team(team["id"], checkpoint, reason=reason)
 
 
-def release_team(team_id: UUID, checkpoint: Checkpoint, *, reason: str) -> None:
-    """Unassign a deleted team from its reviews, or a team from reviews that no member can do.
+def unassign_team(team_id: UUID, checkpoint: Checkpoint, *, reason: str) -> None:
+    """Unassign a team from all reviews that none of its members can do.
 
-    Emits `reviews.returned` for each batch. An escalated review stays escalated, and admins are
-    notified.
+    For a deleted team, these are all its reviews. Emits `reviews.returned` for each batch. An
+    escalated review stays escalated, and admins are notified.
     """
     while items := queries.unassign_team(team_id):
         _emit_returned(items, team_id=team_id, reason=reason)

@@ -1,4 +1,4 @@
-"""SQL queries for documents to route, with only the columns that rules need."""
+"""SQL queries for the documents to route. Only the columns that rules need are read."""
 
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
@@ -8,7 +8,7 @@ from uuid import UUID
 
 from sqlalchemy import Row, TextClause, text
 
-from app.engines.conditions import MAX_TEXT, METADATA
+from app.engines.conditions import MAX_TEXT, METADATA_PREFIX
 from app.kit import db, tenancy
 from app.workflow.routing_rules.models import ArtifactRouting
 
@@ -19,7 +19,7 @@ _IS_ROUTABLE = f"(document.status = 'ready' OR {_IS_ROUTING}) AND {_UNASSIGNED}"
 # A ready document that the rules have processed has `routing_since`. Its `artifact.ingested` event
 # is emitted only after that, and must not route the document again.
 _IS_UNROUTED = "(document.status = 'processing' OR document.routing_since IS NULL)"
-# The columns by attribute. A column is read only if a rule needs it.
+# SQL columns by attribute name. A column is read only if a rule needs the attribute.
 _COLUMNS = {
     "media_type": "document.media_type",
     "language": "document.language",
@@ -59,7 +59,7 @@ _COUNT_UNASSIGNED = text(
     WHERE document.organization_id = :org AND {_IS_WAITING}
     """  # noqa: S608 - as above
 )
-# Rows are locked in the order of their ids, as everywhere in the project, to avoid deadlocks.
+# All code locks rows in the order of their ids, to avoid deadlocks.
 _LOCK = f"""
     SELECT document.id FROM artifacts document
     WHERE document.organization_id = :org AND document.id = ANY(CAST(:ids AS uuid[]))
@@ -77,7 +77,7 @@ _LOCK_UNMATCHED = text(
 
 
 class Position(NamedTuple):
-    """The progress of routing all unassigned documents: the last processed document."""
+    """The creation time and id of a document, from which routing continues after a batch."""
 
     created_at: datetime
     id: UUID
@@ -101,29 +101,34 @@ def count_unassigned() -> int:
 
 
 def list_unassigned(after: Position, batch: int) -> list[Position]:
-    """Return the next ready artifacts without assignees, oldest first."""
+    """Return the positions of the next ready artifacts without assignees, oldest first."""
     rows = db.session().execute(
         _LIST_UNASSIGNED, _build_parameters(at=after.created_at, id=after.id, batch=batch)
     )
     return [Position(*row) for row in rows]
 
 
-def lock(ids: Iterable[UUID], *, fresh: bool) -> list[UUID]:
-    """Lock the documents that are still unassigned, and return their ids.
+def lock(ids: Iterable[UUID], *, unmatched_only: bool) -> list[UUID]:
+    """Lock the documents that can still be routed, and return their ids.
 
-    `fresh` restricts this to documents that no rule has matched.
+    With `unmatched_only`, documents that a rule has already matched are omitted.
     """
-    statement = _LOCK_UNMATCHED if fresh else _LOCK_ALL
+    statement = _LOCK_UNMATCHED if unmatched_only else _LOCK_ALL
     return list(db.session().scalars(statement, _build_parameters(ids=_to_texts(ids))))
 
 
 def list_rows(ids: Sequence[UUID], attributes: frozenset[str]) -> list[Row[Any]]:
-    """Return a row for each document with the columns that rules need, oldest first.
+    """Return a row for each document, oldest first, with the columns for `attributes`.
 
-    The columns are id, name, schema_id, labeled, waiting, and the columns of `attributes`.
-    `metadata` contains the requested keys, and is null if the document has no requested key.
+    Each row also has the columns id, name, schema_id, `labeled` (the document has tag sets), and
+    `waiting` (the document can be routed now). `metadata` contains the requested keys, and is null
+    if the document has none of these keys.
     """
-    keys = sorted(name.removeprefix(METADATA) for name in attributes if name.startswith(METADATA))
+    keys = sorted(
+        name.removeprefix(METADATA_PREFIX)
+        for name in attributes
+        if name.startswith(METADATA_PREFIX)
+    )
     parameters = _build_parameters(ids=_to_texts(ids), **({"metadata_keys": keys} if keys else {}))
     columns = frozenset(attributes & _COLUMNS.keys())
     return list(db.session().execute(_build_statement(columns, metadata=bool(keys)), parameters))

@@ -10,8 +10,8 @@ from sqlalchemy import Select, String, cast, select, text
 from app.kit import db, tenancy
 from app.workflow.routing_rules.models import ArtifactRouting
 
-# A document counts once for a rule, regardless of how often it is routed. The xmax of a row is 0
-# only if this statement inserted the row; in an updated row it is the id of the transaction.
+# Each document is counted once per rule, regardless of how often it is routed. The xmax of a row is
+# 0 if this statement has inserted the row. If the row was updated, xmax is the transaction's id.
 _RECORD = text(
     """
     WITH matches AS (
@@ -41,7 +41,7 @@ _RECORD = text(
 
 
 class Match(NamedTuple):
-    """Match of a rule with a document, and the outcome for the document."""
+    """The match of a rule with a document, and the encoded outcome for the document."""
 
     artifact_id: UUID
     rule_id: UUID
@@ -50,7 +50,7 @@ class Match(NamedTuple):
 
 
 def encode_outcome(values: Mapping[str, object]) -> bytes:
-    """Encode the outcome for a document in the form in which it is stored."""
+    """Encode the outcome for a document as JSON, as it is stored."""
     return orjson.dumps(values)
 
 
@@ -69,9 +69,9 @@ def record(matches: Sequence[Match], last_user_ids: Mapping[UUID, UUID]) -> None
 
 
 def select_matches(artifact_id: UUID) -> Select[*tuple[Any, ...]]:
-    """Return a SELECT of the rules that matched a document.
+    """Return a SELECT for the latest match of each rule that matched a document.
 
-    The columns are at, rule_id, rule_name, assigned and note.
+    The columns are at, rule_id, rule_name, `assigned` (whether the rule set the assignee) and note.
     """
     outcome = ArtifactRouting.outcome
     return select(

@@ -56,9 +56,10 @@ _LOCK_MEMBER = text(
 
 
 class Members(NamedTuple):
-    """Members of each team who can label, by team id, ordered by user id.
+    """The ids of each team's members who can label, by team id. The ids are in order.
 
-    `direct` has the members of the team itself; `nested` also has the members of all teams below.
+    `direct` has the members of the team itself. `nested` also has the members of all teams below
+    it.
     """
 
     direct: dict[UUID, list[UUID]]
@@ -73,7 +74,7 @@ def _build_parameters(ids: Iterable[UUID]) -> dict[str, object]:
 
 
 def list_members(team_ids: Iterable[UUID]) -> Members:
-    """Return the members who can label, by team."""
+    """Return the members of the teams who can label, with and without the teams below."""
     members = Members(defaultdict(list), defaultdict(list))
     for row in db.session().execute(_MEMBERS, _build_parameters(team_ids)):
         members.nested[row.root].append(row.user_id)
@@ -83,13 +84,13 @@ def list_members(team_ids: Iterable[UUID]) -> Members:
 
 
 def get_skills(user_ids: Iterable[UUID]) -> dict[UUID, frozenset[str]]:
-    """Return the skills of each user's teams; users without skills are omitted."""
+    """Return {user_id: skills of the user's teams}; users without skills are omitted."""
     rows = db.session().execute(_SKILLS, _build_parameters(user_ids))
     return {row.user_id: frozenset(row.skills) for row in rows}
 
 
 def get_required_skills(schema_ids: Iterable[UUID]) -> dict[UUID, frozenset[str]]:
-    """Return the skills that each schema requires; schemas without required skills are omitted."""
+    """Return {schema_id: required skills}; schemas without required skills are omitted."""
     rows = db.session().execute(_REQUIRED_SKILLS, _build_parameters(schema_ids))
     return {row.id: frozenset(row.required_skill_keys) for row in rows}
 
@@ -110,6 +111,6 @@ def lock_team(team_id: UUID) -> bool:
 
 
 def lock_member(user_id: UUID) -> str | None:
-    """Lock a member until the transaction ends and return the role, or None if not a member."""
+    """Lock a member until the transaction ends; return the role, or None if not a member."""
     role = _lock(_LOCK_MEMBER, user_id)
     return None if role is None else str(role)

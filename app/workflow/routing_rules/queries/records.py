@@ -27,17 +27,17 @@ _SET_ORDER = text(
 
 
 def lock() -> None:
-    """Take the organization's routing lock until the transaction ends.
+    """Acquire the organization's routing lock until the transaction ends.
 
-    Changes to rules and routing both take this lock, so that they do not overlap.
+    Both routing and changes to rules acquire this lock, so that they never run at the same time.
     """
     db.session().execute(_LOCK, {"key": f"{tenancy.current_organization_id()}/routing"})
 
 
 def get_page(request: PageRequest, filters: Mapping[str, Any]) -> Page:
-    """Return a page of rules.
+    """Return a page of the rules that match `filters`.
 
-    `filters` maps columns to values. Other keys are created_after and created_before.
+    `filters` maps columns to values. Two other keys are allowed: created_after and created_before.
     """
     statement = select(RoutingRule)
     for name, value in filters.items():
@@ -51,39 +51,39 @@ def get_page(request: PageRequest, filters: Mapping[str, Any]) -> Page:
 
 
 def get(rule_id: UUID) -> RoutingRule | None:
-    """Return a rule, or None."""
+    """Return the current row of a rule, or None if the rule does not exist."""
     statement = select(RoutingRule).where(RoutingRule.id == rule_id)
     statement = statement.execution_options(populate_existing=True)
     return db.session().execute(statement).scalar_one_or_none()
 
 
 def list_in_order() -> list[RoutingRule]:
-    """Return all rules in the order of application."""
+    """Return all rules in the order in which they apply."""
     statement = select(RoutingRule).order_by(RoutingRule.position)
     statement = statement.execution_options(populate_existing=True)
     return list(db.session().execute(statement).scalars())
 
 
-def has_enabled() -> bool:
-    """Return True if an enabled rule exists."""
+def has_enabled_rules() -> bool:
+    """Return whether the organization has an enabled rule."""
     statement = select(RoutingRule.id).where(RoutingRule.enabled).limit(1)
     return db.session().execute(statement).first() is not None
 
 
 def count() -> int:
-    """Return the number of rules."""
+    """Return the number of rules of the organization, including disabled rules."""
     statement = select(func.count(RoutingRule.id))
     return db.session().execute(statement).scalar_one()
 
 
 def list_ids() -> list[UUID]:
-    """Return the ids of the rules in the order of application."""
+    """Return the ids of all rules in the order in which they apply."""
     statement = select(RoutingRule.id).order_by(RoutingRule.position)
     return list(db.session().scalars(statement))
 
 
 def set_order(rule_ids: Sequence[UUID]) -> None:
-    """Set the positions of the rules to 1..n; write only the rules that move."""
+    """Set the positions of the rules to 1..n. Rules that keep their position are not written."""
     values = {
         "org": tenancy.current_organization_id(),
         "ids": [str(rule_id) for rule_id in rule_ids],
@@ -92,7 +92,7 @@ def set_order(rule_ids: Sequence[UUID]) -> None:
 
 
 def delete_rule(rule_id: UUID) -> None:
-    """Delete a rule."""
+    """Delete a rule; the positions of other rules do not change."""
     db.session().execute(
         delete(RoutingRule)
         .where(RoutingRule.id == rule_id)
@@ -101,7 +101,7 @@ def delete_rule(rule_id: UUID) -> None:
 
 
 def disable_rules_of_user(user_id: UUID, reason: str) -> None:
-    """Disable the rules that assign to this user by name."""
+    """Disable the rules that assign artifacts to this user by name, and store the reason."""
     db.session().execute(
         update(RoutingRule)
         .where(RoutingRule.user_id == user_id, RoutingRule.enabled)

@@ -1,4 +1,4 @@
-"""Public functions of routing rules: editing, routing and simulation."""
+"""Public functions that edit and simulate routing rules, and that route artifacts."""
 
 from app.workflow.routing_rules.service.records import (
     create,

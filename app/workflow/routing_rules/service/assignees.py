@@ -1,4 +1,4 @@
-"""Choice of an artifact's assignee by the strategy of a rule."""
+"""Functions that choose an artifact's assignee by the strategy of a rule."""
 
 from bisect import bisect_right
 from collections import Counter, defaultdict
@@ -19,10 +19,10 @@ USER_CANNOT_LABEL = "user_cannot_label"
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
-    """The chosen user or team; without a user and a team, the document stays in the pool.
+class AssigneeChoice:
+    """The chosen user or team. If both are None, the document stays in the pool.
 
-    `note` is the reason if the document could not be assigned as the rule specifies.
+    If the document could not be assigned as the rule specifies, `note` is the reason.
     """
 
     user_id: UUID | None = None
@@ -32,7 +32,7 @@ class Choice:
 
 @dataclass
 class AssigneeData:
-    """Data about members, needed to choose assignees."""
+    """The team members, labelers, skills and loads that are needed to choose assignees."""
 
     members: Members
     labelers: set[UUID]
@@ -41,10 +41,10 @@ class AssigneeData:
     required_skills: dict[UUID, frozenset[str]]
 
 
-def load_data(rules: Iterable[Rule], schema_ids: Iterable[UUID]) -> AssigneeData:
+def load_assignee_data(rules: Iterable[Rule], schema_ids: Iterable[UUID]) -> AssigneeData:
     """Load the data for choosing assignees by these rules, for documents with these schemas.
 
-    Runs a few statements regardless of the number of rules, and only statements that a rule needs.
+    Runs a few statements, regardless of the number of rules. Data that no rule needs is not loaded.
     """
     rules = list(rules)
     teams: dict[str, set[UUID]] = defaultdict(set)
@@ -53,37 +53,37 @@ def load_data(rules: Iterable[Rule], schema_ids: Iterable[UUID]) -> AssigneeData
             teams[rule.strategy].add(rule.team_id)
     team_ids = teams["round_robin"] | teams["least_loaded"] | teams["skills"]
     members = queries.list_members(team_ids) if team_ids else Members({}, {})
-    chosen_by_skills = {user for team in teams["skills"] for user in members.nested.get(team, ())}
-    chosen_by_load = {
+    skill_candidates = {user for team in teams["skills"] for user in members.nested.get(team, ())}
+    load_candidates = {
         user for team in teams["least_loaded"] for user in members.direct.get(team, ())
     }
-    chosen_by_load |= chosen_by_skills
+    load_candidates |= skill_candidates
     user_ids = {rule.user_id for rule in rules if rule.user_id}
     return AssigneeData(
         members=members,
         labelers=find_eligible(user_ids, Role.labeler) if user_ids else set(),
-        skills=queries.get_skills(chosen_by_skills) if chosen_by_skills else {},
-        loads=Counter(count_open_artifacts(chosen_by_load) if chosen_by_load else {}),
+        skills=queries.get_skills(skill_candidates) if skill_candidates else {},
+        loads=Counter(count_open_artifacts(load_candidates) if load_candidates else {}),
         required_skills=queries.get_required_skills(set(schema_ids)) if teams["skills"] else {},
     )
 
 
 @dataclass
-class Chooser:
-    """Choose assignees for one document after another, and increment the loads of the assignees.
+class AssigneeChooser:
+    """Chooses assignees for one document after another, and increments the assignees' loads.
 
-    `last_user_ids` maps the position of a round-robin rule to the user it assigned last.
+    `last_user_ids` maps the positions of round-robin rules to the users that they assigned last.
     """
 
     data: AssigneeData
     last_user_ids: dict[int, UUID] = field(default_factory=dict)
     _pools: dict[tuple[UUID, frozenset[str] | None], LabelerPool] = field(default_factory=dict)
 
-    def choose(self, rule: Rule, schema_id: UUID | None) -> Choice:
-        """Choose the assignee of an artifact of this schema for a rule."""
+    def choose(self, rule: Rule, schema_id: UUID | None) -> AssigneeChoice:
+        """Choose the assignee that a rule gives to an artifact with this schema."""
         if rule.user_id is not None:
             if rule.user_id not in self.data.labelers:
-                return Choice(note=USER_CANNOT_LABEL)
+                return AssigneeChoice(note=USER_CANNOT_LABEL)
             return self._assign(rule.user_id)
         assert rule.team_id is not None
         if rule.strategy == "round_robin":
@@ -93,30 +93,35 @@ class Chooser:
         if rule.strategy == "skills":
             required_skills = self.data.required_skills.get(schema_id) if schema_id else None
             return self._choose_least_loaded(rule.team_id, required_skills or frozenset())
-        return Choice(team_id=rule.team_id)
+        return AssigneeChoice(team_id=rule.team_id)
 
-    def _assign(self, user_id: UUID) -> Choice:
+    def _assign(self, user_id: UUID) -> AssigneeChoice:
         self.data.loads[user_id] += 1
-        return Choice(user_id=user_id)
+        return AssigneeChoice(user_id=user_id)
 
-    def _choose_round_robin(self, rule: Rule, team_id: UUID) -> Choice:
+    def _choose_round_robin(self, rule: Rule, team_id: UUID) -> AssigneeChoice:
         members = self.data.members.direct.get(team_id)
         if not members:
-            return Choice(team_id=team_id, note=NO_LABELER)
+            return AssigneeChoice(team_id=team_id, note=NO_LABELER)
         last_user_id = self.last_user_ids.get(rule.position, rule.cursor_user_id)
-        # The next id after the last user's: members who joined or left do not change the order.
+        # The next user is the first with an id greater than the last user's id. Members who have
+        # joined or left do not change the order.
         index = 0 if last_user_id is None else bisect_right(members, last_user_id) % len(members)
         self.last_user_ids[rule.position] = members[index]
         return self._assign(members[index])
 
-    def _choose_least_loaded(self, team_id: UUID, required_skills: frozenset[str] | None) -> Choice:
+    def _choose_least_loaded(
+        self, team_id: UUID, required_skills: frozenset[str] | None
+    ) -> AssigneeChoice:
         pool = self._pools.get((team_id, required_skills))
         if pool is None:
             pool = LabelerPool(self._list_candidates(team_id, required_skills), self.data.loads)
             self._pools[team_id, required_skills] = pool
         user_id = pool.find_least_loaded()
         if user_id is None:
-            return Choice(team_id=team_id, note=NO_SKILLS if required_skills else NO_LABELER)
+            return AssigneeChoice(
+                team_id=team_id, note=NO_SKILLS if required_skills else NO_LABELER
+            )
         return self._assign(user_id)
 
     def _list_candidates(self, team_id: UUID, required_skills: frozenset[str] | None) -> list[UUID]:

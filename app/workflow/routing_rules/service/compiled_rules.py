@@ -1,4 +1,4 @@
-"""Compiled rules, and the search for the rules that a document matches."""
+"""Compiled rules, the search for the rules that match a document, and merged actions."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -9,7 +9,12 @@ from uuid import UUID
 import orjson
 from sqlalchemy import Row
 
-from app.engines.conditions import METADATA, CompiledConditions, Facts, compile_conditions
+from app.engines.conditions import (
+    METADATA_PREFIX,
+    CompiledConditions,
+    DocumentAttributes,
+    compile_conditions,
+)
 from app.workflow.routing_rules.models import RoutingRule
 
 _CACHE_SIZE = 1000
@@ -17,7 +22,7 @@ _CACHE_SIZE = 1000
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """A compiled rule; `id` is None if the rule is not saved."""
+    """A routing rule with compiled conditions; `id` is None if the rule is not saved."""
 
     id: UUID | None
     name: str
@@ -35,28 +40,28 @@ class Rule:
 
     @property
     def has_assignee(self) -> bool:
-        """Return True if the action sets an assignee."""
+        """Return whether the action sets an assignee."""
         return self.team_id is not None or self.user_id is not None
 
 
 def compile_rule(record: RoutingRule) -> Rule:
-    """Compile a saved rule, whose conditions were validated when it was saved."""
+    """Compile a saved rule, whose conditions were checked when the rule was saved."""
     return Rule(
         id=record.id,
         name=record.name,
         position=record.position,
         enabled=record.enabled,
-        compiled=compile_cached(record.conditions),
+        compiled=get_compiled_conditions(record.conditions),
         stop=record.stop,
         cursor_user_id=record.cursor_user_id,
         **record.action,
     )
 
 
-def compile_cached(conditions: dict[str, Any]) -> CompiledConditions:
-    """Compile conditions. Raises `app.engines.conditions.ConditionError`.
+def get_compiled_conditions(conditions: dict[str, Any]) -> CompiledConditions:
+    """Compile conditions, or return them from a cache. Raises ConditionError.
 
-    The cache key is the content of the conditions, so an edited rule needs no invalidation.
+    The cache key is the content of the conditions, so editing a rule does not require invalidation.
     """
     return _compile_json(orjson.dumps(conditions))
 
@@ -67,26 +72,26 @@ def _compile_json(conditions: bytes) -> CompiledConditions:
 
 
 def list_attributes(rules: Iterable[Rule]) -> frozenset[str]:
-    """Return the attributes that the enabled rules need."""
+    """Return the names of the attributes that enabled rules test."""
     return frozenset().union(*(rule.compiled.attributes for rule in rules if rule.enabled))
 
 
-def build_facts(row: Row[Any], attributes: frozenset[str]) -> Facts:
-    """Return the values that conditions need from a document's row."""
-    values = row._mapping  # noqa: SLF001 - public in SQLAlchemy
-    facts = {name: values[name] for name in attributes if not name.startswith(METADATA)}
-    if facts.get("schema_id") is not None:
-        facts["schema_id"] = str(facts["schema_id"])
+def build_document_attributes(row: Row[Any], attributes: frozenset[str]) -> DocumentAttributes:
+    """Return the attributes of a document, with the values in its row."""
+    columns = row._mapping  # noqa: SLF001 - public in SQLAlchemy
+    values = {name: columns[name] for name in attributes if not name.startswith(METADATA_PREFIX)}
+    if values.get("schema_id") is not None:
+        values["schema_id"] = str(values["schema_id"])
     for key, value in (getattr(row, "metadata", None) or {}).items():
-        facts[f"{METADATA}{key}"] = value
-    return Facts(facts)
+        values[f"{METADATA_PREFIX}{key}"] = value
+    return DocumentAttributes(values)
 
 
 class RuleSet:
-    """Ordered rules, indexed for matching with many documents.
+    """The enabled rules in order, indexed for matching with many documents.
 
-    In a large set, most rules require one value out of many, such as a vendor, type or schema. The
-    rules are indexed by that value, and only rules with the document's value are evaluated.
+    In a large set, most rules require a specific value of an attribute, such as a vendor, type or
+    schema. Rules are indexed by that value, and only rules with the document's value are evaluated.
     """
 
     def __init__(self, rules: Sequence[Rule]) -> None:
@@ -102,8 +107,8 @@ class RuleSet:
             for text in texts:
                 table.setdefault(text, []).append(index)
 
-    def find_matches(self, document: Facts) -> list[Rule]:
-        """Return the matching enabled rules in order, up to the first rule with `stop`."""
+    def find_matches(self, document: DocumentAttributes) -> list[Rule]:
+        """Return the rules that match a document, in order, up to the first rule with `stop`."""
         indexes = self._without_key.copy()
         for attribute, table in self._by_text.items():
             text = document.get_folded(attribute)
@@ -122,9 +127,9 @@ class RuleSet:
 
 @dataclass(frozen=True, slots=True)
 class MergedAction:
-    """Merged actions of the rules that a document matches; later rules override earlier rules.
+    """The merged actions of the rules that match a document. Later rules override earlier rules.
 
-    `assigning_rule` is the rule that sets the assignee.
+    `assigning_rule` is the rule that sets the assignee, or None.
     """
 
     assigning_rule: Rule | None
@@ -134,7 +139,7 @@ class MergedAction:
 
 
 def merge_actions(rules: Sequence[Rule]) -> MergedAction:
-    """Merge the actions of the matched rules in their order."""
+    """Merge the actions of rules. For each property, the last rule that sets it is used."""
     assigning_rule = priority = due_in_hours = schema_id = None
     for rule in rules:
         assigning_rule = rule if rule.has_assignee else assigning_rule

@@ -1,7 +1,7 @@
 """Creation, update, reordering and deletion of rules.
 
-Every change takes the organization's routing lock first, so that the order is always complete, and
-no batch is routed with half of a change.
+Every change acquires the organization's routing lock first. The order of the rules is therefore
+always complete, and no batch is routed while a change is incomplete.
 """
 
 from collections.abc import Mapping, Sequence
@@ -19,19 +19,22 @@ from app.workflow.routing_rules.queries import records as queries
 from app.workflow.routing_rules.service import compiled_rules
 
 REQUESTED = "routing.requested"
-"""The event that requests routing of all unassigned artifacts."""
+"""The name of the event that requests routing for all unassigned artifacts."""
 MAX_RULES = 200
 _UPDATABLE_COLUMNS = {"name", "enabled", "conditions", "stop"}
 
 
 class RequestedPayload(TypedDict):
-    """The payload of `REQUESTED`: the user `by` requested the routing."""
+    """The payload of `REQUESTED`; `by` is the user who requested the routing."""
 
     by: UUID
 
 
 def list_rules(page: PageRequest, **filters: object) -> Page:
-    """List rules. `filters` may have enabled, team_id, user_id, created_after, created_before."""
+    """Return a page of rules.
+
+    `filters` accepts enabled, team_id, user_id, created_after and created_before.
+    """
     return queries.get_page(page, filters)
 
 
@@ -56,7 +59,8 @@ def create(
 ) -> RoutingRule:
     """Create a rule at `position` and move the following rules down; by default, append the rule.
 
-    Raises 400 on invalid conditions or an invalid action; 409 if there are `MAX_RULES` rules.
+    If `apply` is set, request routing for all unassigned artifacts. Raises 400 for invalid
+    conditions or an invalid action; 409 if there are already `MAX_RULES` rules.
     """
     validate_conditions(conditions)
     validate_action(action)
@@ -89,10 +93,10 @@ def update(
     requested_by: UUID,
     apply: bool = False,
 ) -> RoutingRule:
-    """Change a rule; `action` replaces the whole action, `position` moves it.
+    """Change a rule. `action` replaces the whole action, and `position` moves the rule.
 
-    Enabling a rule validates its action again. Raises 404; 409 `stale_precondition`; the same 400
-    as `create`.
+    When a disabled rule is enabled, its action is validated again. Raises 404; 409
+    `stale_precondition`; the same 400 errors as `create`.
     """
     get(rule_id)
     if "conditions" in changes:
@@ -128,21 +132,21 @@ def delete(rule_id: UUID, *, revision: int | None) -> None:
 
 
 def reorder(*, rule_ids: Sequence[UUID], requested_by: UUID, apply: bool = False) -> dict[str, Any]:
-    """Put all rules in this order and return them as {rules}.
+    """Set the order of all rules, and return a dict with the reordered `rules`.
 
-    Raises 400 on a duplicate id; 409 `conflict` with `details.missing` and `details.unknown` if the
-    ids are not exactly the ids of the existing rules.
+    Raises 400 for a duplicate id; 409 `conflict` with `details.missing` and `details.unknown` if
+    `rule_ids` are not exactly the ids of the existing rules.
     """
     for index, rule_id in enumerate(rule_ids):
         if rule_id in rule_ids[:index]:
             raise errors.invalid("Each id must occur only once.", f"rule_ids.{index}")
     queries.lock()
-    existing = queries.list_ids()
-    if set(existing) != set(rule_ids):
+    existing_ids = queries.list_ids()
+    if set(existing_ids) != set(rule_ids):
         raise errors.conflict(
             "`rule_ids` must contain the ids of all existing rules. List the rules again.",
-            missing=[rule_id for rule_id in existing if rule_id not in set(rule_ids)],
-            unknown=[rule_id for rule_id in rule_ids if rule_id not in set(existing)],
+            missing=[rule_id for rule_id in existing_ids if rule_id not in set(rule_ids)],
+            unknown=[rule_id for rule_id in rule_ids if rule_id not in set(existing_ids)],
         )
     queries.set_order(rule_ids)
     _request_routing(requested_by, apply=apply)
@@ -150,14 +154,14 @@ def reorder(*, rule_ids: Sequence[UUID], requested_by: UUID, apply: bool = False
 
 
 def disable_rules_of_viewer(user_id: UUID) -> None:
-    """Disable the rules that assign to a user, if this user can no longer label."""
+    """Disable the rules that assign artifacts to a user, unless the user can still label."""
     queries.lock()
     if not find_eligible([user_id], Role.labeler):
         queries.disable_rules_of_user(user_id, "member_cannot_label")
 
 
 def _move(rule: RoutingRule, order: list[UUID], position: int | None) -> None:
-    """Move a rule to its position, or to the end if the position is too high."""
+    """Move a rule to `position`, or to the end if `position` is larger than the number of rules."""
     if position is None:
         return
     new_order = [rule_id for rule_id in order if rule_id != rule.id]
@@ -172,19 +176,19 @@ def _request_routing(requested_by: UUID, *, apply: bool) -> None:
 
 
 def validate_conditions(value: dict[str, Any], prefix: str = "") -> CompiledConditions:
-    """Compile conditions. Raises 400 on the path of the first invalid condition."""
+    """Compile conditions. Raises 400 for the path of the first invalid condition."""
     try:
-        return compiled_rules.compile_cached(value)
+        return compiled_rules.get_compiled_conditions(value)
     except ConditionError as error:
         path = f"{prefix}conditions.{error.path}".rstrip(".")
         raise errors.invalid(error.message, path) from None
 
 
 def validate_action(value: Mapping[str, Any], prefix: str = "") -> None:
-    """Raise 400 on the path of the invalid property if an action is invalid.
+    """Raise 400 for the path of the first invalid property if an action is invalid.
 
-    An action must not have both a team and a user, a strategy without a team, only null properties,
-    a team, user or schema that does not exist, or a user who cannot label.
+    An action must set at least one property. It must not have both a team and a user, or a strategy
+    without a team. The team, user and schema must exist, and the user must be able to label.
     """
     path = f"{prefix}action"
     team_id, user_id, schema_id = value["team_id"], value["user_id"], value["schema_id"]
@@ -193,7 +197,7 @@ def validate_action(value: Mapping[str, Any], prefix: str = "") -> None:
     if value["strategy"] is not None and team_id is None:
         raise errors.invalid("A strategy requires a team; set `team_id`.", f"{path}.strategy")
     if all(setting is None for setting in value.values()):
-        raise errors.invalid("At least one property of the action must be set.", path)
+        raise errors.invalid("Set at least one property of the action.", path)
     if user_id is not None:
         _validate_labeler(people.lock_member(user_id), f"{path}.user_id")
     if team_id is not None and not people.lock_team(team_id):
@@ -206,4 +210,4 @@ def _validate_labeler(role: str | None, path: str) -> None:
     if role is None:
         raise errors.invalid("Must be a member of the organization.", path)
     if Role[role] < Role.labeler:
-        raise errors.invalid("Must be a member who can label; a viewer cannot.", path)
+        raise errors.invalid("Must be a member who can label; viewers cannot label.", path)

@@ -1,7 +1,7 @@
 """Routing of documents in batches. Each batch runs a few statements, regardless of its size.
 
-Only one batch per organization is routed at a time (`records.lock`), so that the round robin keeps
-its order and no load is counted twice. Documents are locked first, then their assignees, then the
+Only one batch per organization is routed at a time (`records.lock`), so that round-robin rules keep
+their order and no load is counted twice. Documents are locked first, then their assignees, then the
 rules.
 """
 
@@ -22,18 +22,18 @@ from app.kit.logging import get_logger
 from app.kit.permissions import Role
 from app.workflow.assignment import service as assignment
 from app.workflow.assignment.emitted_events import ASSIGNED, AssignedPayload
-from app.workflow.assignment.service import Assigned
+from app.workflow.assignment.service import ArtifactAssignment
 from app.workflow.routing_rules.queries import documents, matches, records
 from app.workflow.routing_rules.queries.matches import Match
 from app.workflow.routing_rules.service import assignees, compiled_rules
-from app.workflow.routing_rules.service.assignees import Choice, Chooser
+from app.workflow.routing_rules.service.assignees import AssigneeChoice, AssigneeChooser
 from app.workflow.routing_rules.service.compiled_rules import MergedAction, Rule
 
 log = get_logger(__name__)
 
 BATCH = 1000
 BATCH_WITH_TEXT = 100
-"""The maximum number of document texts in memory at a time, if a rule needs the text."""
+"""The batch size if a rule needs the text. It limits the number of texts in memory."""
 
 Checkpoint = Callable[[], None]
 Report = Callable[[int, int], None]
@@ -41,7 +41,7 @@ Report = Callable[[int, int], None]
 
 @dataclass(frozen=True, slots=True)
 class MatchedDocument:
-    """An artifact with the rules that it matched."""
+    """An artifact with the rules that matched it, their merged action, and the resulting schema."""
 
     artifact_id: UUID
     schema_id: UUID | None
@@ -50,35 +50,35 @@ class MatchedDocument:
 
 
 def route_ingested(artifact_ids: Sequence[UUID]) -> int:
-    """Route ingested documents, make them available, and return the number that matched a rule.
+    """Route ingested documents, make them available, and return how many matched a rule.
 
-    Documents that are already assigned, or that a rule has already matched, are not assigned again,
-    so the call is safe to repeat.
+    Documents that are already assigned, or that a rule has already matched, are not assigned again.
+    The call is therefore safe to repeat.
     """
     ids = sorted(set(artifact_ids))
     matched_count = 0
-    if records.has_enabled():
+    if records.has_enabled_rules():
         records.lock()
         for start in range(0, len(ids), BATCH):
-            matched_count += _route(documents.lock(ids[start : start + BATCH], fresh=True))
+            matched_count += _route(documents.lock(ids[start : start + BATCH], unmatched_only=True))
     artifacts.finish_routing(ids)
     return matched_count
 
 
 def has_rules() -> bool:
-    """Return True if new artifacts must wait for routing."""
-    return records.has_enabled()
+    """Return whether there is an enabled rule, so that new artifacts must wait for routing."""
+    return records.has_enabled_rules()
 
 
 def route_unassigned(
     checkpoint: Checkpoint,
     report: Report = lambda _done, _total: None,
 ) -> int:
-    """Route all ready, unassigned documents, oldest first; return the number that matched a rule.
+    """Route all ready, unassigned documents, oldest first; return how many matched a rule.
 
     `checkpoint` commits after each batch. After an interruption, the next call continues with the
     remaining documents. Each batch reads the current rules. `report` receives the number of
-    processed documents and the total.
+    processed documents and the total number.
     """
     total, processed, matched_count = documents.count_unassigned(), 0, 0
     position = documents.START
@@ -88,7 +88,9 @@ def route_unassigned(
         if not batch:
             log.info("routing.done", looked_at=processed, matched=matched_count)
             return matched_count
-        matched_count += _route(documents.lock([document.id for document in batch], fresh=False))
+        matched_count += _route(
+            documents.lock([document.id for document in batch], unmatched_only=False)
+        )
         checkpoint()
         position = batch[-1]
         processed += len(batch)
@@ -97,7 +99,7 @@ def route_unassigned(
 
 
 def select_matches(artifact_id: UUID) -> Select[*tuple[Any, ...]]:
-    """Return a SELECT of the rules that matched a document, each with its latest match.
+    """Return a SELECT for the latest match of each rule that matched a document.
 
     The columns are at, rule_id, rule_name, assigned (True if the rule set the assignee) and note.
     """
@@ -105,23 +107,26 @@ def select_matches(artifact_id: UUID) -> Select[*tuple[Any, ...]]:
 
 
 def find_matches(ids: Sequence[UUID], rules: Sequence[Rule]) -> Iterator[MatchedDocument]:
-    """Yield the artifacts that match a rule, oldest first."""
+    """Yield the artifacts that at least one rule matches, oldest first."""
     attributes = compiled_rules.list_attributes(rules)
     rule_set = compiled_rules.RuleSet(rules)
     size = BATCH_WITH_TEXT if "text" in attributes else BATCH
     for start in range(0, len(ids), size):
         for row in documents.list_rows(ids[start : start + size], attributes):
-            matched = rule_set.find_matches(compiled_rules.build_facts(row, attributes))
-            if matched:
-                yield build_matched_document(row.id, row.schema_id, matched, labeled=row.labeled)
+            document = compiled_rules.build_document_attributes(row, attributes)
+            matching_rules = rule_set.find_matches(document)
+            if matching_rules:
+                yield build_matched_document(
+                    row.id, row.schema_id, matching_rules, labeled=row.labeled
+                )
 
 
 def build_matched_document(
     artifact_id: UUID, schema_id: UUID | None, rules: list[Rule], *, labeled: bool
 ) -> MatchedDocument:
-    """Merge the actions of the rules that a document matched.
+    """Merge the actions of the rules that matched a document.
 
-    A document with tag sets keeps its schema, because the tag sets were created with it.
+    A document with tag sets (`labeled`) keeps its schema, because the tag sets use that schema.
     """
     action = compiled_rules.merge_actions(rules)
     if not labeled or schema_id is None:
@@ -152,26 +157,31 @@ def _route(ids: Sequence[UUID]) -> int:
 
 
 def _list_applicable_rules() -> list[Rule]:
-    """Return the enabled rules, except rules of deleted teams. Lock the teams of the rules."""
+    """Lock the teams of the enabled rules, and return the rules whose team still exists."""
     rules = [
         compiled_rules.compile_rule(record) for record in records.list_in_order() if record.enabled
     ]
     team_ids = {rule.team_id for rule in rules if rule.team_id is not None}
-    existing = teams.lock_existing(team_ids) if team_ids else set()
-    return [rule for rule in rules if rule.team_id is None or rule.team_id in existing]
+    existing_ids = teams.lock_existing_teams(team_ids) if team_ids else set()
+    return [rule for rule in rules if rule.team_id is None or rule.team_id in existing_ids]
 
 
-def choose_assignees(matched: Sequence[MatchedDocument]) -> tuple[Chooser, list[Choice]]:
-    """Choose the assignee of each document from current data, without locks."""
+def choose_assignees(
+    matched: Sequence[MatchedDocument],
+) -> tuple[AssigneeChooser, list[AssigneeChoice]]:
+    """Choose the assignee of each document without locking it, and return the choices in order.
+
+    The returned `AssigneeChooser` has the users that the round-robin rules assigned last.
+    """
     rules = {
         id(document.action.assigning_rule): document.action.assigning_rule
         for document in matched
         if document.action.assigning_rule is not None
     }
     schema_ids = {document.schema_id for document in matched if document.schema_id}
-    chooser = Chooser(assignees.load_data(rules.values(), schema_ids))
+    chooser = AssigneeChooser(assignees.load_assignee_data(rules.values(), schema_ids))
     choices = [
-        Choice()
+        AssigneeChoice()
         if document.action.assigning_rule is None
         else chooser.choose(document.action.assigning_rule, document.schema_id)
         for document in matched
@@ -179,8 +189,10 @@ def choose_assignees(matched: Sequence[MatchedDocument]) -> tuple[Chooser, list[
     return chooser, choices
 
 
-def _choose_and_lock(matched: Sequence[MatchedDocument]) -> tuple[Chooser, list[Choice]]:
-    """Choose the assignees and lock them, so that they stay members until the transaction ends."""
+def _choose_and_lock(
+    matched: Sequence[MatchedDocument],
+) -> tuple[AssigneeChooser, list[AssigneeChoice]]:
+    """Choose assignees like `choose_assignees`, and lock them until the transaction ends."""
     while True:
         chooser, choices = choose_assignees(matched)
         user_ids = {choice.user_id for choice in choices if choice.user_id is not None}
@@ -188,7 +200,9 @@ def _choose_and_lock(matched: Sequence[MatchedDocument]) -> tuple[Chooser, list[
             return chooser, choices
 
 
-def _write_assignments(matched: Sequence[MatchedDocument], choices: Sequence[Choice]) -> None:
+def _write_assignments(
+    matched: Sequence[MatchedDocument], choices: Sequence[AssigneeChoice]
+) -> None:
     now = db.utc_now()
     changes = [_build_assignment(*pair, now) for pair in zip(matched, choices, strict=True)]
     assignment.assign_many(
@@ -213,12 +227,14 @@ def _write_assignments(matched: Sequence[MatchedDocument], choices: Sequence[Cho
     events.emit(ASSIGNED, payload)
 
 
-def _build_assignment(document: MatchedDocument, choice: Choice, now: datetime) -> Assigned:
+def _build_assignment(
+    document: MatchedDocument, choice: AssigneeChoice, now: datetime
+) -> ArtifactAssignment:
     new_assignees = None
     if choice.user_id or choice.team_id:
         new_assignees = [{"user_id": _to_text(choice.user_id), "team_id": _to_text(choice.team_id)}]
     hours = document.action.due_in_hours
-    return Assigned(
+    return ArtifactAssignment(
         document.artifact_id,
         new_assignees,
         document.action.priority,
@@ -227,7 +243,7 @@ def _build_assignment(document: MatchedDocument, choice: Choice, now: datetime) 
     )
 
 
-def _build_matches(document: MatchedDocument, choice: Choice) -> Iterator[Match]:
+def _build_matches(document: MatchedDocument, choice: AssigneeChoice) -> Iterator[Match]:
     assigning_rule = document.action.assigning_rule
     assigned_by = assigning_rule.id if assigning_rule else None
     outcome = matches.encode_outcome(
@@ -238,8 +254,8 @@ def _build_matches(document: MatchedDocument, choice: Choice) -> Iterator[Match]
         yield Match(document.artifact_id, rule.id, rule.name, outcome)
 
 
-def build_outcome(document: MatchedDocument, choice: Choice) -> dict[str, Any]:
-    """Return the values assigned to an artifact, with ids as UUIDs."""
+def build_outcome(document: MatchedDocument, choice: AssigneeChoice) -> dict[str, Any]:
+    """Return the assignee and the other values that an artifact is given, with ids as UUIDs."""
     rule = document.action.assigning_rule
     return {
         "team_id": choice.team_id,

@@ -1,36 +1,36 @@
-"""Simulation of routing. It writes nothing and does not advance any round robin."""
+"""Simulation of routing. It writes nothing, and does not advance round-robin rules."""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 from uuid import UUID
 
-from app.engines.conditions import METADATA, Facts
+from app.engines.conditions import METADATA_PREFIX, DocumentAttributes
 from app.kit import errors
 from app.workflow.routing_rules.queries import documents as queries
 from app.workflow.routing_rules.queries import records
 from app.workflow.routing_rules.service import compiled_rules, routing
-from app.workflow.routing_rules.service.assignees import Choice
+from app.workflow.routing_rules.service.assignees import AssigneeChoice
 from app.workflow.routing_rules.service.compiled_rules import Rule
 from app.workflow.routing_rules.service.records import validate_action, validate_conditions
 from app.workflow.routing_rules.service.routing import MatchedDocument
 
 MAX_EXPLAINED_CONDITIONS = 50_000
-"""The maximum number of conditions that one response explains; the response has about 20 MB."""
+"""The maximum number of conditions that one response explains. The response has about 20 MB."""
 
 
 _NO_ID = UUID(int=0)
-"""The id of a described document, which is not stored."""
+"""A placeholder for the id of a described document, because described documents have no id."""
 
 
 class _Document(NamedTuple):
-    """A stored or described document of a simulation; `facts` are the values that rules test."""
+    """A stored or described document in a simulation, with the attributes that rules test."""
 
     id: UUID | None
     name: str | None
     schema_id: UUID | None
     labeled: bool
     waiting: bool
-    facts: Facts
+    attributes: DocumentAttributes
 
 
 def simulate(
@@ -39,19 +39,19 @@ def simulate(
     documents: Sequence[dict[str, Any]] | None = None,
     rules: Sequence[dict[str, Any]] | None = None,
 ) -> dict[str, Any]:
-    """Return the outcome of the saved rules, or of `rules` instead, for each document.
+    """Apply the saved rules, or `rules` instead, to each document, and return the results.
 
-    The documents are processed in order, like a batch of routing: round robins and loads continue
-    from one document to the next. Raises 400 if a document does not exist, if a rule in `rules` is
-    invalid, or if more than `MAX_EXPLAINED_CONDITIONS` conditions would be explained.
+    The documents are processed in order, as in a real batch: the loads and the round-robin order
+    carry over from one document to the next. Raises 400 if a document does not exist, if a rule in
+    `rules` is invalid, or if more than `MAX_EXPLAINED_CONDITIONS` conditions would be explained.
     """
     simulated = _load_saved_rules() if rules is None else _compile_rules(rules)
-    size = sum(rule.compiled.size + 1 for rule in simulated if rule.enabled)
-    if size * len(artifact_ids or documents or ()) > MAX_EXPLAINED_CONDITIONS:
+    condition_count = sum(rule.compiled.size + 1 for rule in simulated if rule.enabled)
+    if condition_count * len(artifact_ids or documents or ()) > MAX_EXPLAINED_CONDITIONS:
         raise errors.invalid(
             "Too many documents for this number of conditions. Send fewer documents.",
             "documents" if artifact_ids is None else "artifact_ids",
-            at_most=max(1, MAX_EXPLAINED_CONDITIONS // size),
+            at_most=max(1, MAX_EXPLAINED_CONDITIONS // condition_count),
         )
     if artifact_ids is None:
         inputs = _build_described(documents or ())
@@ -69,7 +69,7 @@ def simulate(
 
 
 def _match(document: _Document, rules: compiled_rules.RuleSet) -> routing.MatchedDocument:
-    matches = rules.find_matches(document.facts)
+    matches = rules.find_matches(document.attributes)
     return routing.build_matched_document(
         document.id or _NO_ID, document.schema_id, matches, labeled=document.labeled
     )
@@ -104,7 +104,7 @@ def _load_stored(artifact_ids: Sequence[UUID], attributes: frozenset[str]) -> li
             row.schema_id,
             row.labeled,
             row.waiting,
-            compiled_rules.build_facts(row, attributes),
+            compiled_rules.build_document_attributes(row, attributes),
         )
         for row in (rows[artifact_id] for artifact_id in dict.fromkeys(artifact_ids))
     ]
@@ -116,23 +116,27 @@ def _build_described(documents: Sequence[dict[str, Any]]) -> list[_Document]:
         values = {name: value for name, value in body.items() if name != "metadata"}
         for name in ("connector_id", "schema_id"):
             values[name] = None if body[name] is None else str(body[name])
-        values |= {f"{METADATA}{key}": value for key, value in body["metadata"].items()}
-        facts = Facts(values)
+        values |= {f"{METADATA_PREFIX}{key}": value for key, value in body["metadata"].items()}
         described.append(
             _Document(
-                None, body["name"], body["schema_id"], labeled=False, waiting=True, facts=facts
+                None,
+                body["name"],
+                body["schema_id"],
+                labeled=False,
+                waiting=True,
+                attributes=DocumentAttributes(values),
             )
         )
     return described
 
 
 def _build_result(
-    document: _Document, matched: MatchedDocument, choice: Choice, *, rules: Sequence[Rule]
+    document: _Document, matched: MatchedDocument, choice: AssigneeChoice, *, rules: Sequence[Rule]
 ) -> dict[str, Any]:
     explanations, stopped = [], False
     for rule in rules:
         skipped = "disabled" if not rule.enabled else "stopped" if stopped else None
-        tree = None if skipped else rule.compiled.explain(document.facts)
+        tree = None if skipped else rule.compiled.explain(document.attributes)
         is_match = tree is not None and tree["matched"]
         stopped = stopped or (is_match and rule.stop)
         explanations.append(

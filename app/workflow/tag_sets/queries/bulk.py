@@ -1,4 +1,4 @@
-"""SQL queries for decisions on many tag sets, with a fixed number of statements."""
+"""SQL queries for bulk decisions. The number of statements does not depend on the batch size."""
 
 from collections.abc import Iterable, Sequence
 from datetime import datetime
@@ -8,10 +8,10 @@ from uuid import UUID
 from sqlalchemy import text
 
 from app.kit import db, tenancy
-from app.workflow.tag_sets.models import MAKERS, REQUIRED_LABELS
+from app.workflow.tag_sets.models import CONTRIBUTORS, REQUIRED_LABELS
 
 # Artifacts are locked before tag sets, each in the order of their ids, to avoid deadlocks.
-_LOCK_DOCUMENTS = text(
+_LOCK_ARTIFACTS = text(
     """
     SELECT id FROM artifacts
     WHERE organization_id = :org AND id IN (
@@ -24,7 +24,7 @@ _LOCK_DOCUMENTS = text(
 _LOCK = text(
     f"""
     SELECT item.id, item.artifact_id, item.schema_id, item.schema_version_id, item.labeler_id,
-           {MAKERS.format(of="item.")} AS makers,
+           {CONTRIBUTORS.format(of="item.")} AS contributor_ids,
            {REQUIRED_LABELS.format(of="item.")} AS required_labels,
            item.status, item.source, item.rejections, item.earlier_rejections,
            item.revision,
@@ -52,14 +52,14 @@ def _to_strings(ids: Iterable[UUID]) -> list[str]:
 
 
 class LockedReview(NamedTuple):
-    """A locked tag set without its tags, with its schema version's review policy (`_LOCK`)."""
+    """A locked tag set without its tags, but with the review policy of its schema version."""
 
     id: UUID
     artifact_id: UUID
     schema_id: UUID
     schema_version_id: UUID
     labeler_id: UUID | None
-    makers: list[UUID]
+    contributor_ids: list[UUID]
     required_labels: int
     status: str
     source: str
@@ -74,7 +74,7 @@ class LockedReview(NamedTuple):
 
 
 class Sibling(NamedTuple):
-    """A tag set of the same artifact."""
+    """A draft, submitted or accepted tag set of an artifact in the batch."""
 
     id: UUID
     artifact_id: UUID
@@ -86,11 +86,11 @@ class Sibling(NamedTuple):
 def lock(tag_set_ids: Sequence[UUID]) -> list[LockedReview]:
     """Lock tag sets and their artifacts, and return the tag sets that exist."""
     values = {"org": tenancy.current_organization_id(), "ids": _to_strings(tag_set_ids)}
-    db.session().execute(_LOCK_DOCUMENTS, values)
+    db.session().execute(_LOCK_ARTIFACTS, values)
     return [LockedReview._make(row) for row in db.session().execute(_LOCK, values)]
 
 
 def list_siblings(artifact_ids: Iterable[UUID]) -> list[Sibling]:
-    """Return the tag sets of artifacts, except rejected tag sets."""
+    """Return all tag sets of the artifacts except rejected tag sets, ordered by id."""
     values = {"org": tenancy.current_organization_id(), "artifact_ids": _to_strings(artifact_ids)}
     return [Sibling._make(row) for row in db.session().execute(_SIBLINGS, values)]

@@ -29,17 +29,17 @@ from app.documents.artifacts.models import Artifact
 from app.identity.teams.models import TeamMember
 from app.kit import db, tenancy
 from app.schemas.artifact_schemas.models import SchemaVersion
-from app.workflow.tag_sets.models import MAKERS, REQUIRED_LABELS, TagSet
+from app.workflow.tag_sets.models import CONTRIBUTORS, REQUIRED_LABELS, TagSet
 from app.workflow.tag_sets.queries import recording
 from app.workflow.tag_sets.transitions import TagSetStatus
 
 _EXECUTION_OPTIONS = {"synchronize_session": False}
 
 
-def _build_makers_column() -> Label[Any]:
-    """Build `MAKERS` as a column."""
-    expression = literal_column(MAKERS.format(of="tag_sets."), ARRAY(Uuid))
-    return expression.label("makers")
+def _build_contributors_column() -> Label[Any]:
+    """Build a column with the ids that the SQL expression `CONTRIBUTORS` returns."""
+    expression = literal_column(CONTRIBUTORS.format(of="tag_sets."), ARRAY(Uuid))
+    return expression.label("contributor_ids")
 
 
 _earlier_tag_set = aliased(TagSet)
@@ -60,7 +60,7 @@ _LOCKED = (
         TagSet.schema_id,
         TagSet.schema_version_id,
         TagSet.labeler_id,
-        _build_makers_column(),
+        _build_contributors_column(),
         literal_column(REQUIRED_LABELS.format(of="tag_sets."), Integer).label("required_labels"),
         TagSet.tags,
         TagSet.status,
@@ -102,10 +102,11 @@ _LOCKED = (
 
 
 class LockedTagSet(NamedTuple):
-    """A tag set that is locked with its artifact, as in `_LOCKED`.
+    """A tag set that is locked with its artifact; the columns of `_LOCKED`.
 
-    `makers` has the labeler or the labelers of a merge's sources. `retried` is true if an earlier
-    tag set by the same labeler was rejected. `claimed_by` is the reviewer with an unexpired claim.
+    `contributor_ids` has the id of the labeler, or the ids of the labelers of a merge's sources.
+    `retried` is true if an earlier tag set by the same labeler was rejected. `claimed_by` is the
+    reviewer with an unexpired claim.
     """
 
     id: UUID
@@ -113,7 +114,7 @@ class LockedTagSet(NamedTuple):
     schema_id: UUID
     schema_version_id: UUID
     labeler_id: UUID | None
-    makers: list[UUID]
+    contributor_ids: list[UUID]
     required_labels: int
     tags: list[dict[str, Any]]
     status: str
@@ -167,7 +168,7 @@ def lock_with_sources(tag_set_id: UUID) -> list[LockedTagSet]:
     return _lock_many(TagSet.id.in_(tag_set_ids))
 
 
-def lock_document(artifact_id: UUID) -> list[LockedTagSet]:
+def lock_by_artifact(artifact_id: UUID) -> list[LockedTagSet]:
     """Lock all tag sets of an artifact except drafts and return them ordered by id."""
     return _lock_many(and_(TagSet.artifact_id == artifact_id, TagSet.status != TagSetStatus.DRAFT))
 
@@ -175,7 +176,7 @@ def lock_document(artifact_id: UUID) -> list[LockedTagSet]:
 def insert_tag_set(
     values: dict[str, Any], *, author_id: UUID, kind: str = "create", note: str | None = None
 ) -> TagSet:
-    """Insert a tag set with its first revision and return it."""
+    """Insert a tag set and its first revision, and return the tag set."""
     tag_set = TagSet(**values)
     db.session().add(tag_set)
     db.session().flush()
@@ -184,7 +185,7 @@ def insert_tag_set(
 
 
 def insert_tag_sets(rows: Sequence[dict[str, Any]], *, author_id: UUID | None, kind: str) -> None:
-    """Insert tag sets with their first revisions. The rows must include the ids."""
+    """Insert tag sets and their first revisions. Each row must include the tag set's id."""
     organization_id = tenancy.current_organization_id()
     values = [{**row, "organization_id": organization_id} for row in rows]
     db.session().execute(insert(TagSet), values)
@@ -192,7 +193,7 @@ def insert_tag_sets(rows: Sequence[dict[str, Any]], *, author_id: UUID | None, k
 
 
 def delete_tag_set(tag_set_id: UUID) -> None:
-    """Delete a tag set with its revisions."""
+    """Delete a tag set; a foreign key deletes its revisions."""
     db.session().execute(
         delete(TagSet).where(TagSet.id == tag_set_id).execution_options(**_EXECUTION_OPTIONS)
     )
@@ -201,7 +202,7 @@ def delete_tag_set(tag_set_id: UUID) -> None:
 def find_by_labeler(
     artifact_id: UUID, user_id: UUID, statuses: tuple[str, ...], *, excluded_id: UUID | None = None
 ) -> UUID | None:
-    """Return the id of a user's tag set of an artifact with one of the statuses, or None.
+    """Return the id of a user's tag set for an artifact in one of the statuses, or None.
 
     The tag set `excluded_id` is ignored.
     """
@@ -216,7 +217,7 @@ def find_by_labeler(
 
 
 def list_by_status(artifact_id: UUID, statuses: tuple[str, ...]) -> list[UUID]:
-    """Return the ids of an artifact's tag sets with one of the statuses, the oldest first."""
+    """Return the ids of an artifact's tag sets in one of the statuses, oldest first."""
     statement = select(TagSet.id).where(
         TagSet.artifact_id == artifact_id, TagSet.status.in_(statuses)
     )
@@ -224,7 +225,7 @@ def list_by_status(artifact_id: UUID, statuses: tuple[str, ...]) -> list[UUID]:
 
 
 def list_merges(artifact_id: UUID, statuses: tuple[str, ...]) -> list[UUID]:
-    """Return the ids of the artifact's merges with one of the statuses, the oldest first."""
+    """Return the ids of an artifact's merges in one of the statuses, oldest first."""
     statement = select(TagSet.id).where(
         TagSet.artifact_id == artifact_id, TagSet.source == "merge", TagSet.status.in_(statuses)
     )
@@ -232,9 +233,10 @@ def list_merges(artifact_id: UUID, statuses: tuple[str, ...]) -> list[UUID]:
 
 
 def count_rejections(artifact_id: UUID, schema_id: UUID, *, labeler_id: UUID | None) -> int:
-    """Return the number of rejections so far for an artifact and schema, by all or one labeler.
+    """Return the number of rejections so far for an artifact and schema.
 
-    Each tag set also counts the rejections of the tag sets before it, so this is the maximum.
+    `labeler_id` restricts the count to the tag sets of one labeler. Each tag set also stores the
+    number of rejections of earlier tag sets, so the result is the maximum over all tag sets.
     """
     rejections = TagSet.rejections + TagSet.earlier_rejections
     statement = select(func.coalesce(func.max(rejections), 0)).where(
@@ -263,7 +265,10 @@ _CLAIM_ARTIFACTS = text(
 
 
 def claim_artifacts(labelers: Mapping[UUID, UUID], *, minutes: int) -> None:
-    """Claim artifacts for users, {artifact_id: user_id}, unless another user has a live claim."""
+    """Claim artifacts for labelers, unless another user has an unexpired claim.
+
+    `labelers` maps artifact ids to user ids.
+    """
     values = {
         "org": tenancy.current_organization_id(),
         "artifact_ids": list(map(str, labelers)),
@@ -284,7 +289,7 @@ def release_claim(artifact_id: UUID, user_id: UUID | None) -> None:
 
 
 def release_reviews(user_id: UUID) -> None:
-    """Release every review that a user has claimed."""
+    """End a user's claims on tag sets that are pending review."""
     db.session().execute(
         update(TagSet)
         .where(TagSet.status == TagSetStatus.SUBMITTED, TagSet.claim_user_id == user_id)

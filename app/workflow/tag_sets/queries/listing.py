@@ -1,4 +1,4 @@
-"""SQL queries for the list of tag sets: totals from counters, pages by an index for each filter."""
+"""SQL queries for the list of tag sets. Totals come from counters; pages use index ranges."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -31,7 +31,7 @@ from app.workflow.tag_sets.models import TagSet
 from app.workflow.tag_sets.queries.reading import (
     Reader,
     build_listed_columns,
-    is_visible_to,
+    build_visibility_condition,
     join_people,
 )
 from app.workflow.tag_sets.transitions import TagSetStatus
@@ -55,10 +55,10 @@ _NEWEST = PreparedList(
 
 
 def get_page(request: PageRequest, *, filters: dict[str, Any], reader: Reader | None) -> Page:
-    """Return a page of the tag sets that `reader` may see; if it is None, of all tag sets.
+    """Return a page of the tag sets that `reader` may see, or of all tag sets if it is None.
 
-    `filters` maps columns to values, and `status` to a list of values. Other keys are created_after
-    and created_before.
+    `filters` maps columns to values, and `status` to a list of statuses. Two other keys are
+    allowed: created_after and created_before.
     """
     if reader is None and not filters and request.sort == "-created_at":
         return _NEWEST.page(request)
@@ -68,12 +68,12 @@ def get_page(request: PageRequest, *, filters: dict[str, Any], reader: Reader | 
         total = _count(filters)
         keys = _build_keys(filters) if sorts_by_creation else []
     elif "artifact_id" in filters:
-        conditions.append(is_visible_to(reader))
-        total = counters.count(_select_ids(filters).where(is_visible_to(reader)))
+        conditions.append(build_visibility_condition(reader))
+        total = counters.count(_select_ids(filters).where(build_visibility_condition(reader)))
     else:
         total, keys = _find_visible(filters, reader)
         if not sorts_by_creation:
-            conditions, keys = [*conditions, is_visible_to(reader)], []
+            conditions, keys = [*conditions, build_visibility_condition(reader)], []
     statement = select(*build_listed_columns(request.page_size)).select_from(TagSet)
     if not keys:
         statement = statement.where(*conditions)
@@ -83,7 +83,7 @@ def get_page(request: PageRequest, *, filters: dict[str, Any], reader: Reader | 
 
 
 def _find_visible(filters: dict[str, Any], reader: Reader) -> tuple[ColumnElement[int], list[Keys]]:
-    """Return the number of tag sets that a reader may see, and their keys by creation time.
+    """Build the total of the tag sets that a reader may see, and index ranges for their keys.
 
     Readers see their own drafts, and submitted tag sets unless they must label the artifact blind.
     """
@@ -103,7 +103,7 @@ def _find_visible(filters: dict[str, Any], reader: Reader) -> tuple[ColumnElemen
         draft_filters = {**filters, "status": [TagSetStatus.DRAFT], "labeler_id": reader.user_id}
         total = total + _count(draft_filters)
         keys.append(Keys(_KEYS.where(*_build_conditions(draft_filters))))
-    # Without keys, only drafts of other users match the filters, which are never visible.
+    # If there are no keys, only drafts of other users match the filters. They are never visible.
     return total, keys or [Keys(_KEYS.where(false()))]
 
 
@@ -112,7 +112,7 @@ def _find_submitted(
 ) -> tuple[ColumnElement[int], list[Keys]]:
     blind_versions = _list_overlapping_versions() if reader.blind else []
     if not blind_versions:
-        # Few tag sets have a source other than human, and a separate index has these tag sets.
+        # Few tag sets have a source other than human, and a separate index contains them.
         has_rare_source = filters.get("source", "human") != "human"
         keys = [] if has_rare_source else _build_keys(filters)
         return _count(filters), keys or [Keys(_KEYS.where(*_build_conditions(filters)))]
@@ -138,15 +138,15 @@ def _count(
 ) -> ColumnElement[int]:
     """Build an expression for the number of tag sets that match `filters`.
 
-    `versions` and `labeler_id` restrict it to schema versions and to one labeler.
+    `versions` and `labeler_id` restrict the number to schema versions and to one labeler.
     """
-    where = _remove_period(filters)
-    rows = _select_ids(where)
+    facet_filters = _remove_period(filters)
+    rows = _select_ids(facet_filters)
     if versions is not None:
-        where["version_id"] = versions
+        facet_filters["version_id"] = versions
         rows = rows.where(TagSet.schema_version_id.in_(versions))
     if labeler_id is not None:
-        where["labeler_id"] = labeler_id
+        facet_filters["labeler_id"] = labeler_id
         rows = rows.where(TagSet.labeler_id == labeler_id)
     after, before = (filters.get(name) for name in _PERIOD)
     if "artifact_id" in filters:
@@ -154,7 +154,7 @@ def _count(
     between = None
     if after is not None or before is not None:
         between = Between("created", TagSet.created_at, after, before, rows)
-    return counters.build_total(TAG_SETS, where, between=between)
+    return counters.build_total(TAG_SETS, facet_filters, between=between)
 
 
 def _select_ids(filters: dict[str, Any]) -> Select[Any]:
@@ -164,7 +164,7 @@ def _select_ids(filters: dict[str, Any]) -> Select[Any]:
 
 
 def _build_keys(filters: dict[str, Any]) -> list[Keys]:
-    """Return the index ranges for a page by creation time; an empty list means a single range."""
+    """Build the index ranges for a page by creation time; an empty list means a single range."""
     statuses = filters.get("status", ())
     has_labeler = "labeler_id" in filters
     has_many_statuses = len(statuses) > 1 or (
@@ -184,14 +184,17 @@ def _remove_period(filters: dict[str, Any]) -> dict[str, Any]:
 
 
 def _select_branches(
-    where: dict[str, Any], *facets: str, excluded_versions: Versions = ()
+    facet_filters: dict[str, Any], *facets: str, excluded_versions: Versions = ()
 ) -> Subquery:
-    """Return the combinations of facets that tag sets have, without tag sets of some versions."""
+    """Build a subquery for the facet values that occur, each combination in one row.
+
+    Tag sets of `excluded_versions` are ignored.
+    """
     version_facet = ["version_id"] if excluded_versions else []
-    cells = counters.select_cells(TAG_SETS, (*facets, *version_facet), where)
+    cells = counters.select_cells(TAG_SETS, (*facets, *version_facet), facet_filters)
     columns = (cast(cells.c[name], Uuid) if name != "status" else cells.c[name] for name in facets)
-    labeled = (column.label(name) for column, name in zip(columns, facets, strict=True))
-    grouped = select(*labeled).group_by(*(cells.c[name] for name in facets))
+    named_columns = (column.label(name) for column, name in zip(columns, facets, strict=True))
+    grouped = select(*named_columns).group_by(*(cells.c[name] for name in facets))
     if excluded_versions:
         grouped = grouped.where(
             cells.c.version_id.not_in([str(version_id) for version_id in excluded_versions])
@@ -200,9 +203,10 @@ def _select_branches(
 
 
 def _list_overlapping_versions() -> Versions:
-    """Return the schema versions that are labeled blind; see `is_visible_to_labeler`.
+    """Return the ids of the schema versions with which artifacts are labeled blind.
 
-    Labelers who have not submitted a tag set see only their own tag sets of these versions.
+    Labelers who have not submitted a tag set see only their own tag sets of these versions. See
+    `build_labeler_visibility_condition`.
     """
     policy = SchemaVersion.review_policy["labels_per_artifact"].astext.cast(Integer)
     overlapping_schemas = select(ArtifactSchema.id).where(
@@ -229,10 +233,11 @@ def _count_visible(
 def _select_siblings(
     filters: dict[str, Any], user_id: UUID, blind_versions: Versions
 ) -> CTE | None:
-    """Return other people's tag sets of artifacts for which this labeler has submitted a tag set.
+    """Build a CTE of the tag sets by other people that a labeler may see after labeling blind.
 
-    Only tag sets of `blind_versions` are included. They are found by artifact, so the cost grows
-    with the number of the labeler's own tag sets. Returns None if the labeler has none.
+    They are tag sets of `blind_versions`, for artifacts that the labeler has labeled. They are
+    found by artifact, so the cost grows with the number of the labeler's own tag sets. Returns None
+    if the labeler has no tag set of these versions.
     """
     own_total = counters.build_total(
         TAG_SETS, {"labeler_id": user_id, "version_id": list(blind_versions)}
@@ -270,8 +275,9 @@ def _select_siblings(
 def _build_visible_keys(
     filters: dict[str, Any], user_id: UUID, blind_versions: Versions, siblings: CTE | None
 ) -> list[Keys]:
-    where = _remove_period(filters)
-    branches = _select_branches(where, "schema_id", "status", excluded_versions=blind_versions)
+    branches = _select_branches(
+        _remove_period(filters), "schema_id", "status", excluded_versions=blind_versions
+    )
     other_filters = {
         name: value for name, value in filters.items() if name not in ("status", "schema_id")
     }

@@ -32,14 +32,14 @@ from app.workflow.tag_sets.models import TagSet
 from app.workflow.tag_sets.transitions import TagSetStatus
 
 MAX_PAGE_BYTES = 8 * 1024 * 1024
-"""The maximum size in bytes of all tags on a page of a list; each tag set has an equal quota."""
+"""The maximum size in bytes of all tags on a page of a list. Each tag set gets an equal share."""
 
 _labeler = aliased(User)
 _reviewer = aliased(User)
 
 
 def build_person(user: type[User], label: str) -> ColumnElement[Any]:
-    """Build a user in the form of the API; null if the outer join found no user."""
+    """Build a column with a user's id, email and name as JSON; null if there is no user."""
     person = func.jsonb_build_object(
         "id", user.id, "email", user.email, "name", user.name, type_=JSONB()
     )
@@ -87,7 +87,10 @@ _RESPONSE_COLUMNS: tuple[Any, ...] = (
 
 
 def build_listed_columns(page_size: int | ColumnElement[int]) -> tuple[Any, ...]:
-    """Build the columns of a tag set in a list of `page_size` tag sets; large tags are null."""
+    """Build the columns of a tag set in a list of `page_size` tag sets.
+
+    Tags and provenance are null if they exceed an equal share of `MAX_PAGE_BYTES`.
+    """
     max_bytes = MAX_PAGE_BYTES // page_size
     provenance_bytes = func.coalesce(func.octet_length(cast(TagSet.provenance, Text)), 0)
     fits = TagSet.tags_bytes + provenance_bytes <= max_bytes
@@ -99,7 +102,7 @@ def build_listed_columns(page_size: int | ColumnElement[int]) -> tuple[Any, ...]
 
 
 def join_people(statement: Select[Any]) -> Select[Any]:
-    """Return a statement on tag sets joined with their labelers and reviewers."""
+    """Add outer joins with the labelers and reviewers to a SELECT of tag sets."""
     return statement.outerjoin(_labeler, _labeler.id == TagSet.labeler_id).outerjoin(
         _reviewer, _reviewer.id == TagSet.reviewer_id
     )
@@ -111,7 +114,7 @@ _SELECT_TAG_SET = join_people(
 
 
 class TagSetRow(NamedTuple):
-    """A tag set as the API shows it: the `_RESPONSE_COLUMNS`, `tags` and `provenance`."""
+    """A tag set as the API returns it: the `_RESPONSE_COLUMNS`, `tags` and `provenance`."""
 
     id: UUID
     artifact_id: UUID
@@ -141,13 +144,13 @@ class TagSetRow(NamedTuple):
 
 
 def get(tag_set_id: UUID) -> TagSetRow | None:
-    """Return a tag set as the API shows it, or None."""
+    """Return a tag set as the API returns it, or None if it does not exist."""
     row = db.session().execute(_SELECT_TAG_SET.where(TagSet.id == tag_set_id)).one_or_none()
     return None if row is None else TagSetRow._make(row)
 
 
 def get_existing(tag_set_id: UUID) -> TagSetRow:
-    """Return a tag set, which must exist, as the API shows it."""
+    """Return a tag set that must exist, as the API returns it."""
     return TagSetRow._make(
         db.session().execute(_SELECT_TAG_SET.where(TagSet.id == tag_set_id)).one()
     )
@@ -162,31 +165,37 @@ _GET_TAG_SET = Prepared.from_select(
     organization_id="uuid",
     tag_set_id="uuid",
 )
-_GET_TAG_SET.shape = TagSetRow._make
+_GET_TAG_SET.build_row = TagSetRow._make
 
 
 def get_prepared(tag_set_id: UUID) -> TagSetRow | None:
-    """Return the same as `get`, by a prepared statement: every claim of a review calls this."""
+    """Return the same as `get`, but use a prepared statement.
+
+    The prepared statement is faster, and every claim of a review calls this function.
+    """
     organization_id = str(tenancy.current_organization_id())
     row: TagSetRow | None = _GET_TAG_SET.first(organization_id, str(tag_set_id))
     return row
 
 
 class Reader(NamedTuple):
-    """A user who may not see all tag sets. Labelers are `blind`: they may have to label blind."""
+    """A user who may not see all tag sets.
+
+    `blind` is true for labelers, who may have to label blind.
+    """
 
     user_id: UUID
     blind: bool
 
 
-def is_visible_to(reader: Reader) -> ColumnElement[bool]:
-    """Build the condition that a reader may see a tag set; drafts of other users are hidden."""
+def build_visibility_condition(reader: Reader) -> ColumnElement[bool]:
+    """Build the condition that a reader may see a tag set. Drafts of other users are hidden."""
     if reader.blind:
-        return is_visible_to_labeler(reader.user_id)
+        return build_labeler_visibility_condition(reader.user_id)
     return or_(TagSet.labeler_id == reader.user_id, TagSet.status != TagSetStatus.DRAFT)
 
 
-def is_visible_to_labeler(
+def build_labeler_visibility_condition(
     user_id: UUID | InstrumentedAttribute[UUID],
 ) -> ColumnElement[bool]:
     """Build the condition that a labeler may see a tag set.
@@ -195,9 +204,9 @@ def is_visible_to_labeler(
     hidden until the labeler has submitted a tag set with the same schema. (The schema of an
     artifact can change.)
 
-    This applies to schema versions that require several tag sets. It also applies to all versions
-    of a schema whose current version requires several tag sets, so that tag sets which are added
-    now are independent of the older tag sets. `user_id` is an id or a column of ids.
+    The second rule applies to schema versions that require several tag sets. It also applies to all
+    versions of a schema whose current version requires several tag sets, so that new tag sets are
+    independent of older tag sets. `user_id` is an id or a column of ids.
     """
     overlapping_versions = select(SchemaVersion.id).where(
         SchemaVersion.review_policy["labels_per_artifact"].astext.cast(Integer) > 1
@@ -225,26 +234,33 @@ def is_visible_to_labeler(
 
 def is_visible(tag_set_id: UUID, reader: Reader) -> bool:
     """Return whether a reader may see a tag set."""
-    statement = select(TagSet.id).where(TagSet.id == tag_set_id, is_visible_to(reader))
+    statement = select(TagSet.id).where(TagSet.id == tag_set_id, build_visibility_condition(reader))
     return db.session().execute(statement).first() is not None
 
 
 def find_visible(tag_set_ids: Sequence[UUID], reader: Reader) -> set[UUID]:
     """Return the ids of the tag sets that a reader may see."""
-    statement = select(TagSet.id).where(TagSet.id.in_(tag_set_ids), is_visible_to(reader))
+    statement = select(TagSet.id).where(
+        TagSet.id.in_(tag_set_ids), build_visibility_condition(reader)
+    )
     return set(db.session().execute(statement).scalars())
 
 
-def find_viewers(tag_set_id: UUID, user_ids: Sequence[UUID], *, labelers: bool) -> set[UUID]:
-    """Return the users who may see a tag set; labelers are included only if `labelers` is set."""
+def find_viewers(
+    tag_set_id: UUID, user_ids: Sequence[UUID], *, include_labelers: bool
+) -> set[UUID]:
+    """Return which of the users may see a tag set.
+
+    Users with the role labeler are omitted unless `include_labelers` is set.
+    """
     is_reviewer = Membership.role.in_([role.name for role in Role if role >= Role.reviewer])
     is_viewer = and_(Membership.role == Role.viewer.name, TagSet.status != TagSetStatus.DRAFT)
     is_own = TagSet.labeler_id == Membership.user_id
     is_other_viewer = (
-        or_(is_reviewer, is_viewer, is_own) if labelers else or_(is_reviewer, is_viewer)
+        or_(is_reviewer, is_viewer, is_own) if include_labelers else or_(is_reviewer, is_viewer)
     )
     is_labeler = and_(
-        Membership.role == Role.labeler.name, is_visible_to_labeler(Membership.user_id)
+        Membership.role == Role.labeler.name, build_labeler_visibility_condition(Membership.user_id)
     )
     statement = (
         select(Membership.user_id)
@@ -252,14 +268,17 @@ def find_viewers(tag_set_id: UUID, user_ids: Sequence[UUID], *, labelers: bool) 
         .where(
             TagSet.id == tag_set_id,
             Membership.user_id.in_(user_ids),
-            or_(is_other_viewer, is_labeler) if labelers else is_other_viewer,
+            or_(is_other_viewer, is_labeler) if include_labelers else is_other_viewer,
         )
     )
     return set(db.session().scalars(statement))
 
 
 def get_many(tag_set_ids: list[UUID], page_size: int) -> dict[UUID, TagSetRow]:
-    """Return tag sets by id, as in a list of `page_size` tag sets."""
+    """Return the tag sets that exist, by id.
+
+    Tags that are too large for a page of `page_size` tag sets are None.
+    """
     if not tag_set_ids:
         return {}
     statement = join_people(select(*build_listed_columns(page_size)).select_from(TagSet))

@@ -40,7 +40,7 @@ _REVISION_COLUMNS = (
 
 _DECISIONS = ("accept", "correction", "reject")
 _previous = aliased(TagSetRevision)
-"""The revision before the recorded revision."""
+"""The revision before the revision that is being recorded."""
 
 
 def insert_revisions(
@@ -56,15 +56,15 @@ def insert_revisions(
         literal(kind),
         literal(note, TagSetRevision.note.type),
         TagSet.updated_at,
-        *_describe_decision(kind, TagSet.schema_id, TagSet.updated_at),
+        *_build_decision_columns(kind, TagSet.schema_id, TagSet.updated_at),
     ).where(TagSet.id.in_(tag_set_ids))
     if kind in _DECISIONS:
-        condition = _is_previous(TagSet.organization_id, TagSet.id, TagSet.revision)
+        condition = _match_previous(TagSet.organization_id, TagSet.id, TagSet.revision)
         recorded = recorded.outerjoin(_previous, condition)
     db.session().execute(insert(TagSetRevision).from_select(_REVISION_COLUMNS, recorded))
 
 
-def change(
+def update_tag_sets(
     tag_set_ids: Sequence[UUID],
     values: Mapping[str, Any],
     *,
@@ -72,7 +72,7 @@ def change(
     author_id: UUID | None,
     note: str | None = None,
 ) -> None:
-    """Set the same values on locked tag sets, and record a revision of each tag set."""
+    """Set `values` on locked tag sets, and record a revision of each tag set."""
     changed = (  # The ORM does not add the tenant filter inside an INSERT.
         update(TagSet)
         .where(TagSet.organization_id == tenancy.current_organization_id())
@@ -97,20 +97,20 @@ def change(
         literal(kind),
         literal(note, TagSetRevision.note.type),
         changed.c.updated_at,
-        *_describe_decision(kind, changed.c.schema_id, changed.c.updated_at),
+        *_build_decision_columns(kind, changed.c.schema_id, changed.c.updated_at),
     )
     if kind in _DECISIONS:
-        condition = _is_previous(changed.c.organization_id, changed.c.id, changed.c.revision)
+        condition = _match_previous(changed.c.organization_id, changed.c.id, changed.c.revision)
         recorded = recorded.outerjoin_from(changed, _previous, condition)
     db.session().execute(insert(TagSetRevision).from_select(_REVISION_COLUMNS, recorded))
 
 
-def _is_previous(
+def _match_previous(
     organization_id: SQLColumnExpression[UUID],
     tag_set_id: SQLColumnExpression[UUID],
     number: SQLColumnExpression[int],
 ) -> ColumnElement[bool]:
-    """Build the condition that `_previous` is the revision before `number`."""
+    """Build the condition that `_previous` is the revision before the revision `number`."""
     return and_(
         _previous.organization_id == organization_id,
         _previous.tag_set_id == tag_set_id,
@@ -118,10 +118,10 @@ def _is_previous(
     )
 
 
-def _describe_decision(
+def _build_decision_columns(
     kind: str, schema_id: SQLColumnExpression[UUID], at: SQLColumnExpression[datetime]
 ) -> tuple[SQLColumnExpression[Any], ColumnElement[Any]]:
-    """Build the schema and the microseconds since `_previous` for a decision, otherwise nulls."""
+    """Build `schema_id` and `waited_microseconds` for a decision, or two nulls for other kinds."""
     if kind not in _DECISIONS:
         return null(), null()
     waited_microseconds = extract("epoch", at - _previous.created_at) * 1_000_000

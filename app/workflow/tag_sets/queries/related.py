@@ -46,7 +46,7 @@ class ComparedTagSet(NamedTuple):
 
 
 def list_by_artifact(artifact_id: UUID) -> list[ComparedTagSet]:
-    """Return the tag sets of an artifact except drafts, the oldest first."""
+    """Return the tag sets of an artifact except drafts, oldest first."""
     statement = (
         select(
             TagSet.id,
@@ -75,7 +75,7 @@ def list_by_artifact(artifact_id: UUID) -> list[ComparedTagSet]:
 
 
 def get_artifact_ids(tag_set_ids: Iterable[UUID]) -> dict[UUID, UUID]:
-    """Return {tag_set_id: artifact_id} of the tag sets that exist."""
+    """Return {tag_set_id: artifact_id} for the tag sets that exist."""
     statement = select(TagSet.id, TagSet.artifact_id).where(TagSet.id.in_(list(tag_set_ids)))
     return {row.id: row.artifact_id for row in db.session().execute(statement)}
 
@@ -94,10 +94,11 @@ def get_provenance(tag_set_id: UUID) -> list[dict[str, Any]]:
     return list(db.session().execute(statement).scalar_one() or ())
 
 
-def mark_disagreement(tag_set_ids: Sequence[UUID], *, disagree: bool) -> None:
+def set_disagreement_flag(tag_set_ids: Sequence[UUID], *, disagree: bool) -> None:
     """Set or remove the flag `disagreement`. The tag sets' revisions do not change."""
-    without = TagSet.flags.op("-")(_DISAGREEMENT)
-    flags = without.op("||")(func.jsonb_build_array(_DISAGREEMENT)) if disagree else without
+    flags = TagSet.flags.op("-")(_DISAGREEMENT)
+    if disagree:
+        flags = flags.op("||")(func.jsonb_build_array(_DISAGREEMENT))
     db.session().execute(
         update(TagSet)
         .where(TagSet.id.in_(tag_set_ids))
@@ -108,25 +109,26 @@ def mark_disagreement(tag_set_ids: Sequence[UUID], *, disagree: bool) -> None:
 
 def supersede(
     tag_set_ids: Sequence[UUID],
-    by: UUID,
+    merge_id: UUID,
     values: dict[str, Any],
     *,
     author_id: UUID | None,
 ) -> None:
-    """Mark the sources of a merge as superseded by the merge, and record a revision of each.
+    """Mark the sources of a merge as superseded by the merge, and record a revision of each source.
 
-    Only sources that are submitted, or that another merge has superseded, are changed.
+    `values` are other columns to set. Only sources that are submitted, or that another merge has
+    superseded, are changed.
     """
     submitted = TagSet.status == TagSetStatus.SUBMITTED
     superseded = and_(TagSet.status == TagSetStatus.REJECTED, TagSet.superseded_by.is_not(None))
     statement = (
         update(TagSet)
         .where(TagSet.id.in_(tag_set_ids), or_(submitted, superseded))
-        .values(**values, superseded_by=by, revision=TagSet.revision + 1)
+        .values(**values, superseded_by=merge_id, revision=TagSet.revision + 1)
         .returning(TagSet.id)
         .execution_options(**_EXECUTION_OPTIONS)
     )
-    changed = list(db.session().execute(statement).scalars())
+    superseded_ids = list(db.session().execute(statement).scalars())
     recorded = select(
         TagSet.organization_id,
         TagSet.id,
@@ -135,9 +137,9 @@ def supersede(
         literal(author_id, TagSetRevision.author_id.type),
         literal("supersede"),
         TagSet.updated_at,
-    ).where(TagSet.id.in_(changed))
-    names = ("organization_id", "tag_set_id", "number", "tags", "author_id", "kind", "created_at")
-    db.session().execute(insert(TagSetRevision).from_select(names, recorded))
+    ).where(TagSet.id.in_(superseded_ids))
+    columns = ("organization_id", "tag_set_id", "number", "tags", "author_id", "kind", "created_at")
+    db.session().execute(insert(TagSetRevision).from_select(columns, recorded))
 
 
 MAX_LISTED_TAG_SETS = 100
@@ -156,10 +158,10 @@ _BLOCKING = text(
 def list_blocking(
     artifact_id: UUID, *, of_other_schema_than: UUID | None = None, all_statuses: bool
 ) -> list[UUID]:
-    """Return the oldest MAX_LISTED_TAG_SETS tag sets of an artifact that block a change.
+    """Return the ids of the oldest MAX_LISTED_TAG_SETS tag sets that block a change to an artifact.
 
-    With `all_statuses`, every tag set blocks. Otherwise a tag set blocks if it is not rejected and
-    has a schema other than `of_other_schema_than`.
+    If `all_statuses` is set, every tag set of the artifact blocks the change. Otherwise, a tag set
+    blocks it if the tag set is not rejected and has a schema other than `of_other_schema_than`.
     """
     values = {
         "org": tenancy.current_organization_id(),
@@ -171,7 +173,7 @@ def list_blocking(
     return list(db.session().scalars(_BLOCKING, values))
 
 
-def count_of_schema(schema_id: UUID) -> int:
-    """Return the number of tag sets with a schema, in all statuses."""
+def count_by_schema(schema_id: UUID) -> int:
+    """Return the number of tag sets of a schema, in all statuses."""
     statement = select(func.count()).select_from(TagSet).where(TagSet.schema_id == schema_id)
     return db.session().scalars(statement).one()

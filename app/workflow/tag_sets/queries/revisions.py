@@ -30,11 +30,11 @@ from app.kit import db
 from app.kit.pagination import Page, PageRequest, paginate, within
 from app.schemas.artifact_schemas.models import ArtifactSchema, SchemaVersion
 from app.workflow.tag_sets.models import TagSet, TagSetRevision
-from app.workflow.tag_sets.queries.reading import Reader, build_person, is_visible_to
+from app.workflow.tag_sets.queries.reading import Reader, build_person, build_visibility_condition
 
 
 def select_revisions(artifact_id: UUID, reader: Reader | None) -> Select[Any]:
-    """Return a SELECT of every revision of an artifact's tag sets except saves.
+    """Return a SELECT for all revisions of an artifact's tag sets except saves.
 
     The columns are id (derived from the key), at, tag_set_id, kind, author_id, author (an email
     address), note, and changes (the labeler of a new tag set, or the sources of a merge).
@@ -71,7 +71,7 @@ def select_revisions(artifact_id: UUID, reader: Reader | None) -> Select[Any]:
         .outerjoin(User, User.id == TagSetRevision.author_id)
         .where(TagSet.artifact_id == artifact_id, TagSetRevision.kind != "save")
     )
-    return statement if reader is None else statement.where(is_visible_to(reader))
+    return statement if reader is None else statement.where(build_visibility_condition(reader))
 
 
 def _build_initial_change(name: str, value: SQLColumnExpression[Any]) -> ColumnElement[Any]:
@@ -79,9 +79,9 @@ def _build_initial_change(name: str, value: SQLColumnExpression[Any]) -> ColumnE
 
 
 def select_ids(artifact_id: UUID, reader: Reader | None) -> Select[Any]:
-    """Return a SELECT of the ids of an artifact's tag sets."""
+    """Return a SELECT for the ids of an artifact's tag sets that the reader may see."""
     statement = select(TagSet.id).where(TagSet.artifact_id == artifact_id)
-    return statement if reader is None else statement.where(is_visible_to(reader))
+    return statement if reader is None else statement.where(build_visibility_condition(reader))
 
 
 def is_blind(artifact_id: UUID, user_id: UUID) -> bool:
@@ -106,9 +106,11 @@ def is_blind(artifact_id: UUID, user_id: UUID) -> bool:
     return bool(db.session().scalar(select(and_(versions.exists(), ~submitted.exists()))))
 
 
-# Only saves store their size.
-_SIZE = func.coalesce(TagSetRevision.tags_bytes, func.octet_length(cast(TagSetRevision.tags, Text)))
-_COUNT = func.coalesce(TagSetRevision.tag_count, func.jsonb_array_length(TagSetRevision.tags))
+# Only saves store the size of their tags.
+_TAGS_BYTES = func.coalesce(
+    TagSetRevision.tags_bytes, func.octet_length(cast(TagSetRevision.tags, Text))
+)
+_TAG_COUNT = func.coalesce(TagSetRevision.tag_count, func.jsonb_array_length(TagSetRevision.tags))
 
 
 def get_page(
@@ -128,7 +130,7 @@ def get_page(
             build_person(User, "author"),
             TagSetRevision.note,
             TagSetRevision.created_at,
-            _COUNT.label("tag_count"),
+            _TAG_COUNT.label("tag_count"),
         )
         .outerjoin(User, User.id == TagSetRevision.author_id)
         .where(*conditions)
@@ -145,10 +147,10 @@ def get_page(
 def get_tags(
     tag_set_id: UUID, numbers: Sequence[int], *, max_bytes: int | None = None
 ) -> dict[int, list[Any]]:
-    """Return {number: tags} of revisions; tags larger than `max_bytes` as JSON are omitted."""
+    """Return {number: tags} for revisions. Tags that exceed `max_bytes` of JSON are omitted."""
     statement = select(TagSetRevision.number, TagSetRevision.tags).where(
         TagSetRevision.tag_set_id == tag_set_id, TagSetRevision.number.in_(numbers)
     )
     if max_bytes is not None:
-        statement = statement.where(max_bytes >= _SIZE)
+        statement = statement.where(max_bytes >= _TAGS_BYTES)
     return {row.number: row.tags for row in db.session().execute(statement)}

@@ -1,6 +1,6 @@
-"""SQL queries that save a draft, the most frequent write, in two statements.
+"""SQL queries that save a draft in two statements. Saves are the most frequent writes.
 
-Each connection prepares both statements, because planning takes longer than execution.
+Both statements are prepared on each connection, because planning takes longer than execution.
 """
 
 from datetime import datetime
@@ -80,7 +80,7 @@ _GET_TAGS = Prepared(
 
 
 class Draft(NamedTuple):
-    """A locked tag set with the columns of its artifact that a save reads (`_LOCK`)."""
+    """A locked tag set, with the columns of its artifact that a save reads."""
 
     id: UUID
     artifact_id: UUID
@@ -106,8 +106,8 @@ class Draft(NamedTuple):
     artifact_updated_at: datetime
 
 
-class Saved(NamedTuple):
-    """The columns that a save changed."""
+class SavedColumns(NamedTuple):
+    """The new values of the columns that a save changes, except the tags."""
 
     revision: int
     tag_count: int
@@ -135,11 +135,11 @@ def save(
     seconds_spent: int | None,
     claim_minutes: int,
     draft_hours: int,
-) -> Saved:
+) -> SavedColumns:
     """Save the tags, record a revision, and renew the claim of the draft's labeler.
 
-    A claim by another user is not changed. A draft with tags reserves its artifact for
-    `draft_hours` after the claim ends.
+    A claim by another user is not changed. A draft with tags reserves its artifact until
+    `draft_hours` after the claim expires.
     """
     row = _SAVE.first(
         str(tenancy.current_organization_id()),
@@ -153,4 +153,4 @@ def save(
         draft_hours,
     )
     assert row is not None, "the draft is locked"
-    return Saved(*row)
+    return SavedColumns(*row)

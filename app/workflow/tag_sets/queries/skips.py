@@ -7,13 +7,13 @@ from uuid import UUID
 from sqlalchemy import Select, bindparam, delete, func, select, text
 from sqlalchemy.dialects.postgresql import JSONB, insert
 
-from app.documents.artifacts.models import ArtifactAct, ArtifactSkip
+from app.documents.artifacts.models import ArtifactAction, ArtifactSkip
 from app.identity.users.models import User
 from app.kit import db, tenancy
 from app.kit.ids import uuid7
 from app.workflow.tag_sets.queries import statuses
 
-# Other labelers must not wait for an assignee who skipped the artifact.
+# Other labelers must not have to wait for an assignee who has skipped the artifact.
 _UNASSIGN = text(
     """
     UPDATE artifacts SET assignees = coalesce((
@@ -65,9 +65,9 @@ def create_skip(artifact_id: UUID, user_id: UUID, reason: str) -> None:
 
 
 def delete_skip(artifact_id: UUID, user_id: UUID) -> bool:
-    """Delete a user's skip of a locked artifact; return False if there is no skip.
+    """Delete a user's skip of a locked artifact, and return False if there was no skip.
 
-    A draft that was returned to the user reserves the artifact again.
+    Without the skip, a draft that was returned to the user reserves the artifact again.
     """
     statement = (
         delete(ArtifactSkip)
@@ -81,8 +81,11 @@ def delete_skip(artifact_id: UUID, user_id: UUID) -> bool:
     return deleted
 
 
-def skip_rejected(labelers: Mapping[UUID, UUID], reason: str) -> None:
-    """Record skips of locked artifacts, {artifact_id: user_id}, and unassign the users."""
+def record_rejected_skips(labelers: Mapping[UUID, UUID], reason: str) -> None:
+    """Record that labelers whose tag sets were rejected skip the artifacts, and unassign them.
+
+    `labelers` maps the ids of locked artifacts to user ids.
+    """
     if labelers:
         user_ids = {str(artifact_id): str(user_id) for artifact_id, user_id in labelers.items()}
         db.session().execute(
@@ -105,7 +108,7 @@ def record_action(
 ) -> None:
     """Record an action of a user on an artifact: `skip`, `release` or `discard`."""
     db.session().execute(
-        insert(ArtifactAct).values(
+        insert(ArtifactAction).values(
             organization_id=tenancy.current_organization_id(),
             id=uuid7(),
             artifact_id=artifact_id,
@@ -119,21 +122,21 @@ def record_action(
 
 
 def select_actions(artifact_id: UUID, *, by: UUID | None) -> Select[*tuple[Any, ...]]:
-    """Return a SELECT of the recorded actions on an artifact; `by` restricts it to one user.
+    """Return a SELECT for the recorded actions on an artifact; `by` restricts it to one user.
 
     The columns are id, at, kind, user_id, user (an email address), tag_set_id and note.
     """
     statement = (
         select(
-            ArtifactAct.id,
-            ArtifactAct.created_at.label("at"),
-            ArtifactAct.kind,
-            ArtifactAct.user_id,
+            ArtifactAction.id,
+            ArtifactAction.created_at.label("at"),
+            ArtifactAction.kind,
+            ArtifactAction.user_id,
             User.email.label("user"),
-            ArtifactAct.tag_set_id,
-            ArtifactAct.note,
+            ArtifactAction.tag_set_id,
+            ArtifactAction.note,
         )
-        .join(User, User.id == ArtifactAct.user_id)
-        .where(ArtifactAct.artifact_id == artifact_id)
+        .join(User, User.id == ArtifactAction.user_id)
+        .where(ArtifactAction.artifact_id == artifact_id)
     )
-    return statement if by is None else statement.where(ArtifactAct.user_id == by)
+    return statement if by is None else statement.where(ArtifactAction.user_id == by)

@@ -14,11 +14,12 @@ from app.kit.permissions import Role
 BATCH = 1000
 _START = (datetime(1970, 1, 1, tzinfo=UTC), UUID(int=0))
 
-# The status depends on the tag sets, then on a live claim. An artifact whose document is being
-# read, or could not be read, keeps its status. An artifact whose tag sets were all rejected can be
-# labeled again. A draft with a reason was returned or transferred to its labeler; it reserves the
-# artifact without a time limit. Any other draft reserves it for a limited time. A draft reserves
-# nothing if its labeler has skipped the artifact later or may no longer label.
+# The status depends first on the tag sets, then on an unexpired claim. An artifact whose document
+# is being read, or could not be read, keeps its status. An artifact whose tag sets were all
+# rejected can be labeled again. A draft with a reason was returned or transferred to its labeler;
+# it reserves the artifact without a time limit. Any other draft reserves the artifact for a limited
+# time. A draft reserves nothing if its labeler may no longer label, or has skipped the artifact
+# after the draft was created or returned.
 _LABELERS = build_eligible_members(Role.labeler, "keeper")
 _UPDATE = """
     WITH counted AS (
@@ -92,7 +93,7 @@ _LOCK_RESERVED = text(
     """
 )
 
-# The inner query reads in index order; the outer query locks in the order of ids, as everywhere.
+# The inner query reads in index order. The outer query locks in the order of ids, as all code does.
 _LOCK_LABELED = text(
     """
     SELECT id, created_at FROM artifacts
@@ -109,7 +110,7 @@ _LOCK_LABELED = text(
 
 
 def lock_reserved(user_id: UUID, after: UUID) -> list[UUID]:
-    """Lock the next 1,000 artifacts, by id, that are reserved for a user; return their ids."""
+    """Lock the next 1,000 artifacts reserved for a user, in the order of ids; return the ids."""
     values = {
         "organization_id": tenancy.current_organization_id(),
         "user_id": user_id,
@@ -121,8 +122,8 @@ def lock_reserved(user_id: UUID, after: UUID) -> list[UUID]:
 def lock_labeled(schema_id: UUID, after: tuple[datetime, UUID] | None) -> Sequence[Row[Any]]:
     """Lock the next BATCH artifacts of a schema that are in progress or in review, oldest first.
 
-    `after` is the (created_at, id) of the last artifact of the previous batch. The returned rows
-    have the same columns.
+    `after` is the (created_at, id) of the last artifact in the previous batch, or None. The
+    returned rows have the columns id and created_at.
     """
     since, after_id = after or _START
     values = {
@@ -136,15 +137,15 @@ def lock_labeled(schema_id: UUID, after: tuple[datetime, UUID] | None) -> Sequen
 
 
 def update_statuses(artifact_ids: Sequence[UUID]) -> dict[UUID, str]:
-    """Count the artifacts' tag sets, set the resulting statuses, and return {id: status}.
+    """Count the artifacts' tag sets, set the resulting statuses, and return {artifact_id: status}.
 
-    Call this function last in a transaction that changes a tag set. Lock the artifacts first, in
-    the order of their ids. Statuses:
+    Call this function last in a transaction that changes a tag set. The artifacts must be locked,
+    in the order of their ids. Statuses:
 
     - done: as many tag sets are accepted as the schema requires, or a merge is accepted.
     - in_review: there is no draft, a tag set is submitted, and either the submitted and accepted
       tag sets are as many as the schema requires, or a merge is submitted.
-    - in_progress: a tag set is not rejected, or there is a live claim.
+    - in_progress: a tag set is not rejected, or there is an unexpired claim.
 
     Deleted artifacts are omitted.
     """
@@ -213,21 +214,21 @@ _END_EXPIRED = text(
 
 
 def end_reservations(artifact_id: UUID, user_id: UUID | None) -> list[UUID]:
-    """Lock an artifact and end the reservations of a user's drafts, or of all drafts with None.
+    """Lock an artifact, end the reservations by drafts, and return the labelers of these drafts.
 
-    Returns the labelers of these drafts.
+    `user_id` restricts this to the user's drafts; None ends the reservations by all drafts.
     """
     values = {"artifact_id": artifact_id, "user_id": user_id, **_build_organization_params()}
     return list(db.session().scalars(_END_RESERVATIONS, values))
 
 
 def count_reserved_for_others(artifact_id: UUID, user_id: UUID) -> int:
-    """Return the number of an artifact's tag sets that are reserved for drafts of other users."""
+    """Return the number of other users for whose drafts an artifact is reserved."""
     values = {"artifact_id": artifact_id, "user_id": user_id, **_build_organization_params()}
     return int(db.session().execute(_COUNT_RESERVED, values).scalar() or 0)
 
 
-def list_organizations_with_expired() -> list[UUID]:
+def list_organizations_with_expired_reservations() -> list[UUID]:
     """Return the ids of organizations with expired reservations."""
     return list(db.session().scalars(_ORGANIZATIONS_WITH_EXPIRED_RESERVATIONS))
 

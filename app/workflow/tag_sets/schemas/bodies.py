@@ -22,15 +22,15 @@ from app.workflow.tag_sets.schemas.tags import Tags
 
 
 class CreateTagSet(Schema):
-    """The source of the draft's tags: none, a prediction, or a tag set of the same artifact."""
+    """The source of the draft's initial tags: none, a prediction, or another tag set."""
 
     source = Str(
         data_key="from",
         load_default="empty",
         max_length=36,
         description=(
-            "`empty`, `prediction` for the tags of the latest prediction, or"
-            " the id of the tag set to copy."
+            "`empty` for no tags, `prediction` for the tags in the latest prediction, or the id of"
+            " the tag set whose tags are copied."
         ),
     )
 
@@ -39,8 +39,10 @@ class ReplaceTags(Schema):
     """All tags of the draft, and the revision that they are based on."""
 
     tags = Tags(required=True)
-    revision = Int(description="The revision that the client has read, unless If-Match has it.")
-    seconds_spent = Int(description="Total working time in seconds; unchanged if absent.")
+    revision = Int(
+        description="The revision that the client has read. Omit it if If-Match contains it."
+    )
+    seconds_spent = Int(description="Total working time in seconds. If omitted, it is unchanged.")
 
 
 class AcceptTagSet(Schema):
@@ -57,7 +59,7 @@ def _check_not_blank(value: str) -> None:
 
 
 class Recipient(Str):
-    """A string field: `labeler`, `pool`, or a user's id, which is normalized."""
+    """A field that accepts `labeler`, `pool` or a user's id, and normalizes the id."""
 
     def _deserialize(self, value: object, attr: str | None, data: Data, **options: object) -> str:
         recipient = super()._deserialize(value, attr, data, **options)
@@ -95,7 +97,10 @@ class ReopenTagSet(Schema):
 
 
 class MergeChoice(Schema):
-    """The tag set from which the merge takes the tags, or no tags, for a field or table row."""
+    """The tag set from which the merge copies the tags for one field and row.
+
+    If the tag set has no value for the field and row, the merge has no value either.
+    """
 
     field = Str(required=True, description="A field's key, or `table.column`.")
     row = Int(load_default=None, allow_none=True)
@@ -110,11 +115,11 @@ class MergeTagSets(Schema):
         load_default="majority",
         validate=OneOf(("majority", "choose")),
         description=(
-            "Values that need no choice: with `majority`, values that more than half of the"
-            " tag sets have; with `choose`, values that all tag sets have."
+            "The values that are used without a choice. `majority`: values that more than half of"
+            " the tag sets have. `choose`: values that all tag sets have."
         ),
     )
     choices = List(Nested(MergeChoice), max_items=5000)
-    tags = Tags(description="The reviewer's own tags; they take precedence.")
+    tags = Tags(description="The reviewer's own tags. They replace the values of the tag sets.")
     accept = Bool(load_default=False, description="Accept the merge immediately.")
     note = Str(max_length=5000)

@@ -16,20 +16,20 @@ from app.kit.api.fields import (
     UtcDateTime,
     Uuid,
 )
-from app.workflow.tag_sets.schemas.records import SOURCES, STATES, Person
+from app.workflow.tag_sets.schemas.records import SOURCES, STATUSES, Person
 from app.workflow.tag_sets.schemas.tags import Evidence, Tag
 
-KINDS = (
+REVISION_KINDS = (
     "create", "save", "submit", "accept", "correction", "reject", "reopen", "merge", "supersede",
     "import",
 )  # fmt: skip
 
 
 class Change(Response):
-    """The change of one tag."""
+    """A tag that was added, removed or changed."""
 
     field = Str()
-    row = Int(allow_none=True, description="The row of `to`, or of `from` if the tag was removed.")
+    row = Int(allow_none=True, description="The row in `to`, or in `from` if the tag was removed.")
     kind = Str(validate=OneOf(("added", "removed", "changed")))
     members = List(
         Str(), description="The changed properties: value, evidence, confidence, source."
@@ -54,18 +54,18 @@ class _Counts(Response):
 
 
 class Changes(_Counts):
-    """The number of changed tags, and the first changes up to the size limit."""
+    """The numbers of added, removed and changed tags, and the first changes up to a size limit."""
 
     entries = List(Nested(Change))
     moved = List(Nested(MovedRows))
-    truncated = Bool(description="Whether there are more changes or moved rows.")
+    truncated = Bool(description="Whether changes or moved rows were omitted.")
 
 
 class Revision(Response):
     """A revision of a tag set: its author, its time, and the changes."""
 
     number = Int()
-    kind = Str(validate=OneOf(KINDS))
+    kind = Str(validate=OneOf(REVISION_KINDS))
     author = Nested(Person, allow_none=True)
     note = Str(allow_none=True)
     created_at = UtcDateTime()
@@ -90,17 +90,17 @@ class RevisionFilters(Schema):
 class DiffQuery(Schema):
     """The other side of the comparison: exactly one of `against`, `revision`, `prediction`."""
 
-    against = Uuid(description="Another tag set of the same artifact.")
-    revision = QueryInt(minimum=1, description="A revision of this tag set.")
+    against = Uuid(description="Another tag set of the same artifact to compare with.")
+    revision = QueryInt(minimum=1, description="A revision of this tag set to compare with.")
     prediction = QueryBool(description="Whether to compare with the latest prediction.")
     at_revision = QueryInt(
         minimum=1,
-        description="Compare this tag set as of this revision; by default its current state.",
+        description="A revision of this tag set to compare instead of its current state.",
     )
 
 
 class DiffSide(Response):
-    """The other side of a comparison."""
+    """The tag set, revision or prediction on the other side of a comparison."""
 
     kind = Str(validate=OneOf(("tag_set", "revision", "prediction")))
     tag_set_id = Uuid(allow_none=True, description="Null for a prediction.")
@@ -109,7 +109,7 @@ class DiffSide(Response):
 
 
 class Diff(_Counts):
-    """The differences: `from` is the other side, `to` the tag set itself."""
+    """The differences. `from` is the other side, and `to` is the tag set itself."""
 
     tag_set_id = Uuid()
     revision = Int()
@@ -124,14 +124,15 @@ class ConsensusSet(Response):
     tag_set_id = Uuid()
     labeler = Nested(Person, allow_none=True)
     source = Str(validate=OneOf(SOURCES))
-    status = Str(validate=OneOf(STATES))
+    status = Str(validate=OneOf(STATUSES))
     superseded_by = Uuid(allow_none=True)
     counted = Bool(description="Whether the tag set counts for the values and the agreement.")
     gold_agreement = Float(
         allow_none=True,
         description=(
-            "Agreement with the accepted tag set of a gold artifact. Null without such a tag"
-            " set, for that tag set itself, for other schemas, and if the comparison is too large."
+            "Agreement with the accepted tag set of a gold artifact. Null if the artifact is not"
+            " gold or has no accepted tag set, if this tag set is the accepted tag set, if the"
+            " schemas differ, or if the comparison is too large."
         ),
     )
 
@@ -152,22 +153,25 @@ class ConsensusRow(Response):
 
 
 class ConsensusField(Response):
-    """The values of one field; in a table, of one row."""
+    """The values of one field. For a table column, the values in one row."""
 
     field = Str()
     row = Int(
         allow_none=True,
-        description="In a table: the row after the rows of all tag sets are matched by content.",
+        description=(
+            "For a table column: the row number after the rows of all tag sets have been matched by"
+            " content."
+        ),
     )
     rows = List(
         Nested(ConsensusRow), description="The number of this row in each tag set that has it."
     )
     values = List(Nested(ConsensusValue))
-    majority = List(Any_(), description="The values of more than half of the tag sets.")
+    majority = List(Any_(), description="The values that more than half of the tag sets have.")
     tie = Bool(
         description=(
-            "Whether no value, and not the empty field either, has a majority, or too many spans"
-            " or boxes are close to each other to be matched."
+            "True if neither a value nor the empty field has a majority, or if too many spans or"
+            " boxes are close together to be matched."
         )
     )
     agreement = Float(
@@ -187,10 +191,10 @@ class Consensus(Response):
     agreement = Float(
         allow_none=True,
         description=(
-            "Mean agreement over all pairs of tag sets, 0 to 1. Null for fewer than two tag sets,"
-            " and if there are too many spans or boxes to match in a request."
+            "Mean agreement over all pairs of tag sets, 0 to 1. Null if there are fewer than two"
+            " tag sets, or too many spans or boxes to match in one request."
         ),
     )
     sets = List(Nested(ConsensusSet))
     fields_ = List(Nested(ConsensusField), data_key="fields", attribute="fields")
-    truncated = Bool(description="Whether fields were omitted because they exceed 8 MiB.")
+    truncated = Bool(description="Whether fields were omitted because the fields exceed 8 MiB.")

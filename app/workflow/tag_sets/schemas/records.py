@@ -15,7 +15,7 @@ from app.kit.api.fields import (
 from app.workflow.tag_sets.schemas.tags import Tag
 from app.workflow.tag_sets.transitions import TagSetStatus
 
-STATES = tuple(TagSetStatus)
+STATUSES = tuple(TagSetStatus)
 SOURCES = ("human", "model", "import", "merge")
 
 
@@ -43,8 +43,8 @@ class TagProvenance(Response):
     by = Str(
         validate=OneOf(("agreement", "majority", "choice", "reviewer")),
         description=(
-            "How the value was decided: by agreement of all tag sets, by majority, by a choice,"
-            " or by the reviewer's own tag."
+            "How the value was decided: by agreement of all tag sets, by majority, by a choice, or"
+            " by the reviewer's own tag."
         ),
     )
 
@@ -68,23 +68,27 @@ class TagSet(Response):
     source = Str(validate=OneOf(SOURCES))
     tags = List(Nested(Tag))
     tag_count = Int()
-    status = Str(validate=OneOf(STATES))
+    status = Str(validate=OneOf(STATUSES))
     submitted_at = UtcDateTime(allow_none=True)
     decided_at = UtcDateTime(allow_none=True)
     reason = Str(allow_none=True, description="The reviewer's reason, if given.")
     rejections = Int(
         description=(
-            "The number of rejections of this tag set and of earlier tag sets of the artifact. If"
-            " several people label the artifact, only the labeler's own tag sets count."
+            "How often this tag set and earlier tag sets for the artifact were rejected. If several"
+            " people label the artifact, only the labeler's own tag sets are counted."
         )
     )
     seconds_spent = Int()
     comment_count = Int()
-    merged_from = List(Uuid(), allow_none=True, description="The sources of a merge.")
+    merged_from = List(
+        Uuid(), allow_none=True, description="The ids of the tag sets that this merge combines."
+    )
     provenance = List(
         Nested(TagProvenance), allow_none=True, description="The origin of each value in a merge."
     )
-    superseded_by = Uuid(allow_none=True, description="The merge that replaced this tag set.")
+    superseded_by = Uuid(
+        allow_none=True, description="The id of the merge that replaced this tag set."
+    )
     prediction = Nested(
         BasePrediction,
         allow_none=True,
@@ -111,8 +115,8 @@ class TagSetFilters(Schema):
     artifact_id = Uuid()
     schema_id = Uuid()
     labeler_id = Uuid()
-    reviewer_id = Uuid(description="The user in `reviewer`.")
-    status = List(Str(validate=OneOf(STATES)), description="The tag set must have a listed status.")
+    reviewer_id = Uuid(description="The id of the user in `reviewer`.")
+    status = List(Str(validate=OneOf(STATUSES)), description="The statuses to include.")
     source = Str(validate=OneOf(SOURCES))
     created_after = UtcDateTime()
     created_before = UtcDateTime()

@@ -13,7 +13,7 @@ TAG_SOURCES = ("human", "model", "import")
 
 
 class Evidence(Response):
-    """The place of a value in the document. Offsets count code points of the document's text."""
+    """The location of a value in the document. Offsets count code points in the document's text."""
 
     page = Int(allow_none=True, description="The page number, from 1.")
     box = List(
@@ -31,14 +31,14 @@ class Tag(Response):
 
     field = Str()
     value = Any_(allow_none=True, description="The type depends on the field.")
-    row = Int(allow_none=True, description="The row in a table, from 0.")
+    row = Int(allow_none=True, description="The row number in a table, from 0.")
     confidence = Float(allow_none=True)
     source = Str(validate=OneOf(TAG_SOURCES))
     evidence = List(Nested(Evidence))
 
 
 class EvidenceInput(Schema):
-    """The place of a value: a page with or without a box, offsets, or text."""
+    """The location of a value: a page with or without a box, offsets, or text."""
 
     page = Int(allow_none=True, minimum=1)
     box = List(Float(), allow_none=True, metadata={"minItems": 4, "maxItems": 4})
@@ -48,7 +48,7 @@ class EvidenceInput(Schema):
 
 
 class TagInput(Schema):
-    """A value. The tag of a table's cell has `table.column` as its field, and its row."""
+    """The value of a field. For a table cell, `field` is `table.column`, and `row` is required."""
 
     field = Str(required=True)
     value = Any_(allow_none=True)
@@ -78,8 +78,8 @@ _EVIDENCE_TYPES: dict[str, tuple[type, ...]] = {
 class Tags(List):
     """A list of tags that is validated like `TagInput` but returned unchanged.
 
-    marshmallow would need a second to validate 5,000 tags. Later, `engines.fields` reads every
-    property again, to check whether the values fit the fields of the schema version.
+    marshmallow would need about one second to validate 5,000 tags. `engines.fields` later reads
+    every property again, to check that the values fit the fields of the schema version.
     """
 
     def __init__(self, **kwargs: Any) -> None:
@@ -118,11 +118,11 @@ def _find_property_errors(
         elif (
             content is not None
             and type(content) not in allowed
-            and not _is_whole_number(content, allowed)
+            and not _is_allowed_integer(content, allowed)
         ):
             yield f"{path}.{name}", "This property has the wrong type."
 
 
-def _is_whole_number(content: object, allowed: tuple[type, ...]) -> bool:
-    """Return whether an integer is allowed and a number such as 1.0 is an integer in JSON."""
+def _is_allowed_integer(content: object, allowed: tuple[type, ...]) -> bool:
+    """Return whether integers are allowed and `content` is a float with an integer value (1.0)."""
     return int in allowed and isinstance(content, float) and content.is_integer()

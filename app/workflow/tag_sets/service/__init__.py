@@ -2,22 +2,22 @@
 
 from app.workflow.tag_sets.queries.deciding import release_reviews
 from app.workflow.tag_sets.queries.reading import TagSetRow, get_many, get_prepared
-from app.workflow.tag_sets.queries.related import count_of_schema, list_blocking
+from app.workflow.tag_sets.queries.related import count_by_schema, list_blocking
 from app.workflow.tag_sets.queries.skips import (
     create_skip,
     delete_skip,
     record_action,
+    record_rejected_skips,
     select_actions,
-    skip_rejected,
 )
 from app.workflow.tag_sets.queries.statuses import (
     end_reservations,
-    list_organizations_with_expired,
+    list_organizations_with_expired_reservations,
     unarchive,
     update_statuses,
 )
 from app.workflow.tag_sets.service.bulk import accept_many, reject_many
-from app.workflow.tag_sets.service.comparing import compare, consensus, list_revisions
+from app.workflow.tag_sets.service.comparing import compare, get_consensus, list_revisions
 from app.workflow.tag_sets.service.decisions import accept, reject
 from app.workflow.tag_sets.service.drafts import create, delete, replace_tags
 from app.workflow.tag_sets.service.importing import (
@@ -60,8 +60,7 @@ __all__ = [
     "check_imported_tags",
     "check_review",
     "compare",
-    "consensus",
-    "count_of_schema",
+    "count_by_schema",
     "count_required",
     "create",
     "create_skip",
@@ -73,17 +72,19 @@ __all__ = [
     "find_viewers",
     "find_visible",
     "get",
+    "get_consensus",
     "get_many",
     "get_prepared",
     "import_many",
     "is_blind",
     "list_blocking",
     "list_field_names",
-    "list_organizations_with_expired",
+    "list_organizations_with_expired_reservations",
     "list_revisions",
     "list_tag_sets",
     "merge",
     "record_action",
+    "record_rejected_skips",
     "reject",
     "reject_many",
     "release_reservations",
@@ -94,7 +95,6 @@ __all__ = [
     "select_ids",
     "select_revisions",
     "show",
-    "skip_rejected",
     "submit",
     "unarchive",
     "update_statuses",

@@ -13,7 +13,7 @@ from app.kit.permissions import Role
 from app.kit.principal import Caller
 from app.schemas.artifact_schemas import service as schemas
 from app.workflow.tag_sets import emitted_events
-from app.workflow.tag_sets.emitted_events import build_accepted, build_rejected
+from app.workflow.tag_sets.emitted_events import build_accepted_payload, build_rejected_payload
 from app.workflow.tag_sets.models import TagSet
 from app.workflow.tag_sets.queries import bulk as queries
 from app.workflow.tag_sets.queries import deciding, recording, skips, statuses
@@ -30,26 +30,26 @@ def _get_max_rejections(tag_set: LockedReview) -> int | None:
 
 
 class _Batch:
-    """The locked tag sets of a request and their siblings, against which decisions are checked."""
+    """The locked tag sets of a bulk request, and the other tag sets of their artifacts."""
 
     def __init__(
         self,
         action: Action,
         tag_set_ids: Sequence[UUID],
         caller: Caller,
-        find_unfit: bulk.FindUnfit | None,
+        find_failures: bulk.FindFailures | None,
     ) -> None:
         self.action = action
         self.ids = list(dict.fromkeys(tag_set_ids))
         self.caller = caller
         locked = {row.id: row for row in queries.lock(self.ids)}
         self.failures: dict[UUID, ApiError] = bulk.find_missing(self.ids, locked)
-        if find_unfit is not None:
-            self.failures.update(find_unfit(self.ids))
+        if find_failures is not None:
+            self.failures.update(find_failures(self.ids))
         self.tag_sets = {
             tag_set_id: row for tag_set_id, row in locked.items() if tag_set_id not in self.failures
         }
-        self.teams = self._find_teams()
+        self.team_ids = self._find_team_ids()
         self.merged_artifact_ids: set[UUID] = set()
         self.siblings: dict[UUID, dict[UUID, tuple[UUID | None, str]]] = defaultdict(dict)
         for row in queries.list_siblings({row.artifact_id for row in self.tag_sets.values()}):
@@ -57,32 +57,33 @@ class _Batch:
             if row.source == "merge" and row.status == "accepted":
                 self.merged_artifact_ids.add(row.artifact_id)
 
-    def _find_teams(self) -> set[UUID]:
-        assigned = any(row.assignee_team_id is not None for row in self.tag_sets.values())
-        return deciding.list_team_ids(self.caller.user_id) if assigned else set()
+    def _find_team_ids(self) -> set[UUID]:
+        has_team = any(row.assignee_team_id is not None for row in self.tag_sets.values())
+        return deciding.list_team_ids(self.caller.user_id) if has_team else set()
 
-    def decide(self, check: Callable[[LockedReview], str]) -> list[LockedReview]:
-        """Return the tag sets on which the decision is valid, in order.
+    def check_tag_sets(self, check: Callable[[LockedReview], str]) -> list[LockedReview]:
+        """Return the tag sets that pass all checks, and record the failures of the others.
 
-        `check` returns the new status or raises ApiError. The new status counts in the checks of
-        later tag sets of the same artifact.
+        The tag sets are checked in the order of the request. `check` returns the new status of a
+        tag set or raises ApiError. Later tag sets of the same artifact are checked against the new
+        status.
         """
-        decided = []
+        valid_tag_sets = []
         for tag_set in (self.tag_sets[key] for key in self.ids if key in self.tag_sets):
             try:
                 rules.check_reviewer(self.caller, tag_set)
                 rules.check_state(tag_set, self.action, None)
-                rules.check_review(self.caller, tag_set, teams=self.teams)
+                rules.check_review(self.caller, tag_set, team_ids=self.team_ids)
                 status = check(tag_set)
             except ApiError as failure:
                 self.failures[tag_set.id] = failure
             else:
                 self.siblings[tag_set.artifact_id][tag_set.id] = (tag_set.labeler_id, status)
-                decided.append(tag_set)
-        return decided
+                valid_tag_sets.append(tag_set)
+        return valid_tag_sets
 
-    def get_labelers(self) -> set[UUID]:
-        """Return the labelers of the tag sets."""
+    def list_labeler_ids(self) -> set[UUID]:
+        """Return the labeler ids of all tag sets in the batch."""
         return {row.labeler_id for row in self.tag_sets.values() if row.labeler_id is not None}
 
     def count_accepted(self, tag_set: LockedReview) -> int:
@@ -103,22 +104,21 @@ def accept_many(
     *,
     caller: Caller,
     note: str | None = None,
-    find_unfit: bulk.FindUnfit | None = None,
+    find_failures: bulk.FindFailures | None = None,
 ) -> bulk.Failures:
-    """Accept submitted tag sets, except the failures of `find_unfit`; return all failures.
+    """Accept submitted tag sets and return an error for each tag set that was not accepted.
 
-    A failure is `not_found`; `permission_denied` on the caller's own tag set; or `conflict` if the
-    tag set is not submitted, if it is a merge, if another reviewer has claimed it or is assigned,
-    or if its artifact already has as many accepted tag sets as its schema requires. Tag sets that
-    this call accepts count too. Emits `tag_set.accepted` for each accepted tag set.
+    Tag sets for which `find_failures` returns an error are not accepted. The other errors are
+    `not_found`; `permission_denied` for the caller's own tag set; and `conflict` if the tag set is
+    not submitted, is a merge, or is claimed by or assigned to another reviewer, or if its artifact
+    already has as many accepted tag sets as its schema requires, including those that this call has
+    accepted. Emits `tag_set.accepted` for each accepted tag set.
     """
-    batch = _Batch(Action.ACCEPT, tag_set_ids, caller, find_unfit)
+    batch = _Batch(Action.ACCEPT, tag_set_ids, caller, find_failures)
 
     def check(tag_set: LockedReview) -> str:
         if tag_set.source == "merge":
-            raise errors.conflict(
-                "Accepting a merge also decides on its sources; accept it with a single request."
-            )
+            raise errors.conflict("A merge cannot be accepted in bulk; accept it separately.")
         has_quorum = batch.count_accepted(tag_set) >= tag_set.required_labels
         if has_quorum or tag_set.artifact_id in batch.merged_artifact_ids:
             raise errors.conflict(
@@ -126,13 +126,15 @@ def accept_many(
             )
         return TagSetStatus.ACCEPTED
 
-    decided = batch.decide(check)
+    decided = batch.check_tag_sets(check)
     if not decided:
         return batch.failures
     values = {"status": TagSetStatus.ACCEPTED, "reason": note}
     _record_decision(decided, values, kind="accept", caller=caller)
     _update_artifacts(decided)
-    payloads = [build_accepted(row, reviewer_id=caller.user_id, corrected=False) for row in decided]
+    payloads = [
+        build_accepted_payload(row, reviewer_id=caller.user_id, corrected=False) for row in decided
+    ]
     events.emit_many(emitted_events.ACCEPTED, payloads)
     return batch.failures
 
@@ -143,26 +145,27 @@ def reject_many(
     caller: Caller,
     reason: str,
     send_to: str,
-    find_unfit: bulk.FindUnfit | None = None,
+    find_failures: bulk.FindFailures | None = None,
 ) -> bulk.Failures:
-    """Reject submitted tag sets for one reason and return the failures.
+    """Reject submitted tag sets for one reason and return an error for each failed tag set.
 
-    If `send_to` is `labeler`, each tag set becomes a draft of its labeler again; if it is `pool`,
-    each stays rejected. Failures are as in `accept_many`. With `labeler`, they are also `conflict`
-    if the labeler has another tag set of the artifact or the schema's limit of rejections is
-    reached, and `validation_error` if no labeler may label. Emits `tag_set.rejected` for each.
+    If `send_to` is `labeler`, each tag set becomes a draft of its labeler again. If it is `pool`,
+    each tag set stays rejected. The errors are the same as in `accept_many`, except that merges can
+    be rejected and the number of accepted tag sets does not matter. With `labeler`, further errors
+    are `conflict` if the labeler has another tag set of the artifact or the rejection limit is
+    reached, and `validation_error` if there is no labeler who may label. Emits `tag_set.rejected`.
     """
-    batch = _Batch(Action.REJECT, tag_set_ids, caller, find_unfit)
+    batch = _Batch(Action.REJECT, tag_set_ids, caller, find_failures)
     to_labeler = send_to == "labeler"
-    labelers = lock_eligible(batch.get_labelers(), Role.labeler) if to_labeler else set()
+    labeler_ids = lock_eligible(batch.list_labeler_ids(), Role.labeler) if to_labeler else set()
 
     def check(tag_set: LockedReview) -> str:
         if not to_labeler:
             return TagSetStatus.REJECTED
-        _check_return(batch, tag_set, labelers)
+        _check_can_return(batch, tag_set, labeler_ids)
         return TagSetStatus.DRAFT
 
-    decided = batch.decide(check)
+    decided = batch.check_tag_sets(check)
     if not decided:
         return batch.failures
     status = TagSetStatus.DRAFT if to_labeler else TagSetStatus.REJECTED
@@ -171,15 +174,21 @@ def reject_many(
     if to_labeler:
         _claim_for_labelers(decided, caller)
     else:
-        _skip_rejected(decided, reason)
+        _record_rejected_skips(decided, reason)
     _update_artifacts(decided)
-    by = caller.user_id
-    payloads = [build_rejected(t, reviewer_id=by, reason=reason, send_to=send_to) for t in decided]
-    events.emit_many(emitted_events.REJECTED, payloads)
+    _emit_rejected(decided, caller, reason, send_to)
     return batch.failures
 
 
-def _skip_rejected(rejected: list[LockedReview], reason: str) -> None:
+def _emit_rejected(rejected: list[LockedReview], caller: Caller, reason: str, send_to: str) -> None:
+    payloads = [
+        build_rejected_payload(tag_set, reviewer_id=caller.user_id, reason=reason, send_to=send_to)
+        for tag_set in rejected
+    ]
+    events.emit_many(emitted_events.REJECTED, payloads)
+
+
+def _record_rejected_skips(rejected: list[LockedReview], reason: str) -> None:
     """Record a skip of the artifact for each labeler whose tag set was rejected."""
     labelers: dict[UUID, list[UUID]] = {}
     for tag_set in rejected:
@@ -187,7 +196,7 @@ def _skip_rejected(rejected: list[LockedReview], reason: str) -> None:
             labelers.setdefault(tag_set.artifact_id, []).append(tag_set.labeler_id)
     # Each pass skips an artifact for one labeler; more passes are rare.
     while labelers:
-        skips.skip_rejected(
+        skips.record_rejected_skips(
             {artifact_id: users.pop() for artifact_id, users in labelers.items()}, reason
         )
         labelers = {artifact_id: users for artifact_id, users in labelers.items() if users}
@@ -200,15 +209,14 @@ def _claim_for_labelers(returned: list[LockedReview], caller: Caller) -> None:
     deciding.claim_artifacts(next_labelers, minutes=rules.get_claim_minutes(caller))
 
 
-def _check_return(batch: _Batch, tag_set: LockedReview, labelers: AbstractSet[UUID]) -> None:
+def _check_can_return(batch: _Batch, tag_set: LockedReview, labeler_ids: AbstractSet[UUID]) -> None:
     limit = _get_max_rejections(tag_set)
     if tag_set.labeler_id is None:
         raise errors.invalid("This tag set has no labeler to return it to; use `pool`.", "send_to")
-    check_can_label(tag_set.labeler_id, labelers)
+    check_can_label(tag_set.labeler_id, labeler_ids)
     if limit is not None and tag_set.rejections + tag_set.earlier_rejections >= limit:
         raise errors.conflict(
-            "The schema's limit of rejections is reached. Send the tag set to the pool or to a"
-            " member."
+            "The schema's rejection limit is reached. Send the tag set to the pool or to a member."
         )
     if batch.has_other_tag_set(tag_set, rules.get_blocking_statuses(tag_set.required_labels)):
         raise errors.conflict("The labeler already has another tag set of this artifact.")
@@ -217,7 +225,7 @@ def _check_return(batch: _Batch, tag_set: LockedReview, labelers: AbstractSet[UU
 def _record_decision(
     decided: list[LockedReview], values: dict[str, Any], *, kind: str, caller: Caller
 ) -> None:
-    recording.change(
+    recording.update_tag_sets(
         [row.id for row in decided],
         {**REVIEW_RESET, **values, "reviewer_id": caller.user_id, "decided_at": db.utc_now()},
         kind=kind,

@@ -15,8 +15,8 @@ from app.engines.agreement import (
     Budget,
     Change,
     Lineup,
-    Place,
     Shapes,
+    TagKey,
     align_rows,
     diff_by_content,
     find_majority,
@@ -30,11 +30,11 @@ from app.workflow.tag_sets.queries import related, revisions
 from app.workflow.tag_sets.queries.reading import MAX_PAGE_BYTES, TagSetRow
 from app.workflow.tag_sets.queries.related import ComparedTagSet
 from app.workflow.tag_sets.service import reading, rules
-from app.workflow.tag_sets.transitions import COMPLETED, NOT_INDEPENDENT, TagSetStatus
+from app.workflow.tag_sets.transitions import COMPLETED, DEPENDENT_SOURCES, TagSetStatus
 
 
 class _Side(NamedTuple):
-    """One side of a comparison."""
+    """The tag set, revision or prediction on one side of a comparison."""
 
     kind: str
     tag_set_id: UUID | None
@@ -48,9 +48,9 @@ def list_revisions(
 ) -> Page:
     """List a tag set's revisions, each with the changes since the previous revision.
 
-    `created` may have created_after and created_before. `changes` is None if the tags of either
-    revision exceed 8 MiB divided by the page size. If the changes exceed that size, only the first
-    changes are listed. Raises 404 as `get` does.
+    `created` accepts the filters created_after and created_before. `changes` is None if the tags of
+    either revision exceed 8 MiB divided by the page size. If the changes exceed that size, only the
+    first changes are listed. Raises 404 as `get` does.
     """
     tag_set = reading.get(tag_set_id, caller=caller)
     revisions_page = revisions.get_page(page, tag_set_id, **created)
@@ -82,15 +82,16 @@ def compare(
     prediction: bool = False,
     at_revision: int | None = None,
 ) -> dict[str, Any]:
-    """Compare a tag set, in its current state or as of `at_revision`, with one other state.
+    """Compare a tag set with another tag set, one of its revisions, or the latest prediction.
 
-    The other state is exactly one of: the tag set `against` of the same artifact, a revision of
-    this tag set, or the latest prediction. Raises 404 as `get` does; 400 on a parameter whose value
-    does not exist.
+    Exactly one of `against` (a tag set of the same artifact), `revision` and `prediction` must be
+    set. The tag set is compared in its current state or, if `at_revision` is set, as of that
+    revision. Raises 404 as `get` does; 400 for a tag set, revision or prediction that is not found.
     """
     tag_set = reading.get(tag_set_id, caller=caller)
     if [against is not None, revision is not None, prediction].count(True) != 1:
-        raise errors.invalid("Send exactly one of against, revision and prediction.", "against")
+        message = "Send exactly one of `against`, `revision` and `prediction`."
+        raise errors.invalid(message, "against")
     if against is not None:
         other_side = _get_other_side(tag_set, against, caller)
     elif revision is not None:
@@ -135,22 +136,22 @@ def _get_prediction_side(tag_set: TagSetRow, caller: Caller) -> _Side:
     return _Side("prediction", None, None, row.tags, row.id)
 
 
-def consensus(artifact_id: UUID) -> dict[str, Any]:
+def get_consensus(artifact_id: UUID) -> dict[str, Any]:
     """Return an artifact's tag sets side by side: values, majority, and agreement.
 
-    Independent tag sets count if they are submitted, accepted, or superseded by a merge. Rejected
-    tag sets, merges, predictions and tag sets of the artifact's earlier schemas are listed but do
-    not count. For a gold artifact, each tag set is also compared with the accepted tag set,
-    preferably a merge. An agreement is None if there are too many spans or boxes to match in a
-    request. `fields` has as many fields as fit into 8 MiB; `truncated` is true if there are more.
-    Raises 404.
+    Independent tag sets are counted if they are submitted, accepted, or superseded by a merge.
+    Rejected tag sets, merges, predictions and tag sets with an earlier schema of the artifact are
+    listed but not counted. For a gold artifact, each tag set is also compared with the accepted tag
+    set, preferably a merge. An agreement is None if there are too many spans or boxes to match in
+    one request. `fields` has as many fields as fit into 8 MiB; `truncated` is true if fields were
+    omitted. Raises 404.
     """
     artifact = artifacts.get(artifact_id)
     rows = related.list_by_artifact(artifact_id)
-    # Versions of different schemas cannot be compared, and their fields differ.
-    current = [row for row in rows if row.schema_id == artifact.schema_id]
-    counted = [row for row in current if _is_counted(row)]
-    newest = max(current, key=lambda row: row.version, default=None)
+    # Versions of different schemas cannot be compared, because their fields differ.
+    comparable = [row for row in rows if row.schema_id == artifact.schema_id]
+    counted = [row for row in comparable if _is_counted(row)]
+    newest = max(comparable, key=lambda row: row.version, default=None)
     terms = rules.get_terms(newest.schema_version_id) if newest is not None else None
     shapes = terms.shapes if terms is not None else {}
     lineup = align_rows([row.tags for row in counted], shapes)
@@ -158,8 +159,8 @@ def consensus(artifact_id: UUID) -> dict[str, Any]:
     result = measure_agreement(lineup.sets, shapes, budget)
     ids = [row.id for row in counted]
     ballots = find_majority(lineup.sets, shapes)
-    fields = _render_fields(ballots, ids, lineup, result.places if result is not None else {})
-    gold = _find_reference(current) if artifact.gold else None
+    fields = _render_fields(ballots, ids, lineup, result.tag_keys if result is not None else {})
+    gold_tag_set = _find_gold_tag_set(comparable) if artifact.gold else None
     return {
         "artifact_id": artifact_id,
         "labels_per_artifact": newest.required_labels if newest is not None else None,
@@ -168,7 +169,7 @@ def consensus(artifact_id: UUID) -> dict[str, Any]:
             _render_tag_set(
                 row,
                 counted=row.id in ids,
-                gold_agreement=_measure_gold_agreement(row, gold, shapes, budget),
+                gold_agreement=_measure_gold_agreement(row, gold_tag_set, shapes, budget),
             )
             for row in rows
         ],
@@ -178,10 +179,16 @@ def consensus(artifact_id: UUID) -> dict[str, Any]:
 
 
 def _render_fields(
-    ballots: Sequence[Ballot], ids: Sequence[UUID], lineup: Lineup, places: dict[Place, float]
+    ballots: Sequence[Ballot],
+    ids: Sequence[UUID],
+    lineup: Lineup,
+    agreement_by_key: dict[TagKey, float],
 ) -> list[dict[str, Any]]:
     rendered = (
-        {**render_ballot(ballot, ids, lineup), "agreement": places.get((ballot.field, ballot.row))}
+        {
+            **render_ballot(ballot, ids, lineup),
+            "agreement": agreement_by_key.get((ballot.field, ballot.row)),
+        }
         for ballot in ballots
     )
     return limit_size(rendered, max_bytes=MAX_PAGE_BYTES)
@@ -199,17 +206,17 @@ def _render_tag_set(row: ComparedTagSet, **details: object) -> dict[str, Any]:
 
 
 def render_ballot(ballot: Ballot, tag_set_ids: Sequence[UUID], lineup: Lineup) -> dict[str, Any]:
-    """Return a ballot as the API shows it.
+    """Return a ballot as a dict for the API response.
 
-    `rows` has the number of the row in each tag set that has it.
+    `rows` has the number of the ballot's row in each tag set that contains the row.
     """
-    line = () if ballot.row is None else lineup.rows[get_table(ballot.field), ballot.row]
+    row_numbers = () if ballot.row is None else lineup.rows[get_table(ballot.field), ballot.row]
     return {
         "field": ballot.field,
         "row": ballot.row,
         "rows": [
             {"tag_set_id": tag_set_id, "row": row}
-            for tag_set_id, row in zip(tag_set_ids, line, strict=False)
+            for tag_set_id, row in zip(tag_set_ids, row_numbers, strict=False)
             if row is not None
         ],
         "values": [
@@ -226,21 +233,22 @@ def render_ballot(ballot: Ballot, tag_set_ids: Sequence[UUID], lineup: Lineup) -
 
 
 def _is_counted(row: ComparedTagSet) -> bool:
-    decided = row.status in COMPLETED or row.superseded_by is not None
-    return decided and row.source not in NOT_INDEPENDENT
+    is_complete = row.status in COMPLETED or row.superseded_by is not None
+    return is_complete and row.source not in DEPENDENT_SOURCES
 
 
-def _find_reference(rows: Sequence[ComparedTagSet]) -> ComparedTagSet | None:
+def _find_gold_tag_set(rows: Sequence[ComparedTagSet]) -> ComparedTagSet | None:
     accepted = [row for row in rows if row.status == TagSetStatus.ACCEPTED]
     return min(accepted, key=lambda row: (row.source != "merge", row.id), default=None)
 
 
 def _measure_gold_agreement(
-    row: ComparedTagSet, gold: ComparedTagSet | None, shapes: Shapes, budget: Budget
+    row: ComparedTagSet, gold_tag_set: ComparedTagSet | None, shapes: Shapes, budget: Budget
 ) -> float | None:
-    if gold is None or row.id == gold.id or row.schema_id != gold.schema_id:
+    if gold_tag_set is None or row.id == gold_tag_set.id or row.schema_id != gold_tag_set.schema_id:
         return None
-    result = measure_agreement(align_rows([gold.tags, row.tags], shapes).sets, shapes, budget)
+    lineup = align_rows([gold_tag_set.tags, row.tags], shapes)
+    result = measure_agreement(lineup.sets, shapes, budget)
     return result.overall if result is not None else None
 
 
@@ -249,15 +257,15 @@ MAX_BYTES = 1024 * 1024
 
 
 def limit_size(items: Iterable[dict[str, Any]], *, max_bytes: int) -> list[dict[str, Any]]:
-    """Return the first items, as many as fit into `max_bytes` as JSON."""
-    fitting = []
+    """Return as many of the first items as fit into `max_bytes` of JSON."""
+    fitting_items = []
     remaining = max_bytes
     for item in items:
         remaining -= len(orjson.dumps(item))
         if remaining < 0:
             break
-        fitting.append(item)
-    return fitting
+        fitting_items.append(item)
+    return fitting_items
 
 
 def summarize_changes(
@@ -267,10 +275,11 @@ def summarize_changes(
     max_entries: int = MAX_ENTRIES,
     max_bytes: int = MAX_BYTES,
 ) -> dict[str, Any]:
-    """Return the number of changes of each type and the first changes that fit.
+    """Return the number of changes of each type, the first changes, and the moved rows.
 
-    The result has added, removed, changed, entries, moved and truncated. `truncated` is true if
-    there are more changes than in `entries`, or more than `max_entries` moved ranges.
+    The result has the numbers `added`, `removed` and `changed`; the first changes, up to both
+    limits, as `entries`; the first `max_entries` ranges of moved rows as `moved`; and `truncated`,
+    which is true if changes or ranges were omitted.
     """
     entries = limit_size(changes[:max_entries], max_bytes=max_bytes)
     kinds = [change["kind"] for change in changes]

@@ -11,7 +11,7 @@ from app.kit.errors import ApiError
 from app.kit.permissions import Role
 from app.kit.principal import Caller
 from app.workflow.tag_sets import emitted_events
-from app.workflow.tag_sets.emitted_events import build_accepted, build_payload, build_rejected
+from app.workflow.tag_sets.emitted_events import build_accepted_payload, build_rejected_payload
 from app.workflow.tag_sets.queries import deciding, reading, recording, related, skips, statuses
 from app.workflow.tag_sets.queries.deciding import LockedTagSet
 from app.workflow.tag_sets.queries.reading import TagSetRow
@@ -36,10 +36,10 @@ def accept(
 ) -> TagSetRow:
     """Accept a submitted tag set, optionally with the reviewer's corrected `tags`.
 
-    Raises 404; 403 on the caller's own tag set; 400 `validation_error` or `required_fields_missing`
-    on corrections; 409 `stale_precondition`; 409 `conflict` with `details.state`, with the details
-    of `check_review` (for a merge, also of `check_sources`), or with `details.accepted`, the ids of
-    the accepted tag sets, if the schema requires no more tag sets.
+    Raises 404; 403 for the caller's own tag set; 400 `validation_error` or
+    `required_fields_missing` for invalid corrections; 409 `stale_precondition`; 409 `conflict`. The
+    details of a conflict are `state`, the details of `check_review` or `check_sources`, or
+    `accepted`: the ids of the accepted tag sets, if the schema requires no more tag sets.
     """
     tag_set, sources = _lock_with_sources(tag_set_id)
     _check_decision(Action.ACCEPT, tag_set, caller, revision)
@@ -61,9 +61,9 @@ def _lock_with_sources(tag_set_id: UUID) -> tuple[LockedTagSet, list[LockedTagSe
 
 
 def check_sources(caller: Caller, sources: Iterable[LockedTagSet]) -> None:
-    """Raise the errors of `check_review` for the submitted sources of a merge.
+    """Check that the caller may review the submitted sources of a merge.
 
-    `details.tag_set_id` is the id of the source.
+    Raises the errors of `check_review`, with the id of the source as `details.tag_set_id`.
     """
     for source in sources:
         if source.status == "submitted":
@@ -77,14 +77,14 @@ def check_sources(caller: Caller, sources: Iterable[LockedTagSet]) -> None:
 def _build_corrections(
     tag_set: LockedTagSet, tags: list[Any] | None, caller: Caller
 ) -> dict[str, Any]:
-    """Return the columns that the reviewer's tags change, or an empty dict. Raises 400."""
+    """Return new values for the columns that the reviewer's tags change. Raises 400."""
     if tags is None:
         return {}
     terms = rules.get_terms(tag_set.schema_version_id)
     checked = rules.check_tags(terms, tags, tag_set, complete=True)
     if not provenance.can_keep_sources(checked, caller):
         provenance.set_sources(checked, tag_set.tags)
-    # Tags from older releases have incomplete evidence; if sent unchanged, they are no correction.
+    # Tags of older releases have incomplete evidence. Sending them unchanged is no correction.
     if tag_set.tags in (checked, tags):
         return {}
     if tag_set.source != "merge":
@@ -97,9 +97,9 @@ def _build_corrections(
 
 
 def find_quorum(tag_set: LockedTagSet) -> list[UUID]:
-    """Return the locked artifact's accepted tag sets if they reach the quorum, else an empty list.
+    """Return the ids of the locked artifact's accepted tag sets if they reach the quorum, or [].
 
-    An accepted merge reaches the quorum alone. A merge can be accepted after other tag sets.
+    One accepted merge is a quorum. If `tag_set` is a merge, only accepted merges are considered.
     """
     merged = deciding.list_merges(tag_set.artifact_id, (TagSetStatus.ACCEPTED,))
     if merged or tag_set.source == "merge":
@@ -126,9 +126,9 @@ def mark_accepted(
     kind: str,
     note: str | None,
 ) -> None:
-    """Accept a locked tag set and emit `tag_set.accepted`.
+    """Accept a locked tag set, supersede the sources of a merge, and emit `tag_set.accepted`.
 
-    Every acceptance of a single tag set calls this. A merge supersedes its pending sources.
+    Every acceptance of a single tag set calls this function. `changes` has the corrected columns.
     """
     values = {
         **REVIEW_RESET,
@@ -139,15 +139,15 @@ def mark_accepted(
         # Only reviewers give a reason.
         "reason": None if reviewer_id is None else note,
     }
-    recording.change([tag_set.id], values, kind=kind, author_id=reviewer_id, note=note)
+    recording.update_tag_sets([tag_set.id], values, kind=kind, author_id=reviewer_id, note=note)
     if tag_set.source == "merge":
         _supersede(tag_set, reviewer_id)
-    payload = build_accepted(tag_set, reviewer_id=reviewer_id, corrected=bool(changes))
+    payload = build_accepted_payload(tag_set, reviewer_id=reviewer_id, corrected=bool(changes))
     events.emit(emitted_events.ACCEPTED, payload)
 
 
 def accept_automatically(tag_set: LockedTagSet, exemption: str) -> None:
-    """Accept a tag set without a reviewer; its revision stores the reason, `exemption`."""
+    """Accept a tag set without a reviewer, and store the reason `exemption` in its revision."""
     mark_accepted(tag_set, {}, reviewer_id=None, kind="accept", note=exemption)
 
 
@@ -170,14 +170,14 @@ def reject(
     the tag set stays rejected, and the artifact is offered only to other labelers. If it is a
     member's id, the tag set stays rejected, and that member gets a draft with the same tags.
 
-    Raises 404; 403 on the caller's own tag set; 400 on `send_to`; 409 `stale_precondition`; 409
-    `conflict` with `details.state`, with the details of `check_review`, with `details.tag_set_id`
-    if the next labeler has another tag set, or with `details.rejections` if the schema's limit of
-    rejections is reached.
+    Raises 404; 403 for the caller's own tag set; 400 for an invalid `send_to`; 409
+    `stale_precondition`; 409 `conflict`. The details of a conflict are `state`, the details of
+    `check_review`, `tag_set_id` if the next labeler has another tag set, or `rejections` if the
+    schema's rejection limit is reached.
     """
     tag_set = lock(tag_set_id)
     _check_decision(Action.REJECT, tag_set, caller, revision)
-    next_labeler = _find_next_labeler(tag_set, send_to)
+    next_labeler = _lock_next_labeler(tag_set, send_to)
     to_labeler = next_labeler is not None and next_labeler == tag_set.labeler_id
     if to_labeler:
         _check_rejection_limit(tag_set)
@@ -191,10 +191,11 @@ def reject(
         "reason": reason,
         "rejections": tag_set.rejections + 1,
     }
-    recording.change([tag_set.id], values, kind="reject", author_id=caller.user_id, note=reason)
+    author_id = caller.user_id
+    recording.update_tag_sets([tag_set.id], values, kind="reject", author_id=author_id, note=reason)
     draft_id = _send_to_next_labeler(tag_set, next_labeler, reason, caller)
     statuses.update_statuses([tag_set.artifact_id])
-    payload = build_rejected(
+    payload = build_rejected_payload(
         tag_set, reviewer_id=caller.user_id, reason=reason, send_to=send_to, draft_id=draft_id
     )
     events.emit(emitted_events.REJECTED, payload)
@@ -204,10 +205,10 @@ def reject(
 def _send_to_next_labeler(
     tag_set: LockedTagSet, next_labeler: UUID | None, reason: str, caller: Caller
 ) -> UUID | None:
-    """Claim the artifact for its next labeler, if any; return the id of a new draft, or None."""
+    """Claim the artifact for the next labeler, or record a skip; return the id of a new draft."""
     if next_labeler is None:
         if tag_set.labeler_id is not None:
-            skips.skip_rejected({tag_set.artifact_id: tag_set.labeler_id}, reason)
+            skips.record_rejected_skips({tag_set.artifact_id: tag_set.labeler_id}, reason)
         return None
     draft_id = None
     if next_labeler != tag_set.labeler_id:
@@ -218,16 +219,16 @@ def _send_to_next_labeler(
     return draft_id
 
 
-def _find_next_labeler(tag_set: LockedTagSet, send_to: str) -> UUID | None:
-    """Return the next labeler, or None for the pool. Raises 400 on `send_to`."""
+def _lock_next_labeler(tag_set: LockedTagSet, send_to: str) -> UUID | None:
+    """Lock the next labeler and return the id, or None for the pool. Raises 400 for `send_to`."""
     if send_to == "pool":
         return None
     if send_to == "labeler":
         if tag_set.labeler_id is None:
             message = "This tag set has no labeler; use `pool` or a member's id."
             raise errors.invalid(message, "send_to")
-        labelers = lock_eligible([tag_set.labeler_id], Role.labeler)
-        check_can_label(tag_set.labeler_id, labelers)
+        labeler_ids = lock_eligible([tag_set.labeler_id], Role.labeler)
+        check_can_label(tag_set.labeler_id, labeler_ids)
         return tag_set.labeler_id
     next_labeler = UUID(send_to)
     if not lock_eligible([next_labeler], Role.labeler):
@@ -235,9 +236,9 @@ def _find_next_labeler(tag_set: LockedTagSet, send_to: str) -> UUID | None:
     return next_labeler
 
 
-def check_can_label(labeler_id: UUID, labelers: AbstractSet[UUID]) -> None:
-    """Raise 400 on `send_to` if a tag set's labeler is not among `labelers`."""
-    if labeler_id not in labelers:
+def check_can_label(labeler_id: UUID, labeler_ids: AbstractSet[UUID]) -> None:
+    """Raise 400 for `send_to` unless a tag set's labeler is among the eligible `labeler_ids`."""
+    if labeler_id not in labeler_ids:
         message = "The labeler can no longer label. Send the tag set to the pool or to a member."
         raise errors.invalid(message, "send_to")
 
@@ -247,8 +248,7 @@ def _check_rejection_limit(tag_set: LockedTagSet) -> None:
     rejections = tag_set.rejections + tag_set.earlier_rejections
     if limit is not None and rejections >= limit:
         raise errors.conflict(
-            "The schema's limit of rejections is reached. Send the tag set to the pool or to a"
-            " member.",
+            "The schema's rejection limit is reached. Send the tag set to the pool or to a member.",
             rejections=rejections,
             max_rejections=limit,
         )
@@ -278,7 +278,7 @@ def _create_next_draft(
         "earlier_rejections": tag_set.rejections + tag_set.earlier_rejections + 1,
     }
     draft = deciding.insert_tag_set(values, author_id=caller.user_id)
-    events.emit(emitted_events.CREATED, build_payload(draft))
+    events.emit(emitted_events.CREATED, emitted_events.build_payload(draft))
     return draft.id
 
 

@@ -42,8 +42,8 @@ def create(artifact_id: UUID, *, caller: Caller, source: str) -> TagSetRow:
     The draft records the prediction from which it was started. Tags that do not fit the schema's
     current version are not copied.
 
-    Raises 404; 400 on `from`; 409 `conflict` with the reason in `details`: `state` (of the artifact
-    or the schema), `missing`, `claim`, `reserved` or `tag_set_id`.
+    Raises 404; 400 for an invalid `from`; 409 `conflict`. The details of a conflict have the
+    reason: `state` (of the artifact or the schema), `missing`, `claim`, `reserved` or `tag_set_id`.
     """
     artifact = artifacts.lock(artifact_id)
     version = _get_version(artifact)
@@ -56,7 +56,7 @@ def create(artifact_id: UUID, *, caller: Caller, source: str) -> TagSetRow:
         "schema_version_id": version.id,
         "labeler_id": caller.user_id,
         "tags": [] if original is None else _copy_tags(original, artifact, terms.fields),
-        **_describe_prediction(original),
+        **_build_prediction_columns(original),
         # Independent tag sets do not inherit the rejections of other labelers.
         "earlier_rejections": deciding.count_rejections(
             artifact_id,
@@ -72,7 +72,7 @@ def create(artifact_id: UUID, *, caller: Caller, source: str) -> TagSetRow:
 
 
 def _get_version(artifact: ArtifactRow) -> schemas.CurrentVersion:
-    """Return the version that a new draft of an artifact uses. Raises 409 `conflict`."""
+    """Return the schema version for a new draft of an artifact. Raises 409 `conflict`."""
     if artifact.status not in OPEN_FOR_TAG_SETS or artifact.archived:
         state = "archived" if artifact.archived else artifact.status
         raise errors.conflict(f"The artifact is {state}; it cannot be labeled.", state=state)
@@ -94,8 +94,8 @@ def _check_can_create(artifact: ArtifactRow, caller: Caller, terms: rules.Terms)
     if claim is not None and claim["user_id"] != str(caller.user_id) and not terms.is_overlapping:
         raise errors.conflict("Another user has claimed this artifact.", claim=claim)
     completed_ids = deciding.list_by_status(artifact.id, COMPLETED)
-    reserved = statuses.count_reserved_for_others(artifact.id, caller.user_id)
-    if reserved and len(completed_ids) + reserved >= terms.labels_per_artifact:
+    reserved_count = statuses.count_reserved_for_others(artifact.id, caller.user_id)
+    if reserved_count and len(completed_ids) + reserved_count >= terms.labels_per_artifact:
         raise errors.conflict(
             "This artifact is reserved for a labeler who has started a draft.", reserved=True
         )
@@ -114,8 +114,8 @@ def _find_source(
 ) -> TagSetRow | PredictedTags | None:
     """Return the prediction or tag set to copy, or None for an empty draft.
 
-    Raises 400 on `from` if the source does not exist or is hidden from the caller: it must not
-    influence a labeler who labels blind.
+    Raises 400 for `from` if the source does not exist or is hidden from the caller. A hidden source
+    must not influence a labeler who labels blind.
     """
     if source == "empty":
         return None
@@ -139,11 +139,11 @@ def _get_tag_set(source: str) -> TagSetRow | None:
         return None
 
 
-def _describe_prediction(original: TagSetRow | PredictedTags | None) -> dict[str, Any]:
+def _build_prediction_columns(original: TagSetRow | PredictedTags | None) -> dict[str, Any]:
     if original is None:
         return {}
     if isinstance(original, TagSetRow):
-        # The copy of a tag set has the prediction from which the tag set was started.
+        # A copy keeps the prediction from which the copied tag set was started.
         prediction = original.prediction or {"id": None, "model_version": None}
         prediction_id = prediction["id"]
         return {
@@ -188,10 +188,10 @@ def replace_tags(
     revision: int | None,
     seconds_spent: int | None = None,
 ) -> dict[str, Any]:
-    """Save all tags of a draft as a new revision, and renew its labeler's claim.
+    """Save all tags of a draft as a new revision, and renew the labeler's claim.
 
-    Unchanged tags of the draft or the latest prediction keep their source. Raises 404; 403; 400 on
-    a tag that does not fit; 409 `conflict`; 409 `stale_precondition` with the later changes.
+    Unchanged tags of the draft or the latest prediction keep their source. Raises 404; 403; 400 for
+    an invalid tag; 409 `conflict`; 409 `stale_precondition` with the changes since `revision`.
     """
     draft = saving.lock(tag_set_id)
     if draft is None:
@@ -225,38 +225,39 @@ def replace_tags(
 def _list_known_tags(
     tags: list[dict[str, Any]], draft: saving.Draft, caller: Caller
 ) -> list[dict[str, Any]]:
-    """Return the tags of the draft and of a new prediction, which keep their source in a save."""
+    """Return the tags that keep their source when saved: the draft's tags, and predicted tags."""
     known = saving.get_tags(draft.id)
-    sourced = [tag for tag in tags if tag["source"] != "human"]
-    if not provenance.find_missing_tags(sourced, known):
+    non_human_tags = [tag for tag in tags if tag["source"] != "human"]
+    if not provenance.find_missing_tags(non_human_tags, known):
         return known
     prediction = find_latest_prediction(draft.artifact_id, caller=caller)
     predicted = [] if prediction is None else prediction.tags
     return [*known, *provenance.find_missing_tags(predicted, known)]
 
 
-def _build_stale_error(draft: saving.Draft, based_on: int, terms: rules.Terms) -> ApiError:
-    """Return the error for a save that is based on an outdated revision.
+def _build_stale_error(draft: saving.Draft, base_revision: int, terms: rules.Terms) -> ApiError:
+    """Build the error for a save that is based on the outdated revision `base_revision`.
 
-    `details.changes` has the changes since the revision `based_on`, as in a diff, or None if that
-    revision does not exist. `details.truncated` is true if there are more changes.
+    `details.changes` has the changes since that revision, as in a diff, or None if the revision
+    does not exist. `details.truncated` is true if changes were omitted.
     """
-    tags_by_number = revisions.get_tags(draft.id, (based_on, draft.revision))
-    if based_on not in tags_by_number:
+    tags_by_number = revisions.get_tags(draft.id, (base_revision, draft.revision))
+    if base_revision not in tags_by_number:
         return errors.stale(draft.revision, changes=None, truncated=False)
     # Compared by row number, not by content: clients merge whole tags with their row numbers.
     summary = summarize_changes(
-        diff(tags_by_number[based_on], tags_by_number[draft.revision], terms.shapes)
+        diff(tags_by_number[base_revision], tags_by_number[draft.revision], terms.shapes)
     )
     return errors.stale(draft.revision, changes=summary["entries"], truncated=summary["truncated"])
 
 
 def delete(tag_set_id: UUID, *, caller: Caller, revision: int | None) -> None:
-    """Delete a draft with its revisions. Raises 404, 403, 409.
+    """Delete a draft with its revisions. Raises 404, 403 or 409.
 
-    The revisions of a rejected or reopened draft are a record of the decisions, so only an admin
-    may delete such a draft; other users get 409 `conflict` with `details.rejections`. Nobody may
-    delete a source of a merge, because the merge refers to it: 409 with `details.merges`.
+    Only an admin may delete a rejected or reopened draft, because its revisions are a record of the
+    decisions. Other users get 409 `conflict` with `details.rejections`. The source of a merge
+    cannot be deleted, because the merge refers to it; the error is 409 `conflict` with
+    `details.merges`.
     """
     draft = deciding.lock(tag_set_id)
     if draft is None:

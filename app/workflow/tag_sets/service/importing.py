@@ -9,7 +9,7 @@ from app.kit import db, events
 from app.kit.ids import generate
 from app.schemas.artifact_schemas.service import CurrentVersion
 from app.workflow.tag_sets import emitted_events
-from app.workflow.tag_sets.emitted_events import build_accepted, build_payload
+from app.workflow.tag_sets.emitted_events import build_accepted_payload, build_payload
 from app.workflow.tag_sets.queries import deciding, statuses
 from app.workflow.tag_sets.service import rules
 from app.workflow.tag_sets.transitions import TagSetStatus
@@ -18,7 +18,7 @@ _SOURCE = "import"
 
 
 class NewTagSet(NamedTuple):
-    """A tag set to create; `tags` must come from `check_imported_tags`."""
+    """A tag set to create. `tags` must be the result of `check_imported_tags`."""
 
     artifact_id: UUID
     version: CurrentVersion
@@ -38,7 +38,7 @@ def check_imported_tags(
 ) -> list[Tag]:
     """Return the tags of a document in canonical form, with the source `import`.
 
-    Raises 400 on the path of the first tag that does not fit, or `required_fields_missing`.
+    Raises 400 for the path of the first invalid tag, or 400 `required_fields_missing`.
     """
     terms = rules.get_terms(version.id)
     try:
@@ -56,14 +56,16 @@ def count_required(version: CurrentVersion) -> int:
     return rules.get_terms(version.id).labels_per_artifact
 
 
-def import_many(new: Sequence[NewTagSet], *, accepted: bool, author_id: UUID | None) -> None:
-    """Create the tag sets of documents that this transaction has created.
+def import_many(
+    new_tag_sets: Sequence[NewTagSet], *, accepted: bool, author_id: UUID | None
+) -> None:
+    """Create tag sets for documents that this transaction has created.
 
-    The tag sets have no labeler. They are submitted for review or, with `accepted`, accepted
-    without a review. No policy accepts them automatically. Emits `tag_set.accepted` or
-    `tag_set.submitted` for each tag set.
+    The tag sets have no labeler. They are submitted for review or, if `accepted` is set, accepted
+    without a review. The schema's review policy accepts none of them automatically. Emits
+    `tag_set.accepted` or `tag_set.submitted` for each tag set.
     """
-    if not new:
+    if not new_tag_sets:
         return
     now = db.utc_now()
     shared: dict[str, Any] = {
@@ -74,16 +76,18 @@ def import_many(new: Sequence[NewTagSet], *, accepted: bool, author_id: UUID | N
     }
     ids = [
         _Ids(new_id, tag_set.artifact_id, tag_set.version.schema_id, tag_set.version.id)
-        for new_id, tag_set in zip(generate(len(new)), new, strict=True)
+        for new_id, tag_set in zip(generate(len(new_tag_sets)), new_tag_sets, strict=True)
     ]
     rows = [
         {**row_ids._asdict(), **shared, "tags": tag_set.tags}
-        for row_ids, tag_set in zip(ids, new, strict=True)
+        for row_ids, tag_set in zip(ids, new_tag_sets, strict=True)
     ]
     deciding.insert_tag_sets(rows, author_id=author_id, kind=_SOURCE)
-    statuses.update_statuses(sorted({tag_set.artifact_id for tag_set in new}))
+    statuses.update_statuses(sorted({tag_set.artifact_id for tag_set in new_tag_sets}))
     if accepted:
-        payloads = [build_accepted(row_ids, reviewer_id=None, corrected=False) for row_ids in ids]
+        payloads = [
+            build_accepted_payload(row_ids, reviewer_id=None, corrected=False) for row_ids in ids
+        ]
         events.emit_many(emitted_events.ACCEPTED, payloads)
     else:
         events.emit_many(emitted_events.SUBMITTED, [build_payload(row_ids) for row_ids in ids])

@@ -8,11 +8,11 @@ from app.documents.artifacts import service as artifacts
 from app.engines.agreement import (
     Ballot,
     Lineup,
-    Place,
+    TagKey,
     align_rows,
     find_majority,
     get_table,
-    group_by_place,
+    group_by_tag_key,
     number_rows,
 )
 from app.kit import db, errors, events
@@ -27,42 +27,48 @@ from app.workflow.tag_sets.service.comparing import MAX_BYTES, limit_size, rende
 from app.workflow.tag_sets.transitions import COMPLETED, TagSetStatus
 
 MAX_UNDECIDED_FIELDS = 100
-_Cells: TypeAlias = dict[UUID, dict[Place, list[Any]]]
-"""{tag_set_id: {place: tags}}, in the order of the request, with matching row numbers."""
+_TagsByKey: TypeAlias = dict[UUID, dict[TagKey, list[Any]]]
+"""The tags of each tag set by tag key (field and row), in the order of the request.
+
+Matching rows have the same number in all tag sets."""
 
 
-class _Merged(NamedTuple):
-    """The tags of a merge; `origins` has (how it was decided, ids of its tag sets) for each tag."""
+class _MergedTags(NamedTuple):
+    """The tags of a merge.
+
+    For each tag, `origins` has how the tag was decided, and the ids of the tag sets that contain
+    the tag.
+    """
 
     tags: list[dict[str, Any]]
     origins: list[tuple[str, list[UUID]]]
 
     def add(self, tag: dict[str, Any], tag_set_ids: list[UUID], by: str) -> None:
-        """Add a tag with the tag sets that contain it; `by` is how it was decided."""
+        """Add a tag, the ids of the tag sets that contain it, and how it was decided (`by`)."""
         self.tags.append(tag)
         self.origins.append((by, tag_set_ids))
 
-    def remove_empty_rows(self, lineup: Lineup) -> "_Merged":
+    def remove_empty_rows(self, lineup: Lineup) -> "_MergedTags":
         """Return the same tags without empty rows; the rows below an empty row move up."""
         rows_by_table: dict[str, set[int]] = {}
         for tag in self.tags:
             if tag["row"] is not None:
                 rows_by_table.setdefault(get_table(tag["field"]), set()).add(tag["row"])
-        moved = {
+        new_numbers = {
             (table, row): number
             for table, rows in rows_by_table.items()
             for row, number in _renumber_rows(table, sorted(rows), lineup)
         }
 
         def renumber(tag: dict[str, Any]) -> dict[str, Any]:
-            return {**tag, "row": moved.get((get_table(tag["field"]), tag["row"]))}
+            return {**tag, "row": new_numbers.get((get_table(tag["field"]), tag["row"]))}
 
-        return _Merged(list(map(renumber, self.tags)), self.origins)
+        return _MergedTags(list(map(renumber, self.tags)), self.origins)
 
     def build_provenance(
         self, tags: Sequence[dict[str, Any]], sources: Sequence[LockedTagSet]
     ) -> list[provenance.Entry]:
-        """Return the provenance; `tags` are the merge's tags in canonical form."""
+        """Return a provenance entry for each tag; `tags` are the same tags in canonical form."""
         revisions = {source.id: source.revision for source in sources}
         return [
             provenance.build_entry(
@@ -73,7 +79,7 @@ class _Merged(NamedTuple):
 
 
 def _renumber_rows(table: str, rows: list[int], lineup: Lineup) -> Iterator[tuple[int, int]]:
-    # A row that only the reviewer's tags have keeps its number.
+    # A row that exists only in the reviewer's tags keeps its number.
     lines = [lineup.rows.get((table, row), (row,)) for row in rows]
     return zip(rows, number_rows(lines), strict=True)
 
@@ -91,16 +97,16 @@ def merge(
     """Merge 2 to 20 tag sets of an artifact into one and emit `tag_set.merged`.
 
     The merge has no labeler, and records the source tag sets of each value. It is pending review
-    or, with `accept`, accepted. Its schema version is the newest of the sources' versions.
+    or, if `accept` is set, accepted. Its schema version is the newest of the sources' versions.
 
-    A place is a field; in a table, a field and a row. Its tags come from the first of: the
-    reviewer's own `tags`; the chosen tag set; with `majority`, more than half of the tag sets; with
-    `choose`, all tag sets. Rows are numbered as in the consensus; empty rows are removed.
+    Each field, or each cell of a table, is decided by the first of these that applies: the
+    reviewer's own `tags`; the tag set in `choices`; more than half of the tag sets (`majority`) or
+    all tag sets (`choose`). Rows are numbered as in the consensus, and empty rows are removed.
 
-    Raises 400 on `choices` with `details.undecided` if a place is undecided; 400 on an invalid
+    Raises 400 for `choices` with `details.undecided` if a field is undecided; 400 for an invalid
     argument or tag, or `required_fields_missing`; 403 if a source is the caller's own; 409
-    `conflict` with `details.state` for a draft, with `details.tag_set_id` of a completed merge, or
-    with the details of `check_sources`.
+    `conflict` with `details.state` for a draft, with `details.tag_set_id` if the artifact already
+    has a merge, or with the details of `check_sources`.
     """
     artifact_id = _get_artifact_id(tag_set_ids)
     sources = _lock_sources(artifact_id, tag_set_ids, caller)
@@ -108,11 +114,11 @@ def merge(
     terms = rules.get_terms(newest.schema_version_id)
     reviewer_tags = _check_reviewer_tags(terms, tags, newest, sources, caller)
     lineup = align_rows([source.tags for source in sources], terms.shapes)
-    cells = {
-        source.id: group_by_place(tags) for source, tags in zip(sources, lineup.sets, strict=True)
+    tags_by_key = {
+        source.id: group_by_tag_key(tags) for source, tags in zip(sources, lineup.sets, strict=True)
     }
-    chosen = _index_choices(choices, cells, reviewer_tags)
-    merged = _adjudicate(lineup, terms, strategy, cells, chosen, reviewer_tags)
+    chosen_ids = _index_choices(choices, tags_by_key, reviewer_tags)
+    merged = _merge_tags(lineup, terms, strategy, tags_by_key, chosen_ids, reviewer_tags)
     merge_id = _insert_merge(newest, sources, terms, merged, caller, note)
     if accept:
         _accept_merge(merge_id, sources, caller, note)
@@ -127,7 +133,7 @@ def _check_reviewer_tags(
     sources: Sequence[LockedTagSet],
     caller: Caller,
 ) -> list[Any]:
-    """Return the reviewer's own tags in canonical form and with their true sources."""
+    """Return the reviewer's own tags in canonical form, each with its true `source`."""
     checked = rules.check_tags(terms, list(tags), newest)
     if not provenance.can_keep_sources(checked, caller):
         provenance.set_sources(checked, [tag for source in sources for tag in source.tags])
@@ -146,7 +152,7 @@ def _insert_merge(
     newest: LockedTagSet,
     sources: Sequence[LockedTagSet],
     terms: rules.Terms,
-    merged: _Merged,
+    merged: _MergedTags,
     caller: Caller,
     note: str | None,
 ) -> UUID:
@@ -181,7 +187,7 @@ def _get_artifact_id(tag_set_ids: list[UUID]) -> UUID:
         # Tag sets of another organization are not found.
         artifact_id = artifact_ids.get(tag_set_id)
         if artifact_id is None or artifact_id != artifact_ids.get(tag_set_ids[0]):
-            message = "Must be tag sets of one artifact."
+            message = "All tag sets must belong to the same artifact."
             raise errors.invalid(message, f"tag_set_ids.{position}")
         if tag_set_id in tag_set_ids[:position]:
             raise errors.invalid("Must not be repeated.", f"tag_set_ids.{position}")
@@ -191,7 +197,7 @@ def _get_artifact_id(tag_set_ids: list[UUID]) -> UUID:
 def _lock_sources(artifact_id: UUID, tag_set_ids: list[UUID], caller: Caller) -> list[LockedTagSet]:
     """Lock the tag sets and return them in the given order. Raises the errors of `merge`."""
     artifacts.lock(artifact_id)
-    tag_sets = {row.id: row for row in deciding.lock_document(artifact_id)}
+    tag_sets = {row.id: row for row in deciding.lock_by_artifact(artifact_id)}
     sources = []
     for position, tag_set_id in enumerate(tag_set_ids):
         tag_set = tag_sets.get(tag_set_id)
@@ -200,59 +206,60 @@ def _lock_sources(artifact_id: UUID, tag_set_ids: list[UUID], caller: Caller) ->
                 "A draft cannot be merged; submit it first.", state="draft", tag_set_id=tag_set_id
             )
         if tag_set.source == "merge":
-            raise errors.invalid("Must not be a merge itself.", f"tag_set_ids.{position}")
+            raise errors.invalid("A merge cannot be a source.", f"tag_set_ids.{position}")
         rules.check_reviewer(caller, tag_set)
         sources.append(tag_set)
     for merge_id in deciding.list_merges(artifact_id, COMPLETED):
         raise errors.conflict("This artifact already has a merge.", tag_set_id=merge_id)
     if any(source.schema_id != source.schema_of_artifact for source in sources):
-        raise errors.invalid("Must be tag sets of the artifact's current schema.", "tag_set_ids")
+        raise errors.invalid("All tag sets must have the artifact's current schema.", "tag_set_ids")
     return sources
 
 
 def _index_choices(
-    choices: Sequence[dict[str, Any]], cells: _Cells, reviewer_tags: list[dict[str, Any]]
-) -> dict[Place, UUID]:
-    """Return {place: the chosen tag set}. Raises 400 on an invalid choice."""
-    all_places = {place for places in cells.values() for place in places}
-    reviewer_places = group_by_place(reviewer_tags)
-    chosen: dict[Place, UUID] = {}
+    choices: Sequence[dict[str, Any]], tags_by_key: _TagsByKey, reviewer_tags: list[dict[str, Any]]
+) -> dict[TagKey, UUID]:
+    """Return the id of the chosen tag set by tag key. Raises 400 for an invalid choice."""
+    all_keys = {tag_key for tags in tags_by_key.values() for tag_key in tags}
+    reviewer_keys = group_by_tag_key(reviewer_tags)
+    chosen_ids: dict[TagKey, UUID] = {}
     for position, choice in enumerate(choices):
-        place = (choice["field"], choice["row"])
+        tag_key = (choice["field"], choice["row"])
         path = f"choices.{position}"
-        if choice["tag_set_id"] not in cells:
-            raise errors.invalid("Must be one of tag_set_ids.", f"{path}.tag_set_id")
-        if place not in all_places:
+        if choice["tag_set_id"] not in tags_by_key:
+            raise errors.invalid("Must be one of `tag_set_ids`.", f"{path}.tag_set_id")
+        if tag_key not in all_keys:
             raise errors.invalid(
                 "None of the tag sets has a value for this field and row.", f"{path}.field"
             )
-        if place in chosen or place in reviewer_places:
+        if tag_key in chosen_ids or tag_key in reviewer_keys:
             raise errors.invalid(
                 "Another choice or a tag already decides this field and row.", f"{path}.field"
             )
-        chosen[place] = choice["tag_set_id"]
-    return chosen
+        chosen_ids[tag_key] = choice["tag_set_id"]
+    return chosen_ids
 
 
-def _adjudicate(
+def _merge_tags(
     lineup: Lineup,
     terms: rules.Terms,
     strategy: str,
-    cells: _Cells,
-    chosen: dict[Place, UUID],
+    tags_by_key: _TagsByKey,
+    chosen_ids: dict[TagKey, UUID],
     reviewer_tags: list[dict[str, Any]],
-) -> _Merged:
-    ids = list(cells)
-    reviewer_places = group_by_place(reviewer_tags)
-    merged = _Merged([], [])
+) -> _MergedTags:
+    ids = list(tags_by_key)
+    reviewer_keys = group_by_tag_key(reviewer_tags)
+    merged = _MergedTags([], [])
     undecided: list[Ballot] = []
     for ballot in find_majority(lineup.sets, terms.shapes):
-        place = (ballot.field, ballot.row)
-        if place in reviewer_places:
+        tag_key = (ballot.field, ballot.row)
+        if tag_key in reviewer_keys:
             continue
-        if place in chosen:
-            for tag in cells[chosen[place]].get(place, ()):
-                merged.add(tag, [chosen[place]], "choice")
+        if tag_key in chosen_ids:
+            chosen_id = chosen_ids[tag_key]
+            for tag in tags_by_key[chosen_id].get(tag_key, ()):
+                merged.add(tag, [chosen_id], "choice")
         elif ballot.unanimous or (strategy == "majority" and not ballot.tie):
             for winner in ballot.winners:
                 by = "agreement" if len(winner.voters) == len(ids) else "majority"
@@ -273,7 +280,7 @@ def _build_undecided_error(
     complete = limit_size(rendered, max_bytes=MAX_BYTES)
     shortened = [{**ballot, "values": [], "majority": []} for ballot in rendered[len(complete) :]]
     return errors.invalid(
-        "The tag sets do not decide these fields. Send a choice or tags for each field.",
+        "The tag sets do not agree on these fields. Send a choice or tags for each field.",
         "choices",
         undecided=[*complete, *shortened],
         truncated=len(complete) < len(ballots),

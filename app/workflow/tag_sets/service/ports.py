@@ -1,4 +1,4 @@
-"""Functions that tag sets need from predictions, a higher layer which they may not import."""
+"""Functions that tag sets call in predictions, a higher layer that they must not import."""
 
 from collections.abc import Callable
 from datetime import datetime
@@ -47,14 +47,14 @@ class PredictedTags(Protocol):
 
 
 FindLatest = Callable[[UUID], PredictedTags | None]
-_bound: list[FindLatest] = []
+_bound_functions: list[FindLatest] = []
 
 
 def bind_predictions(find_latest: FindLatest) -> None:
     """Set the function that returns the latest completed prediction of an artifact, or None."""
-    _bound[:] = [find_latest]
+    _bound_functions[:] = [find_latest]
 
 
 def find_latest_prediction(artifact_id: UUID) -> PredictedTags | None:
     """Return the latest completed prediction of an artifact, or None."""
-    return _bound[0](artifact_id)
+    return _bound_functions[0](artifact_id)

@@ -1,6 +1,6 @@
 """The origin of tags: the source of each tag, and the provenance of each value in a merge.
 
-Users cannot mark their own tags as tags by a model. The provenance of a merge has one entry for
+Users cannot mark their own tags as created by a model. The provenance of a merge has one entry for
 each tag, in the order of the tags.
 """
 
@@ -15,7 +15,9 @@ from app.engines.fields import Tag
 from app.kit.principal import Caller
 
 Entry: TypeAlias = dict[str, Any]
-"""A dict of field, row, value, tag_set_ids, revisions (in the order of tag_set_ids) and by."""
+"""A provenance entry: a dict with field, row, value, tag_set_ids, revisions and by.
+
+`revisions` is in the order of `tag_set_ids`. `by` is how the tag was decided."""
 
 
 def build_entry(tag: Tag, by: str, origins: Sequence[tuple[str, int]] = ()) -> Entry:
@@ -34,16 +36,16 @@ def build_entry(tag: Tag, by: str, origins: Sequence[tuple[str, int]] = ()) -> E
 def correct_entries(
     entries: Sequence[Entry], before: Sequence[Tag], after: Sequence[Tag], shapes: Shapes
 ) -> list[Entry]:
-    """Return the entries after a reviewer has changed the tags `before` into `after`.
+    """Return the provenance entries after a reviewer has changed the tags `before` into `after`.
 
     Tags that the reviewer kept, even in another row, keep their origin. All other tags get the
-    origin `reviewer`. Spans and boxes are compared by their place.
+    origin `reviewer`. Spans and boxes are compared by location.
     """
     old_tags, new_tags = align_rows([before, after], shapes).sets
     entries_by_key = defaultdict(list)
     for entry in reversed(entries):
         entries_by_key[_build_key(entry)].append(entry)
-    # Merges that were corrected by earlier releases have tags without an entry.
+    # A merge that an earlier release has corrected may have tags without an entry.
     origins = {
         id(tag): entries_by_key[_build_key(before_tag)].pop()
         for tag, before_tag in zip(old_tags, before, strict=True)
@@ -51,7 +53,7 @@ def correct_entries(
     }
     numbers = {id(tag): number for number, tag in enumerate(new_tags)}
     result = [build_entry(tag, "reviewer") for tag in after]
-    for change in diff(old_tags, new_tags, shapes, same=True):
+    for change in diff(old_tags, new_tags, shapes, include_same=True):
         origin = origins.get(id(change["from"]))
         if origin and change["to"] and not _has_new_value(change, shapes):
             number = numbers[id(change["to"])]
@@ -66,14 +68,15 @@ def _build_key(tag: Mapping[str, Any]) -> bytes:
 
 def _has_new_value(change: Entry, shapes: Shapes) -> bool:
     shape = shapes.get(change["field"])
-    compared = "evidence" if shape is not None and shape.is_mark else "value"
-    return not {"value", compared}.isdisjoint(change["members"])
+    compared_property = "evidence" if shape is not None and shape.is_mark else "value"
+    return not {"value", compared_property}.isdisjoint(change["members"])
 
 
 def can_keep_sources(tags: Iterable[Tag], caller: Caller) -> bool:
     """Return whether the `source` of each tag can be stored as it was sent.
 
-    API keys may set any source, because other systems use them and only admins create them.
+    Callers with an API key may set any source, because API keys are created by admins and used by
+    other systems.
     """
     return caller.api_key_id is not None or all(tag["source"] == "human" for tag in tags)
 
@@ -81,8 +84,8 @@ def can_keep_sources(tags: Iterable[Tag], caller: Caller) -> bool:
 def set_sources(tags: Iterable[Tag], known: Iterable[Tag]) -> None:
     """Set the source of tags to `human`, except for tags that are unchanged from `known`.
 
-    A tag is unchanged if its field, value, confidence, source and places are the same; its row may
-    differ. If several tags are equal, no more of them keep their source than `known` contains.
+    A tag is unchanged if its field, value, confidence, source and evidence locations are the same.
+    Its row may differ. If `known` contains n equal tags, at most n equal tags keep their source.
     """
     unchanged = Counter(map(_build_identity, known))
     for tag in tags:
@@ -98,7 +101,7 @@ def set_sources(tags: Iterable[Tag], known: Iterable[Tag]) -> None:
 def find_missing_tags(known: Iterable[Tag], tags: Iterable[Tag]) -> list[Tag]:
     """Return the `known` tags that are missing from `tags`, compared as in `set_sources`.
 
-    If `known` contains an equal tag more often than `tags`, the surplus is returned.
+    If `known` contains more equal tags than `tags` does, the surplus is returned.
     """
     remaining = Counter(map(_build_identity, tags))
     missing = []
@@ -112,8 +115,8 @@ def find_missing_tags(known: Iterable[Tag], tags: Iterable[Tag]) -> list[Tag]:
 
 
 def _build_identity(tag: Tag) -> bytes:
-    places: list[Any] = [
+    locations: list[Any] = [
         [evidence[name] for name in ("page", "box", "start", "end")] for evidence in tag["evidence"]
     ]
     properties = [tag[name] for name in ("field", "value", "confidence", "source")]
-    return orjson.dumps([properties, places], option=orjson.OPT_SORT_KEYS)
+    return orjson.dumps([properties, locations], option=orjson.OPT_SORT_KEYS)

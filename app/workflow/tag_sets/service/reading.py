@@ -29,7 +29,7 @@ def get(tag_set_id: UUID, *, caller: Caller) -> TagSetRow:
 
 
 def show(tag_set_id: UUID, *, caller: Caller) -> TagSetRow:
-    """Return a tag set as the API shows it, by a prepared statement. Raises 404 as `get` does."""
+    """Return the same as `get`, but read the tag set with a prepared statement. Raises 404."""
     row = reading.get_prepared(tag_set_id)
     if row is None or not _can_see(row, caller):
         raise errors.not_found()
@@ -39,7 +39,7 @@ def show(tag_set_id: UUID, *, caller: Caller) -> TagSetRow:
 def find_latest_prediction(artifact_id: UUID, *, caller: Caller) -> PredictedTags | None:
     """Return the latest prediction of an artifact, or None if it is missing or hidden.
 
-    It is hidden from labelers who label blind until they have submitted a tag set.
+    A prediction is hidden from labelers who label blind until they have submitted a tag set.
     """
     row = ports.find_latest_prediction(artifact_id)
     return None if row is None or is_blind(artifact_id, caller=caller) else row
@@ -52,7 +52,7 @@ def find(tag_set_id: UUID, *, caller: Caller) -> TagSetRow | None:
 
 
 def find_visible(tag_set_ids: Sequence[UUID], *, caller: Caller) -> set[UUID]:
-    """Return the ids of the tag sets that a caller whose role is below reviewer may see."""
+    """Return the ids of the tag sets that the caller, whose role is below reviewer, may see."""
     return reading.find_visible(tag_set_ids, rules.build_reader(caller))
 
 
@@ -61,23 +61,23 @@ def _can_see(row: TagSetRow, caller: Caller) -> bool:
         return True
     if row.status == TagSetStatus.DRAFT:
         return False
-    # Only labelers may have to label blind.
+    # Only labelers have to label blind.
     return not rules.is_labeler(caller) or reading.is_visible(row.id, rules.build_reader(caller))
 
 
 def list_tag_sets(*, caller: Caller, page: PageRequest, **filters: object) -> Page:
-    """List the tag sets that the caller may see."""
+    """Return a page of the tag sets that match `filters` and that the caller may see."""
     return listing.get_page(page, filters=filters, reader=_build_reader(caller))
 
 
 def find_viewers(tag_set: TagSetRow, user_ids: Sequence[UUID], *, caller: Caller) -> set[UUID]:
-    """Return the users who are members and may see a tag set.
+    """Return which of the users are members who may see a tag set.
 
     If the caller labels the artifact blind, other labelers are omitted, because the result would
     reveal whether they have submitted a tag set.
     """
     viewers = reading.find_viewers(
-        tag_set.id, user_ids, labelers=not is_blind(tag_set.artifact_id, caller=caller)
+        tag_set.id, user_ids, include_labelers=not is_blind(tag_set.artifact_id, caller=caller)
     )
     return viewers | {caller.user_id}.intersection(user_ids)
 
@@ -88,7 +88,7 @@ def list_field_names(schema_version_id: UUID) -> list[str]:
 
 
 def select_revisions(artifact_id: UUID, *, caller: Caller) -> Select[Any]:
-    """Return a SELECT of the revisions, except saves, of an artifact's tag sets.
+    """Return a SELECT for the revisions of an artifact's tag sets, except saves.
 
     Only tag sets that the caller may see are included. The columns are id, at, tag_set_id, kind,
     author_id, author, note and changes.
@@ -97,7 +97,7 @@ def select_revisions(artifact_id: UUID, *, caller: Caller) -> Select[Any]:
 
 
 def select_ids(artifact_id: UUID, *, caller: Caller) -> Select[Any]:
-    """Return a SELECT of the ids of an artifact's tag sets that the caller may see."""
+    """Return a SELECT for the ids of an artifact's tag sets that the caller may see."""
     return revisions.select_ids(artifact_id, _build_reader(caller))
 
 

@@ -28,14 +28,13 @@ def reopen(
 ) -> TagSetRow:
     """Reopen an accepted or rejected tag set and emit `tag_set.reopened`.
 
-    If `to` is `review`, it is pending review again, with the flag `resubmitted`. If `to` is
-    `labeler`, it is a draft of its labeler again. It is never accepted automatically afterwards.
+    If `to` is `review`, the tag set is pending review again, with the flag `resubmitted`. If `to`
+    is `labeler`, it becomes a draft of its labeler again. It is never accepted automatically.
 
-    Raises 404; 403 on the caller's own tag set; 400 on `to` if there is no labeler who may label;
-    409 `stale_precondition`; 409 `conflict` with one of these details: `state`; `schema_id` if the
-    artifact now has another schema; `accepted` if a merge is accepted for the artifact; `standing`
-    if other tag sets have replaced the rejected tag set; `tag_set_id` of another tag set by the
-    labeler, or of another merge that is pending review.
+    Raises 404; 403 for the caller's own tag set; 400 for `to` if no labeler may label; 409
+    `stale_precondition`; 409 `conflict` with `details.state`, `schema_id` (the artifact has another
+    schema now), `accepted` (the artifact has an accepted merge), `standing` (other tag sets have
+    replaced this one), or `tag_set_id` (of a tag set by the labeler, or of a pending merge).
     """
     tag_set = decisions.lock(tag_set_id)
     rules.check_reviewer(caller, tag_set)
@@ -49,7 +48,8 @@ def reopen(
         "reason": reason,
         **(_build_draft_values(caller) if labeler_id else _build_review_values(tag_set)),
     }
-    recording.change([tag_set.id], values, kind="reopen", author_id=caller.user_id, note=reason)
+    author_id = caller.user_id
+    recording.update_tag_sets([tag_set.id], values, kind="reopen", author_id=author_id, note=reason)
     if labeler_id is not None:
         minutes = rules.get_claim_minutes(caller)
         deciding.claim_artifacts({tag_set.artifact_id: labeler_id}, minutes=minutes)
@@ -91,7 +91,7 @@ def _check_can_reopen(tag_set: LockedTagSet) -> None:
     ]
     if merged:
         raise errors.conflict(
-            "A merge is accepted for this artifact. Reopen the merge first.", accepted=merged
+            "This artifact has an accepted merge. Reopen the merge first.", accepted=merged
         )
     if tag_set.source == "merge":
         for merge_id in deciding.list_merges(tag_set.artifact_id, (TagSetStatus.SUBMITTED,)):
@@ -112,7 +112,7 @@ def _check_can_reopen(tag_set: LockedTagSet) -> None:
 
 
 def _lock_labeler(tag_set: LockedTagSet) -> UUID:
-    """Return the labeler, locked as a member who may label. Raises 400 on `to`."""
+    """Lock the labeler, who must be allowed to label, and return the id. Raises 400 for `to`."""
     if tag_set.labeler_id is None or not lock_eligible([tag_set.labeler_id], Role.labeler):
         raise errors.invalid("This tag set has no labeler who can label; use `review`.", "to")
     return tag_set.labeler_id

@@ -45,7 +45,10 @@ class HasStatus(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """The requirements of a schema version; if `max_rejections` is None, there is no limit."""
+    """The compiled fields and the review policy of a schema version.
+
+    If `max_rejections` is None, the number of rejections is not limited.
+    """
 
     fields: CompiledFields
     shapes: Shapes
@@ -69,9 +72,9 @@ def get_blocking_statuses(required_labels: int) -> tuple[str, ...]:
 
 @lru_cache(maxsize=_MAX_CACHED_TERMS)
 def get_terms(version_id: UUID) -> Terms:
-    """Return the terms of a schema version, which never change.
+    """Return the compiled fields and the review policy of a schema version, from a cache.
 
-    The id must come from a record of the current organization, because organizations share the
+    The id must come from a record of the current organization, because all organizations share the
     cache.
     """
     version = schemas.get_version(version_id)
@@ -117,8 +120,8 @@ def check_tags(
 ) -> list[dict[str, Any]]:
     """Return the tags in canonical form, with evidence taken from the locked artifact's text.
 
-    Raises 400 on `field`, or on the path of the first tag that does not fit. With `complete`, also
-    raises 400 `required_fields_missing` if a required field is empty.
+    Raises 400 for `field` or, if it is None, for the path of the first invalid tag. If `complete`
+    is set, also raises 400 `required_fields_missing` if a required field is empty.
     """
     try:
         checked = terms.fields.check_tags(
@@ -135,14 +138,14 @@ def check_tags(
 
 
 def build_tags_error(failure: TagErrors, field: str | None = None) -> ApiError:
-    """Build the 400 for tags that do not fit; `details.errors` has the first 100 errors."""
+    """Build the 400 error for invalid tags; `details.errors` has the first 100 errors."""
     messages = [{"field": path, "message": f"{path} {text}."} for path, text in failure.errors]
     return errors.invalid(messages[0]["message"], field or messages[0]["field"], errors=messages)
 
 
 def check_complete(terms: Terms, tags: list[dict[str, Any]]) -> None:
     """Raise 400 `required_fields_missing` if a required field is empty."""
-    missing = terms.fields.missing_required(tags)
+    missing = terms.fields.list_missing_required(tags)
     if missing:
         raise ApiError(
             "required_fields_missing",
@@ -152,7 +155,7 @@ def check_complete(terms: Terms, tags: list[dict[str, Any]]) -> None:
 
 
 def check_labeler(caller: Caller, tag_set: HasStatus) -> None:
-    """Raise 403 if the tag set is another labeler's, or 404 if it is hidden from the caller.
+    """Raise 403 if the tag set belongs to another labeler, or 404 if it is hidden from the caller.
 
     Admins may change the tag sets of all labelers.
     """
@@ -169,16 +172,16 @@ def can_see_all(caller: Caller) -> bool:
 
 
 def is_labeler(caller: Caller) -> bool:
-    """Return whether the caller may have to label blind. Viewers do not label."""
+    """Return whether the caller has exactly the role labeler and may have to label blind."""
     return caller.role == Role.labeler
 
 
 def build_reader(caller: Caller) -> reading.Reader:
-    """Build the reader for queries by a caller who may not see all tag sets."""
+    """Build a `Reader` that restricts queries to the tag sets that the caller may see."""
     return reading.Reader(caller.user_id, blind=is_labeler(caller))
 
 
-class HasMakers(Protocol):
+class HasContributors(Protocol):
     """The columns that identify the labelers of a tag set."""
 
     @property
@@ -186,22 +189,22 @@ class HasMakers(Protocol):
         """The labeler, if there is one."""
 
     @property
-    def makers(self) -> Sequence[UUID]:
+    def contributor_ids(self) -> Sequence[UUID]:
         """The labelers of the tag set or of the merge's sources."""
 
 
-def check_reviewer(caller: Caller, tag_set: HasMakers) -> None:
+def check_reviewer(caller: Caller, tag_set: HasContributors) -> None:
     """Raise 403 if the tag set, or a source of the merge, is the caller's own.
 
     Organizations can allow self-review.
     """
-    if caller.user_id not in tag_set.makers or organizations.allows_self_review(
+    if caller.user_id not in tag_set.contributor_ids or organizations.allows_self_review(
         caller.org.settings
     ):
         return
-    own = tag_set.labeler_id == caller.user_id
-    what = "your own tag set" if own else "a merge of your own tag set"
-    raise errors.denied(f"You cannot review {what}.")
+    is_own = tag_set.labeler_id == caller.user_id
+    subject = "your own tag set" if is_own else "a merge of your own tag set"
+    raise errors.denied(f"You cannot review {subject}.")
 
 
 class InReview(Protocol):
@@ -212,12 +215,12 @@ class InReview(Protocol):
         """The labeler, if there is one."""
 
     @property
-    def makers(self) -> Sequence[UUID]:
+    def contributor_ids(self) -> Sequence[UUID]:
         """The labelers of the tag set or of the merge's sources."""
 
     @property
     def claimed_by(self) -> UUID | None:
-        """The reviewer with a live claim."""
+        """The reviewer with an unexpired claim."""
 
     @property
     def claim_expires_at(self) -> datetime | None:
@@ -236,15 +239,17 @@ def check_review(
     caller: Caller,
     tag_set: InReview,
     *,
-    teams: AbstractSet[UUID] | None = None,
+    team_ids: AbstractSet[UUID] | None = None,
     take_over: bool = False,
 ) -> None:
     """Check that the caller may review the tag set now.
 
-    Raises 403 on the caller's own tag set or a merge of it; 409 `conflict` with `details.claim` if
-    another reviewer has claimed it, unless `take_over` is set and the caller is an admin; 409 with
-    `details.assignee_id` or `details.assignee_team_id` if it is assigned to another user or team
-    and the caller is not an admin. `teams` are the ids of the caller's teams; None looks them up.
+    `team_ids` are the ids of the caller's teams; None looks them up.
+
+    Raises 403 for the caller's own tag set or a merge of it; 409 `conflict` with `details.claim` if
+    another reviewer has claimed it, unless `take_over` is set and the caller is an admin; 409
+    `conflict` with `details.assignee_id` or `details.assignee_team_id` if it is assigned to another
+    user or team and the caller is not an admin.
     """
     check_reviewer(caller, tag_set)
     is_admin = caller.has(Role.admin)
@@ -259,8 +264,9 @@ def check_review(
                 "The review is assigned to another user.", assignee_id=tag_set.assignee_id
             )
     elif tag_set.assignee_team_id is not None:
-        own_teams = deciding.list_team_ids(caller.user_id) if teams is None else teams
-        if tag_set.assignee_team_id not in own_teams:
+        if team_ids is None:
+            team_ids = deciding.list_team_ids(caller.user_id)
+        if tag_set.assignee_team_id not in team_ids:
             raise errors.conflict(
                 "The review is assigned to another team.", assignee_team_id=tag_set.assignee_team_id
             )
@@ -282,5 +288,5 @@ def check_state(tag_set: HasStatus, action: Action, revision: int | None) -> Non
 
 
 def get_claim_minutes(caller: Caller) -> int:
-    """Return the duration of claims in minutes in the caller's organization."""
+    """Return the duration in minutes of claims in the caller's organization."""
     return organizations.get_claim_minutes(caller.org.settings)

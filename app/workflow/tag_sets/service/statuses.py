@@ -7,10 +7,10 @@ from app.workflow.tag_sets.queries import statuses
 
 
 def update_statuses_of_schema(schema_id: UUID, checkpoint: Callable[[], None]) -> None:
-    """Update the artifacts of a schema that are in progress or in review.
+    """Update the statuses of a schema's artifacts that are in progress or in review.
 
     Call this when the number of required tag sets has changed. Artifacts that are done stay done.
-    `checkpoint` is called between batches.
+    `checkpoint` is called after each batch.
     """
     after = None
     while rows := statuses.lock_labeled(schema_id, after):
@@ -22,7 +22,7 @@ def update_statuses_of_schema(schema_id: UUID, checkpoint: Callable[[], None]) -
 def release_reservations(user_id: UUID, checkpoint: Callable[[], None]) -> None:
     """Release the artifacts that are reserved for a user who may no longer label.
 
-    The drafts stay. `checkpoint` is called between batches.
+    The user's drafts are kept. `checkpoint` is called after each batch.
     """
     last_id = UUID(int=0)
     while artifact_ids := statuses.lock_reserved(user_id, last_id):
@@ -34,7 +34,7 @@ def release_reservations(user_id: UUID, checkpoint: Callable[[], None]) -> None:
 def end_expired_reservations(checkpoint: Callable[[], None]) -> None:
     """End the current organization's expired reservations.
 
-    The drafts stay. `checkpoint` is called between batches.
+    The drafts are kept. `checkpoint` is called after each batch.
     """
     while artifact_ids := statuses.end_expired():
         statuses.update_statuses(artifact_ids)

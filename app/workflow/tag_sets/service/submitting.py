@@ -1,7 +1,7 @@
 """Submission of drafts for review, and automatic acceptance.
 
-Tag sets are accepted automatically by sampling, by confidence, and by agreement; see
-docs/decisions/0025. A tag set that a reviewer returned is never accepted automatically.
+Tag sets are accepted automatically by sampling, by confidence, or by agreement; see
+docs/decisions/0025. A tag set that a reviewer has returned is never accepted automatically.
 """
 
 from typing import Any
@@ -15,10 +15,12 @@ from app.workflow.tag_sets.queries import deciding, reading, recording, related,
 from app.workflow.tag_sets.queries.deciding import LockedTagSet
 from app.workflow.tag_sets.queries.reading import TagSetRow
 from app.workflow.tag_sets.service import decisions, provenance, rules
-from app.workflow.tag_sets.transitions import COMPLETED, NOT_INDEPENDENT, Action, TagSetStatus
+from app.workflow.tag_sets.transitions import COMPLETED, DEPENDENT_SOURCES, Action, TagSetStatus
 
 LOW_CONFIDENCE = 0.5
-"""The default limit: a model's tag with a lower confidence sets the flag `low_confidence`."""
+"""The default confidence limit.
+
+A tag set gets the flag `low_confidence` if a tag by a model has a lower confidence."""
 
 
 def submit(tag_set_id: UUID, *, caller: Caller, revision: int | None) -> TagSetRow:
@@ -42,7 +44,7 @@ def submit(tag_set_id: UUID, *, caller: Caller, revision: int | None) -> TagSetR
         "reason": None,
         "flags": _build_flags(tag_set, terms),
     }
-    recording.change([tag_set_id], values, kind="submit", author_id=caller.user_id)
+    recording.update_tag_sets([tag_set_id], values, kind="submit", author_id=caller.user_id)
     deciding.release_claim(tag_set.artifact_id, tag_set.labeler_id)
     events.emit(emitted_events.SUBMITTED, emitted_events.build_payload(tag_set))
     _accept_automatically(tag_set, terms, caller)
@@ -75,15 +77,15 @@ def _build_flags(tag_set: LockedTagSet, terms: rules.Terms) -> list[str]:
 SAMPLING, CONFIDENCE, AGREEMENT = "sampling", "confidence", "agreement"
 """Reasons for an automatic acceptance, as stored in the note of the revision."""
 RULES_PREFIX = "rules-"
-"""The beginning of the model version of predictions by rules."""
+"""The prefix of the model version in predictions that were made by rules."""
 
 
 def is_sampled(artifact_id: UUID, labeler_id: UUID | None, rate: float) -> bool:
     """Return whether a labeler's tag set of an artifact is in the sample that needs a review.
 
-    `rate` (0..1) is the share of tag sets in the sample. A keyed hash of both ids decides, so
-    nobody can predict or change the result, and a draft that is discarded and started again gets
-    the same result. The sample of a higher rate includes the sample of every lower rate.
+    `rate` (0..1) is the share of tag sets in the sample. The result is computed from a keyed hash
+    of both ids. Nobody can predict or change it, and a draft that is deleted and created again gets
+    the same result. The sample for a higher rate includes the sample for every lower rate.
     """
     payload = artifact_id.bytes + (labeler_id.bytes if labeler_id else b"")
     digest = container.keyring().sign("review_sampling", payload)
@@ -91,10 +93,10 @@ def is_sampled(artifact_id: UUID, labeler_id: UUID | None, rate: float) -> bool:
 
 
 def is_confident(tags: list[dict[str, Any]], min_confidence: float | None) -> bool:
-    """Return whether a model made each tag with at least the confidence `min_confidence`.
+    """Return whether a model made all tags, each with at least the confidence `min_confidence`.
 
-    The result is false if there are no tags, if `min_confidence` is None, or if a person made one
-    of the tags: a person's own confidence does not replace a review.
+    The result is false if there are no tags, if `min_confidence` is None, or if a person made a
+    tag. The confidence that a person sets does not replace a review.
     """
     if min_confidence is None or not tags:
         return False
@@ -115,11 +117,11 @@ def was_returned(tag_set: LockedTagSet) -> bool:
 
 
 def find_exemption(tag_set: LockedTagSet, terms: rules.Terms, caller: Caller) -> str | None:
-    """Return the reason why a submitted tag set needs no review: `SAMPLING`, `CONFIDENCE` or None.
+    """Return why a submitted tag set needs no review (`SAMPLING` or `CONFIDENCE`), or None.
 
-    Agreement with other tag sets is not considered. Confidence is a reason only if the model alone
-    decided: the person removed no predicted tags and added no tags of a later prediction, and no
-    tag set of the artifact was rejected. Confidence of rules is no reason, because it is not
+    Agreement with other tag sets is not considered. Confidence is a reason only if the labeler has
+    removed no predicted tags and added no tags of a later prediction, and no tag set for the
+    artifact was rejected. Predictions by rules are excluded, because their confidence is not
     calibrated.
     """
     if was_returned(tag_set):
@@ -128,15 +130,15 @@ def find_exemption(tag_set: LockedTagSet, terms: rules.Terms, caller: Caller) ->
         return SAMPLING
     is_unsure = (tag_set.prediction_model_version or "").startswith(RULES_PREFIX)
     is_unsure = is_unsure or not is_confident(tag_set.tags, terms.auto_accept_confidence)
-    if tag_set.earlier_rejections or is_unsure or _has_chosen_tags(tag_set, caller):
+    if tag_set.earlier_rejections or is_unsure or _has_edited_predictions(tag_set, caller):
         return None
     return CONFIDENCE
 
 
-def _has_chosen_tags(tag_set: LockedTagSet, caller: Caller) -> bool:
+def _has_edited_predictions(tag_set: LockedTagSet, caller: Caller) -> bool:
     """Return whether a person removed predicted tags, or added tags of a later prediction.
 
-    API keys are trusted, as with the source of tags.
+    The result is false for callers with an API key. They are trusted to set the source of tags.
     """
     if caller.api_key_id is not None:
         return False
@@ -151,30 +153,30 @@ def _has_chosen_tags(tag_set: LockedTagSet, caller: Caller) -> bool:
 
 
 def apply_agreement(tag_set: LockedTagSet, terms: rules.Terms) -> list[LockedTagSet]:
-    """Update the flag `disagreement` and return the tag sets that agreement accepts.
+    """Update the flag `disagreement`, and return the tag sets to accept because they agree.
 
-    The artifact of `tag_set` must be locked. All submitted tag sets of the artifact are accepted if
-    it has exactly as many independent tag sets as the schema requires, a reviewer has returned none
-    of them, and their mean agreement reaches the schema's limit. Below the limit, the submitted tag
-    sets get the flag `disagreement`; otherwise the flag is removed. Claimed and escalated tag sets
-    are left to the reviewer.
+    The artifact of `tag_set` must be locked. All submitted tag sets of the artifact are returned if
+    the artifact has exactly as many independent tag sets as the schema requires, no reviewer has
+    returned one of these tag sets, and their mean agreement reaches the schema's limit. Claimed and
+    escalated tag sets are left to the reviewer. If the agreement is below the limit, the submitted
+    tag sets get the flag `disagreement`; otherwise the flag is removed.
     """
     limit = terms.auto_accept_agreement
     if limit is None or tag_set.required_labels == 1:
         return []
-    group = [
+    independent_tag_sets = [
         row
-        for row in deciding.lock_document(tag_set.artifact_id)
-        if row.status in COMPLETED and row.source not in NOT_INDEPENDENT
+        for row in deciding.lock_by_artifact(tag_set.artifact_id)
+        if row.status in COMPLETED and row.source not in DEPENDENT_SOURCES
     ]
-    if len(group) < tag_set.required_labels:
+    if len(independent_tag_sets) < tag_set.required_labels:
         return []
-    submitted = [row for row in group if row.status == TagSetStatus.SUBMITTED]
-    lineup = align_rows([row.tags for row in group], terms.shapes)
+    submitted = [row for row in independent_tag_sets if row.status == TagSetStatus.SUBMITTED]
+    lineup = align_rows([row.tags for row in independent_tag_sets], terms.shapes)
     disagree = not has_agreement(lineup.sets, terms.shapes, limit)
-    related.mark_disagreement([row.id for row in submitted], disagree=disagree)
+    related.set_disagreement_flag([row.id for row in submitted], disagree=disagree)
     # If there are more tag sets than required, a reviewer chooses among them.
-    has_surplus = len(group) > tag_set.required_labels
-    if disagree or has_surplus or any(was_returned(row) for row in group):
+    has_surplus = len(independent_tag_sets) > tag_set.required_labels
+    if disagree or has_surplus or any(was_returned(row) for row in independent_tag_sets):
         return []
     return [row for row in submitted if row.claimed_by is None and not row.escalated]

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from app.engines.agreement.coefficients import build_ratings, measure, measure_all
-from app.engines.agreement.coefficients.bootstrap import compress, resample
+from app.engines.agreement.coefficients.bootstrap import compress_ratings, resample
 from app.engines.agreement.metrics import Level, Metric
 
 METRICS = [
@@ -32,7 +32,7 @@ def test_resamples_are_what_a_plain_loop_over_documents_computes(level: Level) -
     """Draw documents, copy their rows, and compute each coefficient anew."""
     rows = _label(25, seed=1)
     ratings = build_ratings(rows, level=level)
-    compressed = compress(ratings)
+    compressed = compress_ratings(ratings)
     (weights,) = resample(compressed.counts, 12, 9, 1)
     drawn = [[] for _ in METRICS]
     for column in weights.T.astype(int):
