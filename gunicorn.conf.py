@@ -19,8 +19,8 @@ try:
 except SettingsError as _error:
     sys.exit(str(_error))
 
-_shown_host = f"[{_settings.host}]" if ":" in _settings.host else _settings.host
-bind = [supervision.bind(f"{_shown_host}:{_settings.port}")]
+_bind_host = f"[{_settings.host}]" if ":" in _settings.host else _settings.host
+bind = [supervision.bind(f"{_bind_host}:{_settings.port}")]
 worker_class = "app.kit.serving.worker.BufferingWorker"
 workers = _settings.web_workers
 threads = _settings.web_threads
@@ -29,29 +29,30 @@ worker_connections = reserve_descriptors(_settings.web_connections)
 # creating it opens no connection and starts no thread.
 preload_app = True
 _APPLICATION = "wsgi:app"
-# Nobody talks to it, and it would be one more way in.
+# Nothing uses the control socket, and it would be an additional attack surface.
 control_socket_disable = True
 
-# The supervisor gives it three seconds more.
+# The supervisor waits three seconds longer than this before it sends SIGQUIT.
 graceful_timeout = 30
-# A worker loads the application before its first sign of life, on a busy machine slowly.
+# The maximum time without a heartbeat. On a busy machine, the start of a worker takes long.
 timeout = 60
-# Longer than the 60 s after which the usual proxies drop an idle connection. Otherwise one would
-# now and then send a request down a connection that this end has just closed. An idle connection
-# holds no thread.
+# Longer than the 60 s after which common proxies close an idle connection. Otherwise a proxy would
+# sometimes send a request over a connection that this server has just closed. An idle connection
+# occupies no thread.
 keepalive = 75
-# The sign of life is a file's time stamp: in memory, as a disk that hangs must not kill workers.
+# A heartbeat sets a file's timestamp. The file is in memory, because the master must not kill
+# workers when a disk hangs.
 worker_tmp_dir = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None  # noqa: S108
 
-# Cursors and filters of lists stand in the line. The size of bodies is the application's matter.
+# The request line contains the cursors and filters of lists. `app.kit.serving` limits bodies.
 limit_request_line = 8190
 limit_request_fields = 100
 limit_request_field_size = 8190
-# X-Forwarded-* is believed in one place, the application, by TRUSTED_PROXIES.
+# Only the application evaluates the X-Forwarded-* headers, according to TRUSTED_PROXIES.
 forwarded_allow_ips = ""
 secure_scheme_headers: dict[str, str] = {}
 
-# The application logs its requests itself, with their ids.
+# The application logs requests itself, with their request ids.
 accesslog = None
 errorlog = "-"
 loglevel = "warning"
@@ -60,13 +61,13 @@ chdir = str(Path(__file__).parent)
 
 
 class LineLogger(Logger):  # type: ignore[misc]
-    """Writes gunicorn's own lines as the application's: in their form, and never waiting.
+    """Writes gunicorn's log lines in the format of the application, without blocking.
 
-    `logconfig_dict` would do so, too, but with it gunicorn prepares an access log at every request.
+    With `logconfig_dict`, gunicorn would prepare an access log entry for every request.
     """
 
     def setup(self, cfg: Any) -> None:
-        """Leave the lines to the application's handler; called again at each reload."""
+        """Let the application's handler write the lines. gunicorn calls this at each reload."""
         super().setup(cfg)
         logging.configure(_settings.log_level, _settings.log_format)
 
@@ -77,20 +78,21 @@ logger_class = LineLogger
 def on_starting(server: Any) -> None:
     """Prepare the memory that workers share.
 
-    The collector is kept from touching it, which would copy its pages to every worker.
+    The garbage collector must not write to it, because each worker would then get a copy.
     """
     if server.app.app_uri == _APPLICATION:
-        # Requests come before the rendering of pages. Until the first page this takes 4 MB.
+        # API requests run before document processing. Before the first document, the server takes
+        # 4 MB.
         documents.start_server(idle_seconds=300, nice=10)
     gc.collect()
     gc.freeze()
 
 
 def post_fork(server: Any, worker: Any) -> None:  # noqa: ARG001 - gunicorn's signature
-    """Bind the worker's life to the supervisor's or the master's."""
+    """Make the worker end with the supervisor, or without a supervisor with the master."""
     supervision.set_death_signal(worker.ppid)
 
 
 def child_exit(server: Any, worker: Any) -> None:  # noqa: ARG001 - gunicorn's signature
-    """Leave new connections to the workers that are there."""
+    """Remove the ended worker from the distribution of new connections."""
     balance.release(worker.age)

@@ -4,7 +4,8 @@ import gc
 import os
 from functools import partial
 
-# What loading creates stays: looking for garbage meanwhile would take a seventh of the time.
+# Objects created during loading are kept, and searching them for garbage would take a seventh of
+# the loading time.
 gc.disable()
 
 from app.engines import documents  # noqa: E402
@@ -17,10 +18,10 @@ _IDLE_SECONDS = 900.0
 
 
 def start_document_server() -> None:
-    """Start the fork server that all workers share: they inherit the socket that leads to it.
+    """Start the fork server for documents. All workers share it and inherit its socket.
 
-    Requests come before documents in the background. A worker whose server is gone starts another
-    one before it forks for its next jobs. An idle service has none: it takes 40 MB.
+    It has a low priority, so that API requests run first. If the server has ended, a worker starts
+    a new one before it forks for its next jobs. An idle server ends, which saves 40 MB.
     """
     slots = container.settings().job_workers + 1
     start = partial(documents.start_server, max_processes=slots, idle_seconds=_IDLE_SECONDS, nice=5)

@@ -3,14 +3,15 @@
 import gc
 import os
 
-# What loading creates stays: looking for garbage meanwhile would take a seventh of the time.
+# Objects created during loading are kept, and searching them for garbage would take a seventh of
+# the loading time.
 gc.disable()
 
 from app.factory import create_app  # noqa: E402
 from app.kit.logging import log_uncaught_exceptions  # noqa: E402
 
 log_uncaught_exceptions()
-# The `flask` command loads this module, too; the operator's commands need no API.
+# The `flask` command also loads this module; the operator's commands need no API.
 _is_command = os.environ.get("FLASK_RUN_FROM_CLI") == "true"
 app = create_app(with_api=not _is_command)
 if _is_command:

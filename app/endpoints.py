@@ -1,4 +1,4 @@
-"""Registry of the routes and pages of all features, imported by processes that answer requests.
+"""Registry of routes and pages, imported by the processes that answer requests.
 
 The order of the blueprints is the order of the tags in the API description.
 """

@@ -1,4 +1,4 @@
-"""Factory of the Flask application; features that must not import each other are wired here."""
+"""Factory of the Flask application. It also connects features that must not import each other."""
 
 import os
 from collections.abc import Mapping
@@ -22,8 +22,8 @@ from app.workflow.tag_sets import service as tag_sets
 def create_app(environ: Mapping[str, str] | None = None, *, with_api: bool = True) -> Flask:
     """Create the application from environment variables. Raises SettingsError on invalid settings.
 
-    Without `environ`, the variables of the process are used. Workers and commands need no API: one
-    without it starts in half the time and takes 20 MB less.
+    Without `environ`, the variables of the process are used. Workers and commands need no API: an
+    application without the API starts in half the time and takes 20 MB less.
     """
     settings = Settings.from_env(os.environ if environ is None else environ, require_servers=True)
     logging.configure(settings.log_level, settings.log_format)
@@ -35,17 +35,17 @@ def create_app(environ: Mapping[str, str] | None = None, *, with_api: bool = Tru
     tokens.init(app, settings.secret_key, settings.access_token_hours)
     _check_plans()
     _check_billing_file()
-    _bind_rooms()
+    _bind_ports()
     if with_api:
-        from app import api  # noqa: PLC0415 - not even imported by others
+        from app import api  # noqa: PLC0415 - only processes with the API import it
 
         api.init(app, settings)
     commands.init(app)
     return app
 
 
-def _bind_rooms() -> None:
-    """Bind the functions that a room calls in rooms above it."""
+def _bind_ports() -> None:
+    """Bind the functions through which a package calls packages of higher layers."""
     plan_limits.bind(usage.open_allowance)
     artifacts.bind_workflow(
         artifacts.Workflow(

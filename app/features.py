@@ -1,4 +1,4 @@
-"""Registry of the jobs and models of all features; `app.endpoints` has their routes and pages."""
+"""Registry of jobs and models; `app.endpoints` is the registry of routes and pages."""
 
 from types import ModuleType
 
@@ -93,7 +93,7 @@ JOBS: list[ModuleType] = [
     quality_jobs,
     sso_jobs,
 ]
-"""Modules of jobs; importing one registers its handlers."""
+"""Modules with job handlers; importing a module registers its handlers."""
 
 MODELS: list[ModuleType] = [
     auth_models,

@@ -1,7 +1,7 @@
-"""Load the demo organization as its users would: through the API, in this process.
+"""Load the demo organization through the API in this process, as its users would.
 
-It has another slug until it is complete, so that the next start can recognize an interrupted load,
-delete it, and load again.
+The organization has a temporary slug until it is complete, so that the next start can recognize an
+interrupted load, delete its data, and load again.
 """
 
 import io
@@ -27,60 +27,63 @@ from demo.schemas import CONTRACT, INVOICE
 from demo.teams import TEAMS
 
 SLUG = "demo"
-_SPANS = {field["key"] for field in CONTRACT["fields"] if field["type"] == "span"}
-_LOADING = "demo-loading"
-# The demo is small, and a machine to try the service on may be as well.
+_SPAN_FIELDS = {field["key"] for field in CONTRACT["fields"] if field["type"] == "span"}
+_LOADING_SLUG = "demo-loading"
+# The demo needs little disk space, and a machine for trying the service may have little.
 _SETTINGS = {"LOG_LEVEL": "WARNING", "RATE_LIMITS": "off", "STORAGE_RESERVE_BYTES": "0"}
-_REASON = "The total is not the amount to pay: tax is missing. Please look at the last line again."
+_REJECTION_REASON = (
+    "The total is not the amount to pay: tax is missing. Please look at the last line again."
+)
 
 Progress = Callable[[int, int], None]
 
 
 class DemoError(RuntimeError):
-    """The API rejected a request of the load."""
+    """The API rejected a request during the load."""
 
 
 class _User:
-    """A user of the demo, who sends requests to the API."""
+    """A demo user who sends API requests."""
 
-    def __init__(self, app: Flask, who: str, password: str) -> None:
+    def __init__(self, app: Flask, person: str, password: str) -> None:
         self._client = app.test_client()
-        body = {"email": build_address(who), "password": password}
-        self._headers = {"X-Org-Slug": _LOADING}
+        body = {"email": build_address(person), "password": password}
+        self._headers = {"X-Org-Slug": _LOADING_SLUG}
         token = self.call("POST", "/auth/login", json=body)["access_token"]
         self._headers["Authorization"] = f"Bearer {token}"
 
     def call(self, method: str, path: str, **kwargs: Any) -> Any:
-        """Send a request and return the data of the response. Raises DemoError on an error."""
-        answer = self._client.open(f"/api/v1{path}", method=method, headers=self._headers, **kwargs)
-        if answer.status_code >= 400:  # noqa: PLR2004 - HTTP
-            raise DemoError(f"{method} {path}: {answer.status_code} {answer.text}")
-        return answer.get_json()["data"] if answer.data else None
+        """Send a request and return the data of the response. Raises DemoError if it fails."""
+        response = self._client.open(
+            f"/api/v1{path}", method=method, headers=self._headers, **kwargs
+        )
+        if response.status_code >= 400:  # noqa: PLR2004 - HTTP
+            raise DemoError(f"{method} {path}: {response.status_code} {response.text}")
+        return response.get_json()["data"] if response.data else None
 
 
 def load(progress: Progress) -> None:
     """Create the organization `demo` with its users, schemas, documents and tag sets.
 
-    DATABASE_URL, the keys and DEMO_PASSWORD are read from the environment. Text recognition and
-    the other jobs that the load enqueues are left to the workers, so that the service is ready
-    earlier.
+    DATABASE_URL, the keys and DEMO_PASSWORD are read from the environment. The workers run text
+    recognition and the other jobs that the load enqueues, so that the service is ready earlier.
     """
-    # Logging in five times within a second is no attack here.
+    # Rate limits are off, because the demo users log in within a second.
     app = create_app({**os.environ, **_SETTINGS})
     password = os.environ["DEMO_PASSWORD"]
-    organization_id = _make_organization(app, password)
-    people = {who: _User(app, who, password) for who in ("admin", "reviewer", "labeler")}
+    organization_id = _create_organization(app, password)
+    people = {person: _User(app, person, password) for person in ("admin", "reviewer", "labeler")}
     schemas = {"invoice": _create_schema(people["admin"], INVOICE)}
     schemas["contract"] = _create_schema(people["admin"], CONTRACT)
     _create_teams(people["admin"])
     total = 3 * len(DOCUMENTS)
     artifacts = []
     for document in DOCUMENTS:
-        artifacts.append(_upload(people["labeler"], document, schemas[document.schema]))
+        artifacts.append(_upload_document(people["labeler"], document, schemas[document.schema]))
         progress(len(artifacts), total)
-    _parse(app, lambda done: progress(len(DOCUMENTS) + done, total))
+    _run_parsing_jobs(app, lambda done: progress(len(DOCUMENTS) + done, total))
     for number, (document, artifact_id) in enumerate(zip(DOCUMENTS, artifacts, strict=True)):
-        _label(people, document, artifact_id)
+        _label_document(people, document, artifact_id)
         progress(2 * len(DOCUMENTS) + number + 1, total)
     with app.app_context(), db.transaction() as session:
         session.execute(
@@ -88,23 +91,23 @@ def load(progress: Progress) -> None:
         )
 
 
-def _make_organization(app: Flask, password: str) -> UUID:
+def _create_organization(app: Flask, password: str) -> UUID:
     with (
         app.app_context(),
         tenancy.across_organizations(reason="the demo makes an organization"),
         db.transaction() as session,
     ):
-        session.execute(delete(Organization).where(Organization.slug == _LOADING))
+        session.execute(delete(Organization).where(Organization.slug == _LOADING_SLUG))
         session.execute(delete(User).where(User.email.like("%@demo.example")))
-        organization = Organization(slug=_LOADING, name="Demo Organization")
+        organization = Organization(slug=_LOADING_SLUG, name="Demo Organization")
         session.add(organization)
         session.flush()
-        hashed = secrets.hash_password(password)
-        for who, (role, name) in PEOPLE.items():
+        password_hash = secrets.hash_password(password)
+        for person, (role, name) in PEOPLE.items():
             user = User(
-                email=build_address(who),
+                email=build_address(person),
                 name=name,
-                password_hash=hashed,
+                password_hash=password_hash,
                 email_verified_at=db.utc_now(),
             )
             session.add(user)
@@ -122,27 +125,27 @@ def _create_schema(admin: _User, body: dict[str, Any]) -> str:
 
 
 def _create_teams(admin: _User) -> None:
-    members = admin.call("GET", f"/organizations/{_LOADING}/members")
+    members = admin.call("GET", f"/organizations/{_LOADING_SLUG}/members")
     ids_by_address = {member["user"]["email"]: member["user"]["id"] for member in members}
-    users = {who: ids_by_address[build_address(who)] for who in PEOPLE}
+    users = {person: ids_by_address[build_address(person)] for person in PEOPLE}
     ids: dict[str | None, str] = {}
     for team in TEAMS:
         body = {name: team[name] for name in ("name", "description", "skills")}
         body |= {"parent_id": ids.get(team["parent"]), "lead_id": users[team["lead"]]}
         ids[team["name"]] = admin.call("POST", "/teams", json=body)["id"]
         if team["members"]:
-            added = {"user_ids": [users[who] for who in team["members"]]}
-            admin.call("POST", f"/teams/{ids[team['name']]}/members", json=added)
+            new_members = {"user_ids": [users[person] for person in team["members"]]}
+            admin.call("POST", f"/teams/{ids[team['name']]}/members", json=new_members)
 
 
-def _upload(labeler: _User, document: DemoDocument, schema_id: str) -> str:
+def _upload_document(labeler: _User, document: DemoDocument, schema_id: str) -> str:
     part = (io.BytesIO(document.render()), document.name, document.media_type)
     artifact = labeler.call("POST", "/artifacts", data={"file": part, "schema_id": schema_id})
     identifier: str = artifact["id"]
     return identifier
 
 
-def _parse(app: Flask, advance: Callable[[int], None]) -> None:
+def _run_parsing_jobs(app: Flask, advance: Callable[[int], None]) -> None:
     """Run the parsing jobs of the uploads, two at a time, because no worker runs yet."""
 
     def run_next(_: int) -> int:
@@ -156,7 +159,7 @@ def _parse(app: Flask, advance: Callable[[int], None]) -> None:
             advance(min(done, len(DOCUMENTS)))
 
 
-def _label(people: dict[str, _User], document: DemoDocument, artifact_id: str) -> None:
+def _label_document(people: dict[str, _User], document: DemoDocument, artifact_id: str) -> None:
     if document.state == "unlabeled":
         return
     labeler, reviewer = people["labeler"], people["reviewer"]
@@ -172,22 +175,24 @@ def _label(people: dict[str, _User], document: DemoDocument, artifact_id: str) -
     if document.state == "accepted":
         reviewer.call("POST", f"{path}/accept", json={})
     elif document.state == "rejected":
-        reviewer.call("POST", f"{path}/reject", json={"reason": _REASON, "send_to": "pool"})
+        reviewer.call(
+            "POST", f"{path}/reject", json={"reason": _REJECTION_REASON, "send_to": "pool"}
+        )
 
 
 def _add_offsets(tag: dict[str, Any], text: str) -> dict[str, Any]:
-    """Add the offsets of a span's value; the text may break its lines elsewhere."""
-    if tag["field"] not in _SPANS:
+    """Add the offsets of a span value; line breaks in the text may differ from the value."""
+    if tag["field"] not in _SPAN_FIELDS:
         return tag
     words = r"\s+".join(re.escape(word) for word in tag["value"].split())
-    found = re.search(words, text)
-    if found is None:
-        raise DemoError(f"{tag['field']} does not stand in its document")
-    return {**tag, "evidence": [{"start": found.start(), "end": found.end()}]}
+    match = re.search(words, text)
+    if match is None:
+        raise DemoError(f"{tag['field']} is not in its document")
+    return {**tag, "evidence": [{"start": match.start(), "end": match.end()}]}
 
 
 def _select_tags(document: DemoDocument) -> list[dict[str, Any]]:
-    """Return the tags to save: half of them for drafts, with a wrong total for rejected ones."""
+    """Return the tags to save: half of the tags for a draft, a wrong total if rejected."""
     tags = [dict(tag) for tag in document.truth]
     if document.state == "draft":
         return tags[: len(tags) // 2]

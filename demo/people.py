@@ -10,9 +10,9 @@ PEOPLE: dict[str, tuple[str, str]] = {
     "labeler-3": ("labeler", "Lin Labeler"),
     "viewer": ("viewer", "Vera Viewer"),
 }
-"""Role and name of each."""
+"""The role and the name of each user."""
 
 
-def build_address(who: str) -> str:
-    """Return the email address of one of PEOPLE."""
-    return f"{who}@demo.example"
+def build_address(person: str) -> str:
+    """Return the email address of a user in PEOPLE."""
+    return f"{person}@demo.example"

@@ -1,4 +1,4 @@
-"""The two schemas of the demo organization, as request bodies that create them."""
+"""Define the two schemas of the demo organization as API request bodies."""
 
 from typing import Any
 
@@ -34,16 +34,16 @@ Label the contract itself and leave aside what its schedules repeat.
 
 
 def _build_field(
-    key: str, label: str, kind: str, description: str, **members: Any
+    key: str, label: str, field_type: str, description: str, **properties: Any
 ) -> dict[str, Any]:
     return {
         "key": key,
         "label": label,
-        "type": kind,
-        "required": members.pop("required", False),
-        "multiple": members.pop("multiple", False),
+        "type": field_type,
+        "required": properties.pop("required", False),
+        "multiple": properties.pop("multiple", False),
         "description": description,
-        **members,
+        **properties,
     }
 
 

@@ -1,4 +1,4 @@
-"""The teams of the demo organization: their leads and members, named as in `people`."""
+"""Define the teams of the demo organization; leads and members are keys of `PEOPLE`."""
 
 from typing import Any
 

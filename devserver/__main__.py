@@ -15,23 +15,33 @@ def main() -> int:
     run.add_argument(
         "--with-parent",
         action="store_true",
-        help="stop when the process that started this one (make) is gone",
+        help="stop when the parent process (make) has ended",
     )
-    commands.add_parser("status", help="processes of the running service and their memory")
-    commands.add_parser("env", help="environment of the running service, as shell commands")
-    migration = commands.add_parser("migration", help="write a migration from the models")
+    commands.add_parser("status", help="show the processes of the running service and their memory")
+    commands.add_parser(
+        "env", help="print the environment of the running service as shell commands"
+    )
+    migration = commands.add_parser(
+        "migration", help="write a migration from changes to the models"
+    )
     migration.add_argument("message")
-    commands.add_parser("prepare", help="migrate, and load the demo into an empty database")
-    backup = commands.add_parser("backup", help="copy the running service into a new folder")
+    commands.add_parser(
+        "prepare", help="migrate the database, and load the demo data if it is empty"
+    )
+    backup = commands.add_parser(
+        "backup", help="copy the data of the running service to a new folder"
+    )
     backup.add_argument("folder", type=Path)
-    backup.add_argument("--database-url", help="a role with BYPASSRLS on a database of your own")
-    restore = commands.add_parser("restore", help="put a backup into a new DATA_DIR")
+    backup.add_argument(
+        "--database-url", help="URL of an external database for a role with BYPASSRLS"
+    )
+    restore = commands.add_parser("restore", help="restore a backup into a new DATA_DIR")
     restore.add_argument("folder", type=Path)
     return _dispatch(parser.parse_args())
 
 
 def _dispatch(arguments: argparse.Namespace) -> int:
-    """Run the command. Import only its modules, so that the supervisor stays small."""
+    """Run the command. Import only the modules it needs, so that the supervisor stays small."""
     match arguments.command:
         case "run":
             from devserver.run import run  # noqa: PLC0415

@@ -1,8 +1,8 @@
 """`python -m devserver backup FOLDER`: copy a running service.
 
-First the files are copied, then the database, then the files that were added meanwhile. Files never
-change, and a file that is deleted meanwhile was copied before. So the backup contains every file
-that its database names.
+The backup copies the files, then the database, and then the files that were added in the meantime.
+Files never change, and a file that is deleted in the meantime was copied before. Therefore the
+backup contains every file that its database refers to.
 """
 
 import contextlib
@@ -21,7 +21,7 @@ import psycopg2
 from app.kit.settings_values import DATABASE_ROLE
 from devserver import environment, lock, revisions
 from devserver.postgres import EmbeddedPostgres
-from devserver.postgres_tools import run_tool, superuser_url
+from devserver.postgres_tools import get_superuser_url, run_tool
 from devserver.process import write_private
 from devserver.progress import Progress, print_error
 from devserver.status import read_data_dir
@@ -34,25 +34,25 @@ _FILE_SCHEME = "file://"
 def backup(environ: Mapping[str, str], folder: Path, database_url: str | None = None) -> int:
     """Copy the running service of DATA_DIR into a new folder, and return the exit status.
 
-    `database_url` names a role that bypasses row-level security; for the embedded PostgreSQL it is
-    not needed. Files are copied only from a `file://` storage.
+    `database_url` must use a role that bypasses row-level security; it is not needed for the
+    embedded PostgreSQL. Files are copied only from a `file://` storage.
     """
     data_dir = read_data_dir(environ)
     if data_dir is None:
         return EXIT_SETTINGS
     record = environment.Record(data_dir).read()
     if lock.find_holder(data_dir) is None or not record:
-        print_error(f"Nothing runs on {data_dir}. Start the service, or copy that folder.")
+        print_error(f"Nothing runs on {data_dir}. Start the service, or copy the folder.")
         return EXIT_FAILED
     running: dict[str, str] = record["environment"]
     url = database_url or _get_embedded_url(data_dir, running["DATABASE_URL"])
     if url is None:
-        print_error("Give --database-url: a role with BYPASSRLS on your database.")
+        print_error("Set --database-url to a URL of your database for a role with BYPASSRLS.")
         return EXIT_SETTINGS
     progress = Progress()
     try:
         folder.mkdir(mode=0o700, parents=True)
-        _copy(data_dir, running, url, folder, progress)
+        _copy_service(data_dir, running, url, folder, progress)
     except (OSError, subprocess.SubprocessError, psycopg2.Error) as error:
         progress.failed()
         print_error(f"The backup failed: {error}. {folder} is not complete.")
@@ -62,22 +62,22 @@ def backup(environ: Mapping[str, str], folder: Path, database_url: str | None = 
 
 
 def _get_embedded_url(data_dir: Path, url: str) -> str | None:
-    """Return the superuser's URL if `url` is that of the embedded PostgreSQL."""
+    """Return the superuser's URL if `url` belongs to the embedded PostgreSQL, else None."""
     port = urlsplit(url).port
     if port is None or not (data_dir / "postgres" / "cluster").exists():
         return None
     server = EmbeddedPostgres(data_dir / "postgres", port)
-    return superuser_url(server) if server.url == url else None
+    return get_superuser_url(server) if server.url == url else None
 
 
-def _copy(
+def _copy_service(
     data_dir: Path, running: Mapping[str, str], url: str, folder: Path, progress: Progress
 ) -> None:
     source = _get_files_folder(data_dir, running)
     if source is not None:
         copy_files(source, folder / FILES, progress)
     progress.begin("database")
-    _dump(url, folder / DUMP, progress)
+    _dump_database(url, folder / DUMP, progress)
     progress.done(f"{(folder / DUMP).stat().st_size / 2**20:.1f} MiB")
     if source is not None:
         copy_files(source, folder / FILES, progress, step="new files")
@@ -95,14 +95,14 @@ def _copy(
 
 
 def _get_files_folder(data_dir: Path, running: Mapping[str, str]) -> Path | None:
-    """Return the folder of the files, or None if they are in an object store."""
+    """Return the folder with the files, or None if they are in an object store."""
     url = running.get("STORAGE_URL", "")
     if not url:
         return data_dir / FILES
     return Path(url.removeprefix(_FILE_SCHEME)) if url.startswith(_FILE_SCHEME) else None
 
 
-def _dump(url: str, target: Path, progress: Progress) -> None:
+def _dump_database(url: str, target: Path, progress: Progress) -> None:
     """Write the database to `target`, which only its owner can read."""
     target.touch(mode=0o600)
     arguments = ["--format=custom", "--verbose", f"--file={target}"]
@@ -111,16 +111,16 @@ def _dump(url: str, target: Path, progress: Progress) -> None:
 
 
 def copy_files(source: Path, target: Path, progress: Progress, *, step: str = "files") -> None:
-    """Copy the files that `target` does not have yet. Files deleted meanwhile are skipped."""
+    """Copy the files that are missing in `target`; skip files deleted in the meantime."""
     progress.begin(step)
     total = sum(1 for _ in _list_files(source))
-    copied = 0
+    copied_count = 0
     for done, path in enumerate(_list_files(source), 1):
         copy = target / path.relative_to(source)
         if not copy.exists():
-            copied += _copy_file(path, copy)
+            copied_count += _copy_file(path, copy)
         progress.advance(done, total)
-    progress.done(f"{copied} copied")
+    progress.done(f"{copied_count} copied")
 
 
 def _list_files(folder: Path) -> Iterator[Path]:
@@ -130,7 +130,7 @@ def _list_files(folder: Path) -> Iterator[Path]:
 
 
 def _copy_file(path: Path, copy: Path) -> bool:
-    """Copy a file atomically. Return False if it does not exist any more."""
+    """Copy a file atomically. Return False if it no longer exists."""
     copy.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     draft = copy.with_name(f".{copy.name}.part")
     with contextlib.suppress(FileNotFoundError):

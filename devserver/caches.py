@@ -1,4 +1,4 @@
-"""The memory that the embedded PostgreSQL may use."""
+"""Choose the cache sizes of the embedded PostgreSQL."""
 
 import os
 from pathlib import Path
@@ -10,7 +10,7 @@ _CONTAINER_LIMIT = Path("/sys/fs/cgroup/memory.max")
 
 
 def read_memory() -> int:
-    """Return the memory of the machine, or of the container if that is less, in bytes."""
+    """Return the memory in bytes of the machine, or of the container if it has less."""
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     try:
         return min(memory, int(_CONTAINER_LIMIT.read_text()))
@@ -19,10 +19,10 @@ def read_memory() -> int:
 
 
 def choose_cache_settings(memory: int) -> dict[str, str]:
-    """Return PostgreSQL's settings of caches for a machine with this memory, in bytes.
+    """Return PostgreSQL's cache settings for a machine with `memory` bytes.
 
-    PostgreSQL shares the machine: a sixteenth of the memory, from 64 to 512 MiB, is its own cache.
-    It expects half of the memory as the system's cache of files.
+    PostgreSQL shares the machine. Its own cache is a sixteenth of the memory, from 64 to 512 MiB.
+    It assumes that half of the memory is the file cache of the operating system.
     """
     buffers = min(max(memory // 16, _MIN_BUFFERS), _MAX_BUFFERS)
     return {

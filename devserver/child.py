@@ -1,4 +1,4 @@
-"""A child of the supervisor and how to start and stop it."""
+"""Define the child processes of the supervisor, and how to start and stop them."""
 
 import signal
 import subprocess
@@ -14,11 +14,12 @@ from devserver.processes import Process
 
 @dataclass(frozen=True)
 class ChildSpec:
-    """A child to keep running.
+    """A child process to keep running.
 
     `prepare` runs before every start and returns how to start the child. `stops` are the signals
-    that end it, each with seconds to wait; SIGKILL follows. `log` is the file of its output, if
-    any. With a `handover`, its own children may outlive it. `backoff` replaces the supervisor's.
+    that end it, each with the seconds to wait before the next signal; SIGKILL comes last. `log` is
+    the file for its output, if any. With a `handover`, the child's own children may outlive it.
+    `backoff` replaces the backoff of the supervisor.
     """
 
     name: str
@@ -39,7 +40,7 @@ class Child:
 
     @property
     def pid(self) -> int | None:
-        """The process id while it runs."""
+        """The process id while the child runs, else None."""
         return None if self.process is None else self.process.pid
 
     def owns(self, process: Process) -> bool:
@@ -47,9 +48,9 @@ class Child:
         handover = self.spec.handover
         return handover is not None and handover.owns(process, self.pid)
 
-    def stop_plans(self) -> list[tuple[Stoppable, Stops]]:
+    def list_stop_plans(self) -> list[tuple[Stoppable, Stops]]:
         """Return the processes to stop, each with its signals."""
         running: list[Stoppable] = [] if self.process is None else [self.process]
         if self.spec.handover is not None:
-            running += self.spec.handover.kept
+            running += self.spec.handover.orphaned_workers
         return [(process, self.spec.stops) for process in running]

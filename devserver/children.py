@@ -1,4 +1,4 @@
-"""How the supervisor starts the service's own processes."""
+"""Define how the supervisor starts the processes of the application."""
 
 import signal
 import socket
@@ -21,22 +21,22 @@ API, WORKERS = "API", "workers"
 _API_STOPS = ((signal.SIGTERM, 33.0), (signal.SIGQUIT, 2.0))
 
 
-# The C library would keep a pool of memory for each thread, which none of them gives back.
-_MEMORY: Mapping[str, str] = {"MALLOC_ARENA_MAX": "2"}
+# By default, the C library keeps a memory pool for each thread and never returns it.
+_MEMORY_VARIABLES: Mapping[str, str] = {"MALLOC_ARENA_MAX": "2"}
 
 
 def _build_launch(
     *arguments: str, env: Mapping[str, str], pass_fds: tuple[int, ...] = ()
 ) -> Launch:
     argv = (sys.executable, *arguments)
-    return Launch(argv=argv, cwd=ROOT, env={**_MEMORY, **env}, pass_fds=pass_fds)
+    return Launch(argv=argv, cwd=ROOT, env={**_MEMORY_VARIABLES, **env}, pass_fds=pass_fds)
 
 
 def build_api(env: Mapping[str, str], listener: Listener, workers: int) -> ChildSpec:
-    """Return the spec of gunicorn with `workers`; running requests end before it stops.
+    """Return the spec of gunicorn with `workers`; it completes running requests before it stops.
 
-    The supervisor owns the socket, and workers outlive their master until the next master's workers
-    are ready. So the death of a master refuses no connection.
+    The supervisor owns the socket, and workers outlive their master until the workers of the next
+    master are ready. Therefore no connection is refused when a master dies.
     """
     handover = Handover(workers, _API_STOPS[0][1])
     launch = _build_launch(
@@ -48,19 +48,19 @@ def build_api(env: Mapping[str, str], listener: Listener, workers: int) -> Child
 
 
 def build_workers(env: Mapping[str, str]) -> ChildSpec:
-    """Return the spec of the relay and the RQ workers. Jobs that exceed the deadline run again."""
+    """Return the spec of the relay and RQ workers; jobs that run past the stop run again later."""
     launch = _build_launch("worker.py", env=env)
     return ChildSpec(WORKERS, lambda: launch, stops=((signal.SIGTERM, 30.0),))
 
 
 def build_prepare(env: Mapping[str, str], progress_fd: int) -> Launch:
     """Return how to start `devserver.prepare`, which writes its progress to `progress_fd`."""
-    told = {**env, PROGRESS_FD: str(progress_fd)}
-    return _build_launch("-m", "devserver", "prepare", env=told, pass_fds=(progress_fd,))
+    child_env = {**env, PROGRESS_FD: str(progress_fd)}
+    return _build_launch("-m", "devserver", "prepare", env=child_env, pass_fds=(progress_fd,))
 
 
 def get_local_host(settings: Settings) -> str:
-    """Return the host under which this machine reaches the API."""
+    """Return the host name by which this machine reaches the API."""
     return {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(settings.host, settings.host)  # noqa: S104
 
 
@@ -71,40 +71,40 @@ def get_local_url(settings: Settings) -> str:
 
 
 class ReadinessProbe:
-    """Non-blocking requests of GET /health/ready.
+    """A non-blocking check with GET /health/ready.
 
-    gunicorn accepts connections before its workers have loaded the application. So one request
-    stays open between the calls, instead of one more at each call. It uses plain sockets, because
-    http.client would increase the supervisor's memory by a third.
+    gunicorn accepts connections before its workers have loaded the application. Therefore one
+    request stays open between calls, instead of a new request for each call. The probe uses plain
+    sockets, because http.client would increase the supervisor's memory by a third.
     """
 
     _REQUEST = b"GET /health/ready HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
 
     def __init__(self, settings: Settings) -> None:
         self._address = (get_local_host(settings), settings.port)
-        self._waiting: socket.socket | None = None
+        self._connection: socket.socket | None = None
 
-    def ask(self) -> bool:
+    def is_ready(self) -> bool:
         """Return whether a response with status 200 has arrived."""
         try:
-            if self._waiting is None:
-                self._waiting = socket.create_connection(self._address, timeout=1.0)
-                self._waiting.sendall(self._REQUEST)
-                self._waiting.setblocking(False)  # noqa: FBT003 - the standard library's signature
-            answer = self._waiting.recv(64)
+            if self._connection is None:
+                self._connection = socket.create_connection(self._address, timeout=1.0)
+                self._connection.sendall(self._REQUEST)
+                self._connection.setblocking(False)  # noqa: FBT003 - the standard library's signature
+            response = self._connection.recv(64)
         except BlockingIOError:
             return False
         except OSError:
-            answer = b""
+            response = b""
         self._close()
-        return answer.split()[1:2] == [b"200"]
+        return response.split()[1:2] == [b"200"]
 
     def _close(self) -> None:
-        if self._waiting is not None:
-            self._waiting.close()
-            self._waiting = None
+        if self._connection is not None:
+            self._connection.close()
+            self._connection = None
 
 
-def workers_are_ready(pid: int | None, settings: Settings) -> bool:
-    """Return whether the parent of the workers has started all of them and the relay."""
+def are_workers_ready(pid: int | None, settings: Settings) -> bool:
+    """Return whether process `pid` has started all job workers and the relay."""
     return pid is not None and len(list_tree(pid)) - 1 > settings.job_workers

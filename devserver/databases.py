@@ -1,4 +1,4 @@
-"""Create roles and databases of an embedded PostgreSQL, as its superuser."""
+"""Create roles and databases in an embedded PostgreSQL as its superuser."""
 
 import secrets
 from collections.abc import Iterator, Mapping
@@ -13,8 +13,8 @@ from app.kit.db_guard.deadlines import LIBPQ
 
 
 @contextmanager
-def _superuser(admin_url: str) -> Iterator[cursor]:
-    # CREATE DATABASE refuses to run in a transaction.
+def _connect_as_superuser(admin_url: str) -> Iterator[cursor]:
+    # CREATE DATABASE cannot run in a transaction.
     with closing(psycopg2.connect(admin_url, **{**LIBPQ, "connect_timeout": 10})) as connection:
         connection.autocommit = True
         with connection.cursor() as statements:
@@ -31,11 +31,11 @@ def can_connect(url: str) -> bool:
 
 
 def ensure_owner(admin_url: str, role: str, password: str) -> None:
-    """Create or correct the application's role: LOGIN and CREATEROLE, but no superuser."""
+    """Create or update the application's role with LOGIN and CREATEROLE, but not SUPERUSER."""
     attributes = sql.SQL("ROLE {} LOGIN NOSUPERUSER NOBYPASSRLS CREATEROLE PASSWORD {}").format(
         sql.Identifier(role), sql.Literal(password)
     )
-    with _superuser(admin_url) as statements:
+    with _connect_as_superuser(admin_url) as statements:
         try:
             statements.execute(sql.SQL("CREATE ") + attributes)
         except errors.DuplicateObject:
@@ -43,9 +43,9 @@ def ensure_owner(admin_url: str, role: str, password: str) -> None:
 
 
 def ensure_application_role(url: str, role: str, owner: str) -> None:
-    """Create the role under which the application works, and grant it to the database's owner.
+    """Create the role that the application switches to, and grant it to the database's owner.
 
-    Roles belong to the cluster, so a dump of the database does not contain it.
+    Roles belong to the cluster, so a dump of the database does not contain this role.
     """
     create = sql.SQL("CREATE ROLE {} NOLOGIN NOSUPERUSER NOBYPASSRLS NOCREATEDB NOCREATEROLE")
     grant = sql.SQL("GRANT {} TO {} WITH SET TRUE, INHERIT FALSE")
@@ -59,19 +59,20 @@ def ensure_application_role(url: str, role: str, owner: str) -> None:
 
 
 @contextmanager
-def temporary_superuser(admin_url: str, role: str, owner: str) -> Iterator[str]:
+def create_temporary_superuser(admin_url: str, role: str, owner: str) -> Iterator[str]:
     """Create a superuser for the block, and yield its URL for the database of `admin_url`.
 
-    Afterwards `owner` owns what the superuser created there, and the superuser is dropped.
+    After the block, `owner` owns the objects that the superuser created, and the superuser is
+    dropped.
     """
     parts = urlsplit(admin_url)
     password = secrets.token_urlsafe(24)
     names = {"role": sql.Identifier(role), "owner": sql.Identifier(owner)}
     create = sql.SQL("CREATE ROLE {} SUPERUSER LOGIN PASSWORD {}")
-    with _superuser(admin_url) as statements:
+    with _connect_as_superuser(admin_url) as statements:
         statements.execute(create.format(names["role"], sql.Literal(password)))
     yield urlunsplit(parts._replace(netloc=f"{role}:{password}@{parts.hostname}:{parts.port}"))
-    with _superuser(admin_url) as statements:
+    with _connect_as_superuser(admin_url) as statements:
         for statement in ("REASSIGN OWNED BY {role} TO {owner}", "DROP ROLE {role}"):
             statements.execute(sql.SQL(statement).format(**names))
 
@@ -80,25 +81,25 @@ def temporary_superuser(admin_url: str, role: str, owner: str) -> Iterator[str]:
 def rename_temporarily(admin_url: str, role: str, name: str) -> Iterator[None]:
     """Rename `role` to `name` during the block.
 
-    Another role with that name gets a temporary one. `admin_url` is of a superuser that is neither
-    of the two.
+    Another role with the name `name` gets a temporary name. The superuser of `admin_url` must be a
+    third role.
     """
     if role == name:
         yield
         return
-    aside = f"{name}_{secrets.token_hex(4)}"
-    is_taken = _rename(admin_url, name, aside)
+    temporary_name = f"{name}_{secrets.token_hex(4)}"
+    was_taken = _rename(admin_url, name, temporary_name)
     _rename(admin_url, role, name)
     yield
     _rename(admin_url, name, role)
-    if is_taken:
-        _rename(admin_url, aside, name)
+    if was_taken:
+        _rename(admin_url, temporary_name, name)
 
 
 def _rename(admin_url: str, role: str, name: str) -> bool:
-    """Rename a role. Return False if it does not exist."""
+    """Rename a role. Return False if the role does not exist."""
     statement = sql.SQL("ALTER ROLE {} RENAME TO {}")
-    with _superuser(admin_url) as statements:
+    with _connect_as_superuser(admin_url) as statements:
         try:
             statements.execute(statement.format(sql.Identifier(role), sql.Identifier(name)))
         except errors.UndefinedObject:
@@ -108,7 +109,7 @@ def _rename(admin_url: str, role: str, name: str) -> bool:
 
 def set_role_settings(admin_url: str, role: str, settings: Mapping[str, str]) -> None:
     """Set settings for every later session of the role."""
-    with _superuser(admin_url) as statements:
+    with _connect_as_superuser(admin_url) as statements:
         for name, value in settings.items():
             statements.execute(
                 sql.SQL("ALTER ROLE {} SET {} TO {}").format(
@@ -125,7 +126,7 @@ def create_database(admin_url: str, name: str, owner: str, template: str | None 
     statement = sql.SQL("CREATE DATABASE {} OWNER {} TEMPLATE {}").format(
         sql.Identifier(name), sql.Identifier(owner), sql.Identifier(template or "template1")
     )
-    with _superuser(admin_url) as statements:
+    with _connect_as_superuser(admin_url) as statements:
         statements.execute(statement)
 
 
@@ -140,5 +141,5 @@ def ensure_database(admin_url: str, name: str, owner: str) -> None:
 def drop_database(admin_url: str, name: str) -> None:
     """Drop the database if it exists, and end its sessions."""
     statement = sql.SQL("DROP DATABASE IF EXISTS {} WITH (FORCE)").format(sql.Identifier(name))
-    with _superuser(admin_url) as statements:
+    with _connect_as_superuser(admin_url) as statements:
         statements.execute(statement)

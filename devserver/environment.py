@@ -1,4 +1,4 @@
-"""Build the environment of the service's processes from the caller's and generated secrets."""
+"""Build the environment of the service's processes; generate missing secrets in demo mode."""
 
 import base64
 import json
@@ -18,7 +18,7 @@ _GENERATED_IN_DEMO_MODE: Mapping[str, Callable[[], str]] = {
     "DEMO_PASSWORD": lambda: secrets.token_urlsafe(12),
     "METRICS_TOKEN": lambda: secrets.token_urlsafe(32),
 }
-_FOR_COMMANDS = tuple(entry.name.upper() for entry in fields(Settings))
+_RECORDED_NAMES = tuple(entry.name.upper() for entry in fields(Settings))
 
 
 def read_settings(environ: Mapping[str, str]) -> Settings:
@@ -29,9 +29,9 @@ def read_settings(environ: Mapping[str, str]) -> Settings:
     try:
         return Settings.from_env(set_demo_default(environ), require_servers=False)
     except SettingsError as error:
-        made = Path(environ.get("DATA_DIR") or "data") / "secrets.env"
-        if made.exists():
-            hint = f"The keys that were made in demo mode are in {made}"
+        secrets_file = Path(environ.get("DATA_DIR") or "data") / "secrets.env"
+        if secrets_file.exists():
+            hint = f"The keys that were generated in demo mode are in {secrets_file}"
             raise SettingsError([*error.problems, hint]) from None
         raise
 
@@ -42,27 +42,31 @@ def set_demo_default(environ: Mapping[str, str]) -> dict[str, str]:
 
 
 def build_child_environment(environ: Mapping[str, str], settings: Settings) -> dict[str, str]:
-    """Return the environment for the application, without the addresses of embedded servers.
+    """Return the environment for the application, without the URLs of embedded servers.
 
     In demo mode, missing keys and passwords are generated once and stored in
     `<DATA_DIR>/secrets.env` (mode 0600).
     """
-    made = _read_or_create_secrets(environ, settings.data_dir) if settings.demo else {}
-    return {**set_demo_default(environ), **made, "DATA_DIR": str(settings.data_dir)}
+    generated_secrets = _read_or_create_secrets(environ, settings.data_dir) if settings.demo else {}
+    return {**set_demo_default(environ), **generated_secrets, "DATA_DIR": str(settings.data_dir)}
 
 
 def _read_or_create_secrets(environ: Mapping[str, str], data_dir: Path) -> dict[str, str]:
     path = data_dir / "secrets.env"
-    kept = _read(path)
-    missing = [name for name in _GENERATED_IN_DEMO_MODE if not environ.get(name, "").strip()]
-    new = {name: _GENERATED_IN_DEMO_MODE[name]() for name in missing if name not in kept}
-    if new:
-        kept |= new
-        write_private(path, "\n".join(f"{name}={value}" for name, value in kept.items()))
-    return {name: kept[name] for name in missing}
+    stored_secrets = _read_secrets(path)
+    missing_names = [name for name in _GENERATED_IN_DEMO_MODE if not environ.get(name, "").strip()]
+    new_secrets = {
+        name: _GENERATED_IN_DEMO_MODE[name]()
+        for name in missing_names
+        if name not in stored_secrets
+    }
+    if new_secrets:
+        stored_secrets |= new_secrets
+        write_private(path, "\n".join(f"{name}={value}" for name, value in stored_secrets.items()))
+    return {name: stored_secrets[name] for name in missing_names}
 
 
-def _read(path: Path) -> dict[str, str]:
+def _read_secrets(path: Path) -> dict[str, str]:
     if not path.exists():
         return {}
     lines = path.read_text(encoding="utf-8").splitlines()
@@ -76,9 +80,9 @@ class Record:
         self._path = data_dir / "running.json"
 
     def write(self, children: Mapping[str, int], environ: Mapping[str, str]) -> None:
-        """Replace the record."""
-        shown = {name: environ[name] for name in _FOR_COMMANDS if environ.get(name)}
-        record = {"pid": os.getpid(), "children": dict(children), "environment": shown}
+        """Write the record file, or replace it."""
+        recorded_variables = {name: environ[name] for name in _RECORDED_NAMES if environ.get(name)}
+        record = {"pid": os.getpid(), "children": dict(children), "environment": recorded_variables}
         write_private(self._path, json.dumps(record, indent=2))
 
     def read(self) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Keep the API's workers serving after their master died, until new workers are ready."""
+"""Keep the API's workers running after their master has died, until new workers are ready."""
 
 import os
 import signal
@@ -12,97 +12,102 @@ from devserver.processes import Process, is_running, list_children
 
 
 @dataclass
-class Kept:
-    """A worker without a master. It has the members of a Popen that stopping it needs."""
+class OrphanedWorker:
+    """A worker without a master; it has the attributes of Popen that are needed to stop it."""
 
     pid: int
     kill_at: float | None = None
 
     def poll(self) -> int | None:
-        """Return None while it runs."""
+        """Return None while the worker runs, else 0."""
         return None if is_running(self.pid) else 0
 
 
 class Handover:
-    """The workers of a master: those that are ready, and those that outlive a dead master.
+    """The ready workers of a master, and the workers that outlive a dead master.
 
-    `workers` is the number of workers of a master. Workers of a dead master get SIGTERM when so
-    many workers of the next master are ready, and SIGKILL `patience` seconds later.
+    `workers` is the number of workers per master. Workers of a dead master get SIGTERM when this
+    number of workers of the next master is ready, and SIGKILL `grace_seconds` later.
     """
 
-    def __init__(self, workers: int, patience: float) -> None:
+    def __init__(self, workers: int, grace_seconds: float) -> None:
         self._workers = workers
-        self._patience = patience
-        # Nobody writes to the lifeline: it closes when the supervisor ends, and takes them along.
-        self._lifeline, self._held_open = os.pipe2(os.O_CLOEXEC)
-        self.reports, self._reporting = os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK)
+        self._grace_seconds = grace_seconds
+        # Nobody writes to the lifeline. It closes when the supervisor ends, which ends the workers.
+        self._lifeline, self._lifeline_writer = os.pipe2(os.O_CLOEXEC)
+        self.reports, self._report_writer = os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK)
         self._ready: set[int] = set()
-        self._kept: dict[int, Kept] = {}
-        self._unread = b""
+        self._orphans: dict[int, OrphanedWorker] = {}
+        self._incomplete_line = b""
 
     @property
     def descriptors(self) -> tuple[int, ...]:
         """The descriptors to pass to the master."""
-        return self._lifeline, self._reporting
+        return self._lifeline, self._report_writer
 
     @property
     def environment(self) -> dict[str, str]:
-        """The variables that name the descriptors."""
-        return {LIFELINE: str(self._lifeline), READY: str(self._reporting)}
+        """The environment variables that contain the descriptors."""
+        return {LIFELINE: str(self._lifeline), READY: str(self._report_writer)}
 
     @property
-    def kept(self) -> list[Kept]:
+    def orphaned_workers(self) -> list[OrphanedWorker]:
         """The workers whose master is dead."""
-        return list(self._kept.values())
+        return list(self._orphans.values())
 
-    def keep(self, master: int) -> None:
-        """Keep the newest workers of a dead master that were ready."""
+    def keep_workers(self, master: int) -> None:
+        """Keep the newest ready workers of a dead master."""
         self.read()
-        orphans = sorted(p.pid for p in list_children() if p.session == master)
-        for pid in orphans:
+        worker_pids = sorted(p.pid for p in list_children() if p.session == master)
+        for pid in worker_pids:
             if pid in self._ready:
-                self._kept[pid] = Kept(pid)
+                self._orphans[pid] = OrphanedWorker(pid)
         self._ready.clear()
-        serving = [kept for kept in self._kept.values() if kept.kill_at is None]
-        self._end(serving[: -self._workers])
+        serving_workers = [worker for worker in self._orphans.values() if worker.kill_at is None]
+        self._terminate(serving_workers[: -self._workers])
 
     def read(self) -> None:
-        """Read which workers have reported that they are ready."""
+        """Read the reports of workers that are ready, and terminate workers they replace."""
         try:
             while data := os.read(self.reports, 4096):
-                self._unread += data
+                self._incomplete_line += data
         except BlockingIOError:
             pass
-        *lines, self._unread = self._unread.split(b"\n")
+        *lines, self._incomplete_line = self._incomplete_line.split(b"\n")
         self._ready.update(int(line) for line in lines)
-        if self._kept and sum(map(is_running, self._ready)) >= self._workers:
-            self._end(kept for kept in self._kept.values() if kept.kill_at is None)
+        if self._orphans and sum(map(is_running, self._ready)) >= self._workers:
+            self._terminate(worker for worker in self._orphans.values() if worker.kill_at is None)
 
-    def _end(self, workers: Iterable[Kept]) -> None:
+    def _terminate(self, workers: Iterable[OrphanedWorker]) -> None:
         for worker in workers:
-            worker.kill_at = time.monotonic() + self._patience
+            worker.kill_at = time.monotonic() + self._grace_seconds
             send_signal(worker.pid, signal.SIGTERM)
 
-    def forget(self, pid: int) -> None:
-        """Record that a process has ended."""
-        self._kept.pop(pid, None)
+    def remove(self, pid: int) -> None:
+        """Remove a worker whose process has ended."""
+        self._orphans.pop(pid, None)
 
     def list_deadlines(self) -> list[float]:
         """Return the times at which `kill_overdue` must be called."""
-        return [kept.kill_at for kept in self._kept.values() if kept.kill_at is not None]
+        return [worker.kill_at for worker in self._orphans.values() if worker.kill_at is not None]
 
     def kill_overdue(self) -> None:
         """Send SIGKILL to workers that did not end after SIGTERM."""
-        for kept in self._kept.values():
-            if kept.kill_at is not None and kept.kill_at <= time.monotonic():
-                kept.kill_at = time.monotonic() + self._patience
-                send_signal(kept.pid, signal.SIGKILL)
+        for worker in self._orphans.values():
+            if worker.kill_at is not None and worker.kill_at <= time.monotonic():
+                worker.kill_at = time.monotonic() + self._grace_seconds
+                send_signal(worker.pid, signal.SIGKILL)
 
     def owns(self, process: Process, master: int | None) -> bool:
-        """Return whether a process outlives its master, or would outlive `master`."""
-        return process.pid in self._kept or process.session == master
+        """Return whether a process outlives a dead master, or belongs to `master`."""
+        return process.pid in self._orphans or process.session == master
 
     def close(self) -> None:
         """Close the lifeline, which ends the remaining workers."""
-        for descriptor in (self._lifeline, self._held_open, self.reports, self._reporting):
+        for descriptor in (
+            self._lifeline,
+            self._lifeline_writer,
+            self.reports,
+            self._report_writer,
+        ):
             os.close(descriptor)

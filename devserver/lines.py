@@ -7,14 +7,14 @@ from collections.abc import Callable
 class Lines:
     """Splits the data of a non-blocking stream into lines."""
 
-    def __init__(self, stream: io.FileIO, line: Callable[[str], None]) -> None:
+    def __init__(self, stream: io.FileIO, receive: Callable[[str], None]) -> None:
         self._stream = stream
-        self._line = line
-        self._rest = b""
+        self._receive = receive
+        self._incomplete_line = b""
 
     def read(self) -> None:
-        """Pass on every complete line."""
+        """Pass every complete line to the callback."""
         while data := self._stream.read(65536):
-            *lines, self._rest = (self._rest + data).split(b"\n")
+            *lines, self._incomplete_line = (self._incomplete_line + data).split(b"\n")
             for line in lines:
-                self._line(line.decode("utf-8", "replace"))
+                self._receive(line.decode("utf-8", "replace"))

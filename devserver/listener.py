@@ -1,4 +1,4 @@
-"""The API's listening socket, which the supervisor owns, so that it outlives the API."""
+"""Provide the API's listening socket; the supervisor owns it, so that it outlives the API."""
 
 import errno
 import socket
@@ -10,27 +10,27 @@ _BACKLOG = 2048
 
 
 class ListenError(Exception):
-    """The API cannot listen at its address. The message has the reason."""
+    """The API cannot listen at its address. The message contains the reason."""
 
 
 class Listener:
     """A bound socket that refuses connections until `listen`."""
 
     def __init__(self, settings: Settings) -> None:
-        where = f"{settings.host}:{settings.port}"
+        location = f"{settings.host}:{settings.port}"
         try:
             family, kind, protocol, _, address = socket.getaddrinfo(
                 settings.host, settings.port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
             )[0]
         except OSError:
-            raise ListenError(f"HOST {settings.host} is no address of this machine") from None
+            raise ListenError(f"HOST {settings.host} is not an address of this machine") from None
         self._socket = socket.socket(family, kind, protocol)
         self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             self._socket.bind(address)
         except OSError as error:
             self._socket.close()
-            raise ListenError(_reason(error, where)) from None
+            raise ListenError(_describe_error(error, location)) from None
 
     def __enter__(self) -> Self:
         return self
@@ -39,7 +39,7 @@ class Listener:
         self.close()
 
     def listen(self) -> None:
-        """Accept connections. Raises ListenError if another program listens there already."""
+        """Accept connections. Raises ListenError if another program already uses the address."""
         try:
             self._socket.listen(_BACKLOG)
         except OSError as error:
@@ -50,13 +50,13 @@ class Listener:
         return self._socket.fileno()
 
     def close(self) -> None:
-        """Close the socket. Connections are refused when all other processes have closed it too."""
+        """Close the socket. Connections are refused once all processes have closed it."""
         self._socket.close()
 
 
-def _reason(error: OSError, where: str) -> str:
+def _describe_error(error: OSError, location: str) -> str:
     if isinstance(error, PermissionError):
-        return f"this user may not listen on {where}; choose a PORT above 1023"
+        return f"this user may not listen on {location}; choose a PORT above 1023"
     if error.errno == errno.EADDRINUSE:
-        return f"{where} is taken by another program; stop it or choose another PORT"
-    return f"cannot listen on {where}: {error.strerror}"
+        return f"{location} is taken by another program; stop it or choose another PORT"
+    return f"cannot listen on {location}: {error.strerror}"

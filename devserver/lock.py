@@ -1,4 +1,4 @@
-"""Lock a data folder for one supervisor."""
+"""Lock a data folder so that only one supervisor uses it."""
 
 import fcntl
 import os
@@ -35,9 +35,9 @@ class DataLock:
         os.close(self._descriptor)
 
 
-def _try_lock(descriptor: int, patience: float = 0.3) -> bool:
-    """Try to take the lock for `patience` seconds, because `holder` takes it for a moment."""
-    deadline = time.monotonic() + patience
+def _try_lock(descriptor: int, timeout: float = 0.3) -> bool:
+    """Try to take the lock for `timeout` seconds, because `find_holder` also takes it briefly."""
+    deadline = time.monotonic() + timeout
     while True:
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -50,7 +50,7 @@ def _try_lock(descriptor: int, patience: float = 0.3) -> bool:
 
 
 def find_holder(folder: Path) -> int | None:
-    """Return the process id of the supervisor of this folder, or None."""
+    """Return the process id of the supervisor that uses the folder, or None."""
     try:
         descriptor = os.open(folder / "lock", os.O_RDONLY | os.O_CLOEXEC)
     except FileNotFoundError:

@@ -8,22 +8,22 @@ from devserver.processes import list_tree
 
 
 def measure_pss(pids: Iterable[int]) -> int:
-    """Return the proportional set size of the processes together, in bytes.
+    """Return the total proportional set size of the processes in bytes.
 
-    A page that several processes share counts for each of them with its share, so the sum over all
-    processes of a service is the memory that it takes (proc(5), smaps_rollup). Ended processes
-    count 0. A process whose shares this user may not read, such as a confined parser, counts with
-    its private pages.
+    A page that n processes share counts as 1/n of a page for each process, so the sum over all
+    processes of a service is the memory that the service uses (proc(5), smaps_rollup). Ended
+    processes count as 0. If this user may not read the shares of a process, such as a confined
+    parser, its private pages are counted instead.
     """
-    return sum(_pss(pid) for pid in pids)
+    return sum(_read_pss(pid) for pid in pids)
 
 
 def measure_tree_pss(root: int) -> int:
-    """Return the proportional set size of the process `root` and its descendants, in bytes."""
+    """Return the proportional set size in bytes of the process `root` and its descendants."""
     return measure_pss(process.pid for process in list_tree(root))
 
 
-def _pss(pid: int) -> int:
+def _read_pss(pid: int) -> int:
     try:
         lines = Path(f"/proc/{pid}/smaps_rollup").read_text(encoding="ascii").splitlines()
     except (FileNotFoundError, ProcessLookupError):
@@ -34,7 +34,7 @@ def _pss(pid: int) -> int:
 
 
 def _read_anonymous(pid: int) -> int:
-    """Return the resident memory that is not mapped from files, in bytes."""
+    """Return the resident memory in bytes that is not mapped from files."""
     try:
         _, resident, shared, *_ = Path(f"/proc/{pid}/statm").read_text(encoding="ascii").split()
     except (FileNotFoundError, ProcessLookupError):

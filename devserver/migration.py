@@ -1,4 +1,4 @@
-"""`make migration m="…"`: write a migration from the difference of models and migrations."""
+"""`make migration m="…"`: write a migration from changes between migrations and models."""
 
 import os
 import sys
@@ -14,13 +14,15 @@ _FOLDER = ROOT / "migrations"
 def write_migration(message: str) -> int:
     """Write `migrations/versions/<time>_<slug>.py`. Return 0, or 2 without a message.
 
-    The models are compared with a temporary database, to which the existing migrations were
-    applied. The file is a draft for the developer; nothing is applied.
+    The models are compared with a temporary database that has all existing migrations. The file is
+    a draft for the developer; the command does not apply it.
     """
     if not message.strip():
-        print('Say what the migration does: make migration m="add due date"', file=sys.stderr)
+        print(
+            'Describe the migration, for example: make migration m="add due date"', file=sys.stderr
+        )
         return 2
-    from alembic import command  # noqa: PLC0415 - only this command and `prepare` need them
+    from alembic import command  # noqa: PLC0415 - only this command and `prepare` need it
     from alembic.config import Config  # noqa: PLC0415
 
     from app import features  # noqa: F401, PLC0415 - declares every model

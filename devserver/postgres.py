@@ -1,4 +1,4 @@
-"""An embedded PostgreSQL from a Python package, on a loopback port, for one data folder."""
+"""Run an embedded PostgreSQL from a Python package, on a loopback port, for one data folder."""
 
 import contextlib
 import os
@@ -14,14 +14,14 @@ import psycopg2
 
 from app.kit.child_processes import Backoff
 from devserver import databases
-from devserver.binaries import postgres_binaries
+from devserver.binaries import find_postgres_binaries
 from devserver.caches import choose_cache_settings, read_memory
 from devserver.process import (
     Launch,
     free_port,
-    port_is_free,
+    get_server_account,
+    is_port_free,
     read_or_create,
-    server_account,
     spawn,
 )
 from devserver.processes import find_by_folder
@@ -30,8 +30,8 @@ from devserver.server import EmbeddedServer, ServerError
 ROLE = "labeling"
 DATABASE = "labeling"
 
-# For a service that shares a small machine; they are written into postgresql.conf once, when the
-# cluster is made, so that ALTER SYSTEM and an editor can change them.
+# Settings for a service that shares a small machine. They are written to postgresql.conf only when
+# the cluster is created, so that operators can change them with ALTER SYSTEM or an editor.
 _SETTINGS: Mapping[str, str] = {
     "max_connections": "100",
     "work_mem": "8MB",
@@ -44,14 +44,14 @@ _SETTINGS: Mapping[str, str] = {
     "max_parallel_workers": "2",
     "max_logical_replication_workers": "0",
     "checkpoint_timeout": "15min",
-    # What is to be read again after a kill: 225 MB took up to seven seconds on a busy machine.
+    # This limits recovery after a kill: 225 MB took up to seven seconds on a busy machine.
     "max_wal_size": "128MB",
     "log_line_prefix": "%m [%p] %q%u@%d ",
     "log_timezone": "UTC",
     "timezone": "UTC",
     "cluster_name": "labeling",
 }
-_INITDB = (
+_INITDB_OPTIONS = (
     "--username=postgres",
     "--auth=scram-sha-256",
     "--encoding=UTF8",
@@ -61,27 +61,28 @@ _INITDB = (
     "--text-search-config=simple",
     "--no-instructions",
 )
-_ENVIRONMENT = {"PATH": "/usr/local/bin:/usr/bin:/bin", "LC_ALL": "C", "TZ": "UTC"}
-# The log tells of events without the values that people entered: no statement, no parameter, and
-# of an error only its message. They are given on the command line, so that clusters made before
-# have them too. Whoever needs more for a while can set it for a role (ALTER ROLE ... SET ...).
+_SERVER_ENVIRONMENT = {"PATH": "/usr/local/bin:/usr/bin:/bin", "LC_ALL": "C", "TZ": "UTC"}
+# The log contains no values that people entered: no statements and no parameters, and only the
+# message of an error. These settings are command line options, so that they also apply to clusters
+# that already exist. To log more for some time, change a role (ALTER ROLE ... SET ...).
 _LOG_SETTINGS: Mapping[str, str] = {
     "log_min_error_statement": "panic",
     "log_error_verbosity": "terse",
     "log_parameter_max_length": "0",
     "log_parameter_max_length_on_error": "0",
 }
-# Even the message of an error can quote a value ('invalid input syntax for type date: "..."'). The
-# application is told of its errors and logs them itself.
+# Even an error message can quote a value ('invalid input syntax for type date: "..."'). The
+# application receives its errors and logs them itself.
 _ROLE_SETTINGS: Mapping[str, str] = {"log_min_messages": "log"}
-# After a kill every file is to reach the disk before PostgreSQL recovers: one call for the file
-# system takes 0.05 s where one a file takes 2.5 s on a busy machine. Also for older clusters.
+# After a kill, every file must be synced to disk before PostgreSQL recovers. On a busy machine, one
+# call for the file system takes 0.05 s, and one call per file 2.5 s. This option also applies to
+# existing clusters.
 _RECOVERY_SETTINGS: Mapping[str, str] = {"recovery_init_sync_method": "syncfs"}
-_FAST: Mapping[str, str] = {
+_FAST_SETTINGS: Mapping[str, str] = {
     "fsync": "off",
     "synchronous_commit": "off",
     "full_page_writes": "off",
-    # Indexes and copies of databases are not written a second time, into the log.
+    # New indexes and copies of databases are not written to the write-ahead log.
     "wal_level": "minimal",
     "max_wal_senders": "0",
 }
@@ -90,15 +91,16 @@ _FAST: Mapping[str, str] = {
 class EmbeddedPostgres(EmbeddedServer):
     """PostgreSQL on 127.0.0.1 with its cluster in `data_dir`/cluster.
 
-    The role `labeling` owns the database `labeling`. It is no superuser, so row-level security
+    The role `labeling` owns the database `labeling`. It is not a superuser, so row-level security
     applies to it, and it may create roles. Passwords are generated once and stored next to the
     cluster. If root starts the server, it runs as `nobody`. `fast` turns durability off, for tests.
     """
 
     name = "PostgreSQL"
     patience = 15.0
-    """Seconds that a server which still runs on the data is given to end."""
-    # The API waits for it. Who lived for ten seconds does not die of its settings or its disk.
+    """The timeout in seconds for a previous server on the same data to end."""
+    # The API waits for PostgreSQL, so the first delay is short. A server that has run for ten
+    # seconds has valid settings and a usable disk.
     backoff = Backoff(first=0.1, healthy=10.0)
     # Fast shutdown (rolls back and disconnects), then immediate (recovers at the next start).
     stop_signals = ((signal.SIGINT, 20.0), (signal.SIGQUIT, 5.0))
@@ -108,14 +110,14 @@ class EmbeddedPostgres(EmbeddedServer):
         self._fixed_port = port
         self._port: int | None = port
         self._fast = fast
-        self._account = server_account()
+        self._account = get_server_account()
         self._cluster = self._folder / "cluster"
-        self._answered = False
+        self._has_answered = False
         self.log = self._folder / "postgres.log"
 
     @property
     def port(self) -> int:
-        """The TCP port. A port that the server chooses is known after `prepare`."""
+        """The TCP port. A port that is chosen automatically is known after `prepare`."""
         if self._port is None:
             raise ServerError("PostgreSQL has no port before it is started")
         return self._port
@@ -128,23 +130,25 @@ class EmbeddedPostgres(EmbeddedServer):
     @property
     def admin_url(self) -> str:
         """The URL of the maintenance database for the superuser."""
-        return f"postgresql://postgres:{self._password('postgres')}@127.0.0.1:{self.port}/postgres"
+        return (
+            f"postgresql://postgres:{self._get_password('postgres')}@127.0.0.1:{self.port}/postgres"
+        )
 
     def get_url(self, database: str) -> str:
         """Return the URL of a database of this server for the role `labeling`."""
-        return f"postgresql://{ROLE}:{self._password(ROLE)}@127.0.0.1:{self.port}/{database}"
+        return f"postgresql://{ROLE}:{self._get_password(ROLE)}@127.0.0.1:{self.port}/{database}"
 
-    def _password(self, role: str) -> str:
+    def _get_password(self, role: str) -> str:
         return read_or_create(self._folder / f"{role}.password", lambda: secrets.token_urlsafe(24))
 
     def prepare(self) -> Launch:
-        """Create the cluster if there is none, wait for a previous server to end, choose the port.
+        """Create the cluster if it is missing, wait for a previous server to end, choose the port.
 
         Raises ServerError if the cluster cannot be created or belongs to another major version of
         PostgreSQL, or if another server runs on it.
         """
         self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-        binaries = postgres_binaries(self._account)
+        binaries = find_postgres_binaries(self._account)
         if not self._cluster.exists():
             self._create_cluster(binaries)
         self._check_version(binaries)
@@ -152,7 +156,7 @@ class EmbeddedPostgres(EmbeddedServer):
         if self._port is None or (not self._fixed_port and not self._can_keep_port()):
             self._port = free_port()
         options = {"listen_addresses": "127.0.0.1", "unix_socket_directories": ""}
-        options |= {**_LOG_SETTINGS, **_RECOVERY_SETTINGS, **(_FAST if self._fast else {})}
+        options |= {**_LOG_SETTINGS, **_RECOVERY_SETTINGS, **(_FAST_SETTINGS if self._fast else {})}
         return Launch(
             argv=(
                 str(binaries / "postgres"),
@@ -160,21 +164,21 @@ class EmbeddedPostgres(EmbeddedServer):
                 self._get_server_path(self._cluster),
                 "-p",
                 str(self.port),
-                *_options(options),
+                *_build_options(options),
             ),
             cwd=self._cluster,
-            env=_ENVIRONMENT,
+            env=_SERVER_ENVIRONMENT,
             account=self._account,
             log=self.log,
             death_signal=signal.SIGINT,
         )
 
     def _can_keep_port(self) -> bool:
-        """Return whether the port stays the same: clients know it once the server has answered."""
-        return self._answered or port_is_free(self.port)
+        """Return whether the port can stay: clients may know it, or it is free."""
+        return self._has_answered or is_port_free(self.port)
 
     def _get_server_path(self, folder: Path) -> str:
-        """Return the path of a folder for a process whose working directory it is.
+        """Return the path of a folder for a server process with this working directory.
 
         The parents of the data folder have mode 0700, so `nobody` cannot access them. The link
         /proc/self/cwd works without access to them.
@@ -182,12 +186,12 @@ class EmbeddedPostgres(EmbeddedServer):
         return str(folder) if self._account is None else "/proc/self/cwd"
 
     def _create_cluster(self, binaries: Path) -> None:
-        """Run initdb in a draft folder and rename it, so that no crash leaves half a cluster."""
+        """Run initdb in a draft folder and rename it, so that a crash leaves no partial cluster."""
         draft = self._folder / "cluster.new"
         shutil.rmtree(draft, ignore_errors=True)
         draft.mkdir(mode=0o700)
         with tempfile.NamedTemporaryFile("w", encoding="ascii") as password:
-            password.write(self._password("postgres"))
+            password.write(self._get_password("postgres"))
             password.flush()
             if self._account is not None:
                 os.chown(draft, self._account.uid, self._account.gid)
@@ -198,12 +202,12 @@ class EmbeddedPostgres(EmbeddedServer):
                         str(binaries / "initdb"),
                         f"--pgdata={self._get_server_path(draft)}",
                         f"--pwfile={password.name}",
-                        *_INITDB,
+                        *_INITDB_OPTIONS,
                         *(("--no-sync",) if self._fast else ()),
-                        *_options({**_SETTINGS, **choose_cache_settings(read_memory())}),
+                        *_build_options({**_SETTINGS, **choose_cache_settings(read_memory())}),
                     ),
                     cwd=draft,
-                    env=_ENVIRONMENT,
+                    env=_SERVER_ENVIRONMENT,
                     account=self._account,
                     log=self.log,
                 )
@@ -213,13 +217,13 @@ class EmbeddedPostgres(EmbeddedServer):
         draft.rename(self._cluster)
 
     def _check_version(self, binaries: Path) -> None:
-        found = (self._cluster / "PG_VERSION").read_text(encoding="ascii").strip()
-        share = (binaries.parent / "share" / "postgres.bki").read_text(encoding="ascii")[:40]
-        ours = share.partition("\n")[0].rpartition(" ")[2]
-        if found != ours:
+        data_version = (self._cluster / "PG_VERSION").read_text(encoding="ascii").strip()
+        header = (binaries.parent / "share" / "postgres.bki").read_text(encoding="ascii")[:40]
+        server_version = header.partition("\n")[0].rpartition(" ")[2]
+        if data_version != server_version:
             raise ServerError(
-                f"{self._cluster} was made by PostgreSQL {found} and this is {ours}: "
-                "dump it with the old version and load it into a new data folder"
+                f"{self._cluster} was made by PostgreSQL {data_version} and this is"
+                f" {server_version}: dump it with the old version and load it into a new folder"
             )
 
     def _clear_stale_lock(self) -> None:
@@ -227,24 +231,26 @@ class EmbeddedPostgres(EmbeddedServer):
 
         After a reboot, the process id in postmaster.pid may belong to an unrelated process of the
         same account, and PostgreSQL would refuse to start. A process is a server of this cluster if
-        it is a `postgres` whose working directory is the cluster. While there is one, the file must
-        stay.
+        its program is `postgres` and its working directory is the cluster. While such a process
+        runs, the file must stay.
         """
         lock = self._cluster / "postmaster.pid"
         deadline = time.monotonic() + self.patience
         while lock.exists():
-            alive = find_by_folder(self._cluster, "postgres")
-            if not alive:
+            server_pids = find_by_folder(self._cluster, "postgres")
+            if not server_pids:
                 lock.unlink(missing_ok=True)
             elif time.monotonic() > deadline:
-                raise ServerError(f"PostgreSQL already runs on {self._cluster}, process {alive[0]}")
+                raise ServerError(
+                    f"PostgreSQL already runs on {self._cluster}, process {server_pids[0]}"
+                )
             else:
                 time.sleep(0.02)
 
     def is_ready(self) -> bool:
-        """Return whether the role can connect; create role and database if they do not exist.
+        """Return whether the role can connect; create the role and database if they are missing.
 
-        The status file of the server is read first, because the server logs refused connections.
+        The status file of the server is read first, to avoid log messages for refused connections.
         """
         try:
             status = (self._cluster / "postmaster.pid").read_text(encoding="ascii")
@@ -253,17 +259,17 @@ class EmbeddedPostgres(EmbeddedServer):
         if not status.rstrip().endswith("ready"):
             return False
         if not databases.can_connect(self.url):
-            databases.ensure_owner(self.admin_url, ROLE, self._password(ROLE))
+            databases.ensure_owner(self.admin_url, ROLE, self._get_password(ROLE))
             databases.ensure_database(self.admin_url, DATABASE, ROLE)
-        if not self._answered:
-            # An operator may have given the superuser another password.
+        if not self._has_answered:
+            # An operator may have changed the password of the superuser.
             with contextlib.suppress(psycopg2.Error):
                 databases.set_role_settings(self.admin_url, ROLE, _ROLE_SETTINGS)
-        self._answered = True
+        self._has_answered = True
         return True
 
     def create_database(self, name: str, template: str | None = None) -> str:
-        """Create another database of the role, a copy of `template` if given; return its URL."""
+        """Create a database for the role, as a copy of `template` if given, and return its URL."""
         databases.create_database(self.admin_url, name, ROLE, template)
         return self.get_url(name)
 
@@ -272,5 +278,5 @@ class EmbeddedPostgres(EmbeddedServer):
         databases.drop_database(self.admin_url, name)
 
 
-def _options(settings: Mapping[str, str]) -> list[str]:
+def _build_options(settings: Mapping[str, str]) -> list[str]:
     return [part for name, value in settings.items() for part in ("-c", f"{name}={value}")]

@@ -6,14 +6,14 @@ from collections import deque
 from collections.abc import Iterator, Sequence
 from urllib.parse import unquote, urlsplit, urlunsplit
 
-from devserver.binaries import postgres_binaries
+from devserver.binaries import find_postgres_binaries
 from devserver.postgres import DATABASE, EmbeddedPostgres
 
-_LAST_LINES = 5
+_MAX_ERROR_LINES = 5
 
 
-def superuser_url(server: EmbeddedPostgres) -> str:
-    """Return the URL of the application's database as the superuser."""
+def get_superuser_url(server: EmbeddedPostgres) -> str:
+    """Return the URL of the application's database for the superuser."""
     return urlunsplit(urlsplit(server.admin_url)._replace(path=f"/{DATABASE}"))
 
 
@@ -25,9 +25,11 @@ def run_tool(name: str, url: str, arguments: Sequence[str]) -> Iterator[str]:
     """
     parts = urlsplit(url)
     host = parts.netloc.rpartition("@")[2]
-    bare = urlunsplit(parts._replace(scheme="postgresql", netloc=f"{parts.username}@{host}"))
-    with subprocess.Popen(  # noqa: S603 - the program of the wheel
-        [str(postgres_binaries(None) / name), f"--dbname={bare}", *arguments],
+    url_without_password = urlunsplit(
+        parts._replace(scheme="postgresql", netloc=f"{parts.username}@{host}")
+    )
+    with subprocess.Popen(  # noqa: S603 - a program from the package
+        [str(find_postgres_binaries(None) / name), f"--dbname={url_without_password}", *arguments],
         env={**os.environ, "PGPASSWORD": unquote(parts.password or "")},
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
@@ -35,9 +37,9 @@ def run_tool(name: str, url: str, arguments: Sequence[str]) -> Iterator[str]:
         text=True,
     ) as process:
         assert process.stdout is not None
-        last: deque[str] = deque(maxlen=_LAST_LINES)
+        last_lines: deque[str] = deque(maxlen=_MAX_ERROR_LINES)
         for line in process.stdout:
-            last.append(line)
+            last_lines.append(line)
             yield line
     if process.returncode != 0:
-        raise subprocess.SubprocessError(f"{name} failed: {''.join(last).strip()}")
+        raise subprocess.SubprocessError(f"{name} failed: {''.join(last_lines).strip()}")

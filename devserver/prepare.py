@@ -1,4 +1,4 @@
-"""Migrate the database, and load the demo organization into an empty one.
+"""Migrate the database, and load the demo organization into an empty database.
 
 This runs in a child that ends before the service starts, so that the supervisor never loads the
 application.
@@ -18,54 +18,54 @@ PROGRESS_FD = "PROGRESS_FD"
 
 
 def main() -> int:
-    """Migrate the database of DATABASE_URL; with DEMO on, load the demo into an empty one.
+    """Migrate the database of DATABASE_URL; with DEMO on, load the demo if it is empty.
 
     Progress is written as lines to the descriptor PROGRESS_FD, if set: `migrating <done> <total>`
-    during a long step, `migrated`, then `demo <done> <total>` and `demo loaded`. Instead of the
-    last two, `demo present` if the demo organization exists, or `demo refused` if only others
-    exist.
+    during a long step, `migrated`, then `demo <done> <total>` and `demo loaded`. These two are
+    replaced by `demo present` if the demo organization exists, or by `demo refused` if only other
+    organizations exist.
     """
     from app.kit.db import upgrade  # noqa: PLC0415 - loads SQLAlchemy
 
-    tell = _open_progress()
-    if tell is not _ignore:
-        # The supervisor shows how far the migrations have come.
+    report = _open_progress()
+    if report is not _discard:
+        # The supervisor shows the progress of migrations instead.
         logging.getLogger("alembic").setLevel(logging.WARNING)
-    upgrade(progress=None if tell is _ignore else _MigrationProgress(tell))
-    tell("migrated")
+    upgrade(progress=None if report is _discard else _MigrationProgress(report))
+    report("migrated")
     if os.environ.get("DEMO", "").strip().lower() not in {"on", "true", "yes", "1"}:
         return 0
-    if (found := _count_organizations(os.environ["DATABASE_URL"])) != (0, 0):
-        tell("demo present" if found[1] else "demo refused")
+    if (counts := _count_organizations(os.environ["DATABASE_URL"])) != (0, 0):
+        report("demo present" if counts[1] else "demo refused")
         return 0
     from demo.load import load  # noqa: PLC0415 - loads the application
 
-    load(progress=lambda done, total: tell(f"demo {done} {total}"))
-    tell("demo loaded")
+    load(progress=lambda done, total: report(f"demo {done} {total}"))
+    report("demo loaded")
     return 0
 
 
 def _open_progress() -> Callable[[str], None]:
-    number = os.environ.pop(PROGRESS_FD, "")
-    return partial(_tell, int(number)) if number else _ignore
+    descriptor = os.environ.pop(PROGRESS_FD, "")
+    return partial(_write_line, int(descriptor)) if descriptor else _discard
 
 
-def _ignore(_: str) -> None:
+def _discard(_: str) -> None:
     """Discard a line of progress."""
 
 
 class _MigrationProgress:
     """Reports the progress of long steps of migrations."""
 
-    def __init__(self, tell: Callable[[str], None]) -> None:
-        self._tell = tell
+    def __init__(self, report: Callable[[str], None]) -> None:
+        self._report = report
 
     def begin(self, _: str) -> None:
         """Do nothing at the start of a step."""
 
     def advance(self, done: int, total: int) -> None:
         """Report how much of the step is done."""
-        self._tell(f"migrating {done} {total}")
+        self._report(f"migrating {done} {total}")
 
     def done(self, _: str) -> None:
         """Do nothing at the end of a step."""
@@ -74,12 +74,12 @@ class _MigrationProgress:
         """Do nothing; the terminal shows the error."""
 
 
-def _tell(descriptor: int, line: str) -> None:
+def _write_line(descriptor: int, line: str) -> None:
     os.write(descriptor, f"{line}\n".encode("ascii"))
 
 
 def _count_organizations(url: str) -> tuple[int, int]:
-    """Return the number of organizations of a database, and that of demo organizations.
+    """Return the number of organizations, and the number of demo organizations among them.
 
     An incomplete demo organization does not count, because the next load replaces it.
     """

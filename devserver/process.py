@@ -13,9 +13,9 @@ from pathlib import Path
 
 from app.kit.process_lifetime import die_with_parent
 
-LOG_BYTES = 8 * 1024 * 1024
-"""How large a server's log may become; what was in it before that is kept once more."""
-_PORTS = range(20000, 32000)  # below the range the kernel hands to outgoing connections
+MAX_LOG_BYTES = 8 * 1024 * 1024
+"""The maximum size in bytes of a server's log; one older log of this size is kept."""
+_PORT_RANGE = range(20000, 32000)  # below the range that the kernel uses for outgoing connections
 
 
 @dataclass(frozen=True)
@@ -30,8 +30,8 @@ class Account:
 class Launch:
     """How to start a child process.
 
-    `env` is its whole environment. `stdin` is written to its standard input, which is /dev/null by
-    default. Output is appended to `log`, or goes where the parent's goes. The kernel sends
+    `env` is the complete environment. `stdin` is written to standard input, which is /dev/null by
+    default. Output is appended to `log`, or goes to the output of the parent. The kernel sends
     `death_signal` when the thread that started the child ends.
     """
 
@@ -45,15 +45,15 @@ class Launch:
     pass_fds: tuple[int, ...] = field(default=())
 
 
-def server_account() -> Account | None:
-    """Return `nobody` if this process is root, as the servers refuse to run as root; else None."""
+def get_server_account() -> Account | None:
+    """Return `nobody` if this process is root, because servers refuse to run as root, or None."""
     if os.geteuid() != 0:
         return None
     entry = pwd.getpwnam("nobody")
     return Account(entry.pw_uid, entry.pw_gid)
 
 
-def _child_setup(signal_number: int) -> Callable[[], None]:
+def _build_child_setup(signal_number: int) -> Callable[[], None]:
     parent = os.getpid()
     return lambda: die_with_parent(parent, signal_number)
 
@@ -66,7 +66,7 @@ def spawn(launch: Launch) -> subprocess.Popen[bytes]:
     output = None if launch.log is None else _open_log(launch.log)
     account = launch.account
     try:
-        # The child must set its own death signal, hence preexec_fn: it only calls prctl.
+        # The child must set its own death signal; preexec_fn does this and only calls prctl.
         process = subprocess.Popen(  # noqa: S603
             launch.argv,
             cwd=launch.cwd,
@@ -75,7 +75,7 @@ def spawn(launch: Launch) -> subprocess.Popen[bytes]:
             stdout=output,
             stderr=output if output is None else subprocess.STDOUT,
             start_new_session=True,
-            preexec_fn=_child_setup(launch.death_signal),  # noqa: PLW1509
+            preexec_fn=_build_child_setup(launch.death_signal),  # noqa: PLW1509
             pass_fds=launch.pass_fds,
             user=None if account is None else account.uid,
             group=None if account is None else account.gid,
@@ -92,17 +92,17 @@ def spawn(launch: Launch) -> subprocess.Popen[bytes]:
 
 def _open_log(path: Path) -> int:
     """Open `path` for appending. A file larger than LOG_BYTES is renamed to `<name>.1` first."""
-    if path.exists() and path.stat().st_size > LOG_BYTES:
+    if path.exists() and path.stat().st_size > MAX_LOG_BYTES:
         path.replace(_get_old_log(path))
     return os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
 
 
-def rotate_log(path: Path, limit: int = LOG_BYTES) -> None:
+def rotate_log(path: Path, limit: int = MAX_LOG_BYTES) -> None:
     """Copy a log that is larger than `limit` to `<name>.1`, and empty it.
 
     The writing process keeps the file open and continues at its new end, because `spawn` opens logs
     for appending. Lines written between the copy and the truncation are lost. If there is no space
-    for the copy, the log grows to twice `limit` and is emptied without one.
+    for the copy, the log grows to twice `limit` and is then emptied without a copy.
     """
     if not path.exists() or (size := path.stat().st_size) <= limit:
         return
@@ -127,8 +127,8 @@ def _create_private(path: Path) -> int:
     return os.open(path, flags, 0o600)
 
 
-def log_tail(path: Path, size: int = 4096) -> str:
-    """Return the last `size` bytes of a log as text, or an empty text without a log."""
+def read_log_tail(path: Path, size: int = 4096) -> str:
+    """Return the last `size` bytes of a log as text, or an empty text if there is no log."""
     try:
         with path.open("rb") as stream:
             stream.seek(max(0, path.stat().st_size - size))
@@ -137,7 +137,7 @@ def log_tail(path: Path, size: int = 4096) -> str:
         return ""
 
 
-def port_is_free(port: int, host: str = "127.0.0.1") -> bool:
+def is_port_free(port: int, host: str = "127.0.0.1") -> bool:
     """Return whether a server could listen on this TCP port now."""
     family, kind, protocol, _, address = socket.getaddrinfo(
         host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
@@ -152,20 +152,20 @@ def port_is_free(port: int, host: str = "127.0.0.1") -> bool:
 
 
 def free_port() -> int:
-    """Return an unused TCP port of 127.0.0.1. Raises OSError if 200 attempts find none."""
-    for port in random.sample(_PORTS, 200):
-        if port_is_free(port):
+    """Return an unused TCP port of 127.0.0.1. Raises OSError after 200 attempts."""
+    for port in random.sample(_PORT_RANGE, 200):
+        if is_port_free(port):
             return port
     raise OSError("no free TCP port between 20000 and 32000 on 127.0.0.1")
 
 
-def read_or_create(path: Path, make: Callable[[], str]) -> str:
-    """Return the text of a private file. If it does not exist, write `make()` with mode 0600.
+def read_or_create(path: Path, create: Callable[[], str]) -> str:
+    """Return the text of a private file. If it does not exist, write `create()` with mode 0600.
 
     The file is created atomically, so that a crash leaves no empty secret.
     """
     if not path.exists():
-        write_private(path, make())
+        write_private(path, create())
     return path.read_text(encoding="utf-8").strip()
 
 

@@ -10,8 +10,11 @@ _PROC = Path("/proc")
 
 @dataclass(frozen=True)
 class Process:
-    """One process: its id, its parent's, its state letter (`Z` for one that has ended), and its
-    session, which is the id of the process that began it."""
+    """One process.
+
+    `state` is its state letter (`Z` for an ended process), and `session` is the id of the process
+    that started its session.
+    """
 
     pid: int
     parent: int
@@ -19,7 +22,7 @@ class Process:
     session: int
 
     def command(self) -> str:
-        """Return the command line as one string, or an empty one if the process has ended."""
+        """Return the command line as one string, or an empty string if the process has ended."""
         try:
             raw = (_PROC / str(self.pid) / "cmdline").read_bytes()
         except OSError:
@@ -34,7 +37,7 @@ def list_processes() -> Iterator[Process]:
             status = (entry / "stat").read_bytes()
         except OSError:
             continue
-        # The second field is the name in brackets, and may itself hold brackets and spaces.
+        # The second field is the name in parentheses, which may contain parentheses and spaces.
         fields = status[status.rindex(b")") + 2 :].split()
         state, parent, session = fields[0].decode("ascii"), int(fields[1]), int(fields[3])
         yield Process(int(entry.name), parent, state, session)
@@ -43,20 +46,20 @@ def list_processes() -> Iterator[Process]:
 def list_tree(root: int) -> list[Process]:
     """Return the process `root` and its descendants, parents first, without zombies."""
     children: dict[int, list[Process]] = {}
-    found: list[Process] = []
+    tree: list[Process] = []
     for process in list_processes():
         if process.state == "Z":
             continue
         children.setdefault(process.parent, []).append(process)
         if process.pid == root:
-            found.append(process)
-    for process in found:
-        found.extend(children.get(process.pid, ()))
-    return found
+            tree.append(process)
+    for process in tree:
+        tree.extend(children.get(process.pid, ()))
+    return tree
 
 
 def is_running(pid: int) -> bool:
-    """Return whether the process runs; zombies do not."""
+    """Return whether the process runs; a zombie does not run."""
     try:
         status = (_PROC / str(pid) / "stat").read_bytes()
     except OSError:
@@ -65,19 +68,19 @@ def is_running(pid: int) -> bool:
 
 
 def find_by_folder(folder: Path, name: str) -> list[int]:
-    """Return the ids of processes of this program whose working directory is `folder`."""
-    found = []
+    """Return the ids of processes with program `name` and working directory `folder`."""
+    pids = []
     for process in list_processes():
         entry = _PROC / str(process.pid)
         try:
             if (entry / "comm").read_text().strip() == name and (entry / "cwd").samefile(folder):
-                found.append(process.pid)
-        except OSError:  # it ended, or belongs to somebody else
+                pids.append(process.pid)
+        except OSError:  # it has ended, or belongs to another user
             continue
-    return found
+    return pids
 
 
 def list_children() -> list[Process]:
     """Return the direct children of this process, without zombies."""
-    me = os.getpid()
-    return [p for p in list_processes() if p.parent == me and p.state != "Z"]
+    own_pid = os.getpid()
+    return [p for p in list_processes() if p.parent == own_pid and p.state != "Z"]

@@ -10,19 +10,19 @@ from devserver.processes import list_children
 
 
 def find_ended_child() -> int | None:
-    """Return the id of a child that has ended, without collecting it; None if there is none."""
+    """Return the id of an ended child without collecting it, or None if no child has ended."""
     try:
-        found = os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+        status = os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
     except ChildProcessError:
         return None
-    return None if found is None else found.si_pid
+    return None if status is None else status.si_pid
 
 
 def kill_children(seconds: float) -> None:
-    """Kill and collect every child of this process, and orphans that it adopts, for `seconds`."""
+    """Kill and collect all children and adopted orphans, for at most `seconds`."""
     deadline = time.monotonic() + seconds
-    while (left := list_children()) and time.monotonic() < deadline:
-        for process in left:
+    while (remaining := list_children()) and time.monotonic() < deadline:
+        for process in remaining:
             send_signal(process.pid, signal.SIGKILL)
         time.sleep(0.005)
     with contextlib.suppress(ChildProcessError):

@@ -1,7 +1,7 @@
 """`python -m devserver restore FOLDER`: restore a backup into a new DATA_DIR.
 
-The database is loaded in a draft folder that is renamed at the end. So an interrupted restore
-leaves no database, and can be repeated.
+The database is loaded into a draft folder that is renamed at the end. An interrupted restore
+therefore leaves no database and can be repeated.
 """
 
 import json
@@ -25,53 +25,55 @@ from devserver.backup import (
 )
 from devserver.lock import DataInUseError, DataLock
 from devserver.postgres import ROLE, EmbeddedPostgres
-from devserver.postgres_tools import run_tool, superuser_url
+from devserver.postgres_tools import get_superuser_url, run_tool
 from devserver.process import write_private
 from devserver.progress import Progress, print_error
 from devserver.server import ServerError
 from devserver.status import read_data_dir
 
-_LOADER = "labeling_restore"
+_LOADER_ROLE = "labeling_restore"
 
 
 def restore(environ: Mapping[str, str], folder: Path) -> int:
     """Restore a backup into DATA_DIR, which must have no database; return the exit status.
 
-    Only the embedded PostgreSQL is started, and stopped again.
+    Only the embedded PostgreSQL runs during the restore.
     """
     data_dir = read_data_dir(environ)
     if data_dir is None:
         return EXIT_SETTINGS
     if not (folder / MANIFEST).exists():
-        print_error(f"{folder} is no complete backup: it has no {MANIFEST}.")
+        print_error(f"{folder} is not a complete backup: {MANIFEST} is missing.")
         return EXIT_FAILED
     try:
-        held = DataLock(data_dir)
+        lock = DataLock(data_dir)
     except DataInUseError as error:
-        print_error(f"The service runs on {data_dir}, process {error.pid}. Name another DATA_DIR.")
+        print_error(f"The service runs on {data_dir}, process {error.pid}. Set another DATA_DIR.")
         return EXIT_FAILED
     try:
         return _restore_locked(data_dir, folder)
     finally:
-        held.release()
+        lock.release()
 
 
 def _restore_locked(data_dir: Path, folder: Path) -> int:
     if (data_dir / "postgres").exists():
-        print_error(f"{data_dir} has a database already. Name another DATA_DIR.")
+        print_error(f"{data_dir} already has a database. Set another DATA_DIR.")
         return EXIT_FAILED
     progress = Progress()
     try:
-        _fill(data_dir, folder, progress)
+        _restore_data(data_dir, folder, progress)
     except (OSError, ServerError, subprocess.SubprocessError, psycopg2.Error) as error:
         progress.failed()
-        print_error(f"The restore failed: {error}. Nothing can be started on {data_dir} yet.")
+        print_error(
+            f"The restore failed: {error}. The service cannot be started on {data_dir} yet."
+        )
         return EXIT_FAILED
-    progress.print_line(f"{data_dir} is restored. OUTBOUND=off keeps it from sending anything.")
+    progress.print_line(f"{data_dir} is restored. With OUTBOUND=off, the service sends nothing.")
     return 0
 
 
-def _fill(data_dir: Path, folder: Path, progress: Progress) -> None:
+def _restore_data(data_dir: Path, folder: Path, progress: Progress) -> None:
     draft = data_dir / "postgres.restoring"
     shutil.rmtree(draft, ignore_errors=True)
     if (folder / FILES).exists():
@@ -81,22 +83,24 @@ def _fill(data_dir: Path, folder: Path, progress: Progress) -> None:
     progress.begin("database")
     with EmbeddedPostgres(draft) as server:
         manifest = json.loads((folder / MANIFEST).read_text())
-        # The dump grants to the role that the service worked under.
+        # The dump contains grants to the role that the service used.
         role = manifest.get("role", DATABASE_ROLE)
         databases.ensure_application_role(server.url, role, ROLE)
-        _load(superuser_url(server), folder / DUMP, manifest.get("owner") or ROLE, progress)
+        _load_dump(
+            get_superuser_url(server), folder / DUMP, manifest.get("owner") or ROLE, progress
+        )
     draft.rename(data_dir / "postgres")
     progress.done("")
 
 
-def _load(url: str, dump: Path, owner: str, progress: Progress) -> None:
+def _load_dump(url: str, dump: Path, owner: str, progress: Progress) -> None:
     """Load a dump of a database that `owner` owned.
 
-    The dump names its owner, so the application's role has that name during the load.
+    The dump contains the name of its owner, so the application's role is renamed during the load.
     """
     arguments = ["--exit-on-error", "--verbose", str(dump)]
     with (
-        databases.temporary_superuser(url, _LOADER, ROLE) as loader_url,
+        databases.create_temporary_superuser(url, _LOADER_ROLE, ROLE) as loader_url,
         databases.rename_temporarily(loader_url, ROLE, owner),
     ):
         for _ in run_tool("pg_restore", loader_url, arguments):

@@ -1,4 +1,4 @@
-"""Compare the revision of a database with the newest migration, without loading the application."""
+"""Find the revision of a database and the newest migration, without loading the application."""
 
 import re
 from contextlib import closing
@@ -15,13 +15,13 @@ _ASSIGNMENT = re.compile(
 
 
 def find_head(versions: Path) -> str | None:
-    """Return the last revision of a linear history of Alembic files, or None if it branches."""
+    """Return the last revision in a folder of Alembic files, or None if it is not unique."""
     revisions: set[str] = set()
-    followed: set[str] = set()
+    parent_revisions: set[str] = set()
     for file in versions.glob("*.py"):
         for name, value in _ASSIGNMENT.findall(file.read_text(encoding="utf-8")):
-            (revisions if name == "revision" else followed).add(value)
-    heads = revisions - followed
+            (revisions if name == "revision" else parent_revisions).add(value)
+    heads = revisions - parent_revisions
     return heads.pop() if len(heads) == 1 else None
 
 

@@ -1,4 +1,4 @@
-"""`make run`: run the whole service on one machine, and print its addresses."""
+"""`make run`: run the complete service on one machine, and print its addresses."""
 
 import contextlib
 import json
@@ -35,8 +35,8 @@ def run(environ: Mapping[str, str]) -> int:
         return EXIT_SETTINGS
     except DataInUseError as error:
         print_error(
-            f"The service already runs on {settings.data_dir}, process {error.pid}. Stop that one"
-            " first, or start this one with another DATA_DIR and PORT."
+            f"The service already runs on {settings.data_dir}, process {error.pid}. Stop it first,"
+            " or start a second service with another DATA_DIR and PORT."
         )
         return EXIT_IN_USE
     except OSError as error:
@@ -57,7 +57,10 @@ def _run_locked(settings: Settings, env: dict[str, str]) -> int:
     progress = Progress()
     service = Service(settings, env, progress, listener)
     try:
-        with Supervisor(progress.print_line, changed=service.record) as supervisor, listener:
+        with (
+            Supervisor(progress.print_line, on_change=service.write_record) as supervisor,
+            listener,
+        ):
             with contextlib.suppress(StopRequested):
                 service.start(supervisor)
                 _print_addresses(progress, settings, service.demo_password)
@@ -68,14 +71,14 @@ def _run_locked(settings: Settings, env: dict[str, str]) -> int:
         print_error(f"Not started: {error}")
         return EXIT_FAILED
     finally:
-        service.forget()
+        service.remove_record()
     progress.print_line("Stopped.")
     return 0
 
 
-def _open_listener(settings: Settings, patience: float = 1.0) -> Listener:
-    """Bind the API's socket. Retry for `patience` seconds: killed processes may still end."""
-    deadline = time.monotonic() + patience
+def _open_listener(settings: Settings, timeout: float = 1.0) -> Listener:
+    """Bind the API's socket. Retry for `timeout` seconds, because killed processes may hold it."""
+    deadline = time.monotonic() + timeout
     while True:
         try:
             return Listener(settings)
@@ -86,25 +89,25 @@ def _open_listener(settings: Settings, patience: float = 1.0) -> Listener:
 
 
 def _print_addresses(progress: Progress, settings: Settings, demo_password: str | None) -> None:
-    base = children.get_local_url(settings)
-    ready = f"Ready after {time.monotonic() - progress.began:.1f} s. Ctrl-C stops everything"
+    base_url = children.get_local_url(settings)
+    ready = f"Ready after {time.monotonic() - progress.started_at:.1f} s. Ctrl-C stops everything"
     lines = [
         "",
         f"{ready}; the data stays in {settings.data_dir}",
         "",
-        *([f"  Open  {base}/"] if settings.workbench else []),
-        f"  API   {base}/api/v1",
-        f"  Docs  {base}/docs",
+        *([f"  Open  {base_url}/"] if settings.workbench else []),
+        f"  API   {base_url}/api/v1",
+        f"  Docs  {base_url}/docs",
     ]
     if demo_password is not None:
         body = json.dumps({"email": "owner@demo.example", "password": demo_password})
         headers = "-H 'Content-Type: application/json'"
         lines += [
             "",
-            f"  Organization demo; its users, all with the password {demo_password}",
-            *(f"    {build_address(who)}" for who in PEOPLE),
+            f"  Organization demo; all users have the password {demo_password}",
+            *(f"    {build_address(person)}" for person in PEOPLE),
             "",
             "  Log in:",
-            f"    curl -sS {base}/api/v1/auth/login {headers} -d {shlex.quote(body)}",
+            f"    curl -sS {base_url}/api/v1/auth/login {headers} -d {shlex.quote(body)}",
         ]
     progress.print_line("\n".join([*lines, ""]))

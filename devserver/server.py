@@ -1,4 +1,4 @@
-"""Base of the embedded servers: start, wait until ready, stop."""
+"""Provide the base class of embedded servers: start, wait until ready, and stop."""
 
 import signal
 import subprocess
@@ -9,11 +9,11 @@ from types import TracebackType
 from typing import Self
 
 from app.kit.child_processes import Backoff, Stops
-from devserver.process import Launch, log_tail, spawn
+from devserver.process import Launch, read_log_tail, spawn
 
 
 class ServerError(RuntimeError):
-    """An embedded server did not start. The message has the reason and the end of its log."""
+    """An embedded server did not start. The message has the reason and the end of the log."""
 
 
 class EmbeddedServer(ABC):
@@ -26,9 +26,9 @@ class EmbeddedServer(ABC):
     name: str
     log: Path
     backoff: Backoff | None = None
-    """How long the supervisor waits before it starts the server again, if not as usual."""
+    """The delays before the supervisor restarts the server; None means the default delays."""
     stop_signals: Stops
-    """Signals to stop it with, each with the seconds to wait before the next."""
+    """The signals that stop the server, each with the seconds to wait before the next signal."""
 
     _process: subprocess.Popen[bytes] | None = None
 
@@ -43,7 +43,7 @@ class EmbeddedServer(ABC):
     @property
     @abstractmethod
     def port(self) -> int:
-        """The loopback TCP port. Raises ServerError before it is chosen."""
+        """The loopback TCP port. Raises ServerError before a port is chosen."""
 
     @property
     @abstractmethod
@@ -53,15 +53,15 @@ class EmbeddedServer(ABC):
     def start(self, timeout: float = 30.0) -> None:
         """Start the server and return when it answers.
 
-        It ends with the calling thread. Raises ServerError.
+        The server ends with the calling thread. Raises ServerError.
         """
         if self._process is not None and self._process.poll() is None:
-            raise ServerError(f"{self.name} was started already")
-        for _ in range(3):  # a chosen port can be taken by another process before the server binds
+            raise ServerError(f"{self.name} is already running")
+        for _ in range(3):  # another process may take the chosen port first
             self._process = spawn(self.prepare())
             if self._wait_ready(self._process, timeout):
                 return
-        tail = log_tail(self.log)
+        tail = read_log_tail(self.log)
         self.stop()
         raise ServerError(f"{self.name} does not start; the end of {self.log}:\n{tail}")
 
@@ -77,7 +77,7 @@ class EmbeddedServer(ABC):
         return False
 
     def stop(self) -> None:
-        """Stop the server with `stop_signals`, then SIGKILL. The data stays usable."""
+        """Stop the server with `stop_signals`, and finally SIGKILL. The data stays usable."""
         process, self._process = self._process, None
         if process is None:
             return

@@ -11,33 +11,33 @@ from devserver.memory import measure_pss
 from devserver.processes import list_tree
 
 _MIB = 1024 * 1024
-_WIDTH = 88
+_MAX_LABEL_WIDTH = 88
 
 
 def print_status(environ: Mapping[str, str]) -> int:
-    """Print every process of the service with its share of memory. Return 1 if none runs."""
+    """Print each process of the service with its share of memory; return 1 if none runs."""
     if (data_dir := read_data_dir(environ)) is None:
         return 2
-    supervisor = lock.find_holder(data_dir)
-    if supervisor is None:
+    supervisor_pid = lock.find_holder(data_dir)
+    if supervisor_pid is None:
         print(f"Nothing runs on {data_dir}.")
         return 1
     children = environment.Record(data_dir).read().get("children", {})
-    names = {supervisor: "supervisor", **{pid: name for name, pid in children.items()}}
+    names = {supervisor_pid: "supervisor", **{pid: name for name, pid in children.items()}}
     total = 0
     print(f"{'pid':>8} {'PSS MiB':>8}  process")
-    for process in list_tree(supervisor):
+    for process in list_tree(supervisor_pid):
         share = measure_pss([process.pid])
         total += share
         name = names.get(process.pid)
         label = f"{name}: {process.command()}" if name else f"  {process.command()}"
-        print(f"{process.pid:>8} {share / _MIB:>8.1f}  {label[:_WIDTH]}")
+        print(f"{process.pid:>8} {share / _MIB:>8.1f}  {label[:_MAX_LABEL_WIDTH]}")
     print(f"{'total':>8} {total / _MIB:>8.1f}")
     return 0
 
 
 def print_environment(environ: Mapping[str, str]) -> int:
-    """Print the running service's environment as shell commands. Return 1 if none runs."""
+    """Print the running service's environment as shell commands; return 1 if it does not run."""
     if (data_dir := read_data_dir(environ)) is None:
         return 2
     record = environment.Record(data_dir).read()
@@ -50,10 +50,10 @@ def print_environment(environ: Mapping[str, str]) -> int:
 
 
 def read_data_dir(environ: Mapping[str, str]) -> Path | None:
-    """Return DATA_DIR, or print why it is invalid. Other settings are not needed."""
-    named = {"DATA_DIR": environ.get("DATA_DIR", ""), "DEMO": "on"}
+    """Return DATA_DIR, or print why it is invalid and return None; ignore other settings."""
+    variables = {"DATA_DIR": environ.get("DATA_DIR", ""), "DEMO": "on"}
     try:
-        return Settings.from_env(named, require_servers=False).data_dir
+        return Settings.from_env(variables, require_servers=False).data_dir
     except SettingsError as error:
         print(error, file=sys.stderr)
         return None

@@ -1,7 +1,7 @@
-"""Start child processes, restart those that end, and stop them all.
+"""Start child processes, restart them when they end, and stop them all.
 
-There is one thread and one loop: the death signal of a child follows the thread that started it,
-and signals are handled between two steps, never within one.
+There is one thread and one loop. A child gets its death signal when the thread that started it
+ends, and signals are handled between two steps of the loop, never during a step.
 """
 
 import io
@@ -20,28 +20,28 @@ from devserver import reaping
 from devserver.child import Child, ChildSpec
 from devserver.handover import Handover
 from devserver.lines import Lines
-from devserver.process import Launch, log_tail, spawn
+from devserver.process import Launch, read_log_tail, spawn
 from devserver.processes import list_children
 from devserver.server import ServerError
 
 _STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
-class StopRequested(Exception):  # noqa: N818 - it is no error
+class StopRequested(Exception):  # noqa: N818 - this is not an error
     """The supervisor was asked to stop."""
 
 
 class ChildFailedError(RuntimeError):
-    """A child does not start. The message has its name and how it ended."""
+    """A child does not start. The message has its name, its exits and the end of its log."""
 
 
 class Supervisor:
-    """Runs children from their specs, in the order of the calls of `start`.
+    """Runs children from their specs, in the order of calls to `start`.
 
-    `report` receives a line about each exit and restart. `changed` is called when a child has
-    another process id. Use it as a context manager in the main thread: it handles the signals, and
-    stops every child of this process at the end of the block. The process must have no other
-    children.
+    `report` receives a line about each exit and restart. `on_change` is called when the process id
+    of a child changes. Use the supervisor as a context manager in the main thread: it handles the
+    signals, and stops every child of this process at the end of the block. The process must have no
+    other children.
     """
 
     def __init__(
@@ -49,11 +49,11 @@ class Supervisor:
         report: Callable[[str], None],
         *,
         backoff: Backoff | None = None,
-        changed: Callable[[], None] = lambda: None,
+        on_change: Callable[[], None] = lambda: None,
     ) -> None:
         self._report = report
         self._backoff = backoff or Backoff()
-        self._changed = changed
+        self._on_change = on_change
         self._stages: list[list[Child]] = []
         self._tasks: dict[int, subprocess.Popen[bytes]] = {}
         self._stopping = False
@@ -89,7 +89,7 @@ class Supervisor:
         if number in _STOP_SIGNALS:
             self._stopping = True
 
-    def pids(self) -> dict[str, int]:
+    def get_pids(self) -> dict[str, int]:
         """Return the process ids of the running children by name."""
         return {
             child.spec.name: child.process.pid
@@ -99,7 +99,7 @@ class Supervisor:
         }
 
     def start(self, *specs: ChildSpec) -> None:
-        """Start these children as one stage, which is stopped as a whole, before earlier stages.
+        """Start these children as one stage, which is stopped as a whole and before earlier stages.
 
         Raises the errors of `prepare`, or OSError if a program cannot be executed.
         """
@@ -113,22 +113,22 @@ class Supervisor:
     def run_task(
         self,
         launch: Callable[[int], Launch],
-        line: Callable[[str], None],
+        on_line: Callable[[str], None],
         tick: Callable[[], None] = lambda: None,
     ) -> int:
         """Run a child until it ends, and return its exit status.
 
-        `launch` receives a descriptor for the child; `line` is called with every line that the
-        child writes to it. Raises StopRequested.
+        `launch` receives a descriptor for the child, and `on_line` receives every line that the
+        child writes to this descriptor. Raises StopRequested.
         """
-        reading, writing = os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK)
+        read_descriptor, write_descriptor = os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK)
         try:
-            task = spawn(launch(writing))
+            task = spawn(launch(write_descriptor))
         finally:
-            os.close(writing)
+            os.close(write_descriptor)
         self._tasks[task.pid] = task
-        with io.FileIO(reading, "r") as stream:
-            lines = Lines(stream, line)
+        with io.FileIO(read_descriptor, "r") as stream:
+            lines = Lines(stream, on_line)
             self._selector.register(stream, selectors.EVENT_READ, lines.read)
             try:
                 self.wait_until(lambda: task.returncode is not None, tick=tick)
@@ -139,26 +139,26 @@ class Supervisor:
 
     def wait_until(
         self,
-        done: Callable[[], bool],
+        is_done: Callable[[], bool],
         *,
         tick: Callable[[], None] = lambda: None,
         interval: float = 0.05,
         attempts: int | None = None,
         seconds: float | None = None,
     ) -> None:
-        """Supervise the children until `done()`, which is called every `interval` seconds.
+        """Supervise the children until `is_done()` is true; it is called every `interval` seconds.
 
-        Raises StopRequested; ChildFailedError when a child has ended `attempts` times; TimeoutError
-        after `seconds`.
+        Raises StopRequested, ChildFailedError when a child has ended `attempts` times in a row, and
+        TimeoutError after `seconds`.
         """
         deadline = None if seconds is None else time.monotonic() + seconds
-        while not done():
+        while not is_done():
             if deadline is not None and time.monotonic() > deadline:
                 raise TimeoutError(f"not ready after {seconds:g} s")
-            self._step(interval)
+            self._run_step(interval)
             tick()
             if attempts is not None:
-                self._give_up_after(attempts)
+                self._check_exits(attempts)
 
     def run(
         self, tick: Callable[[], None] = lambda: None, interval: float | None = None
@@ -168,21 +168,21 @@ class Supervisor:
         `tick` is called at least every `interval` seconds, if given.
         """
         while True:
-            self._step(interval)
+            self._run_step(interval)
             tick()
 
-    def _step(self, longest: float | None) -> None:
+    def _run_step(self, max_seconds: float | None) -> None:
         if self._stopping:
             raise StopRequested
-        self._watch(self._timeout(longest))
-        self._collect()
+        self._handle_events(self._compute_timeout(max_seconds))
+        self._collect_ended()
         for child in self._children():
             if child.restarts.is_due:
                 self._restart(child)
         for handover in self._handovers():
             handover.kill_overdue()
 
-    def _watch(self, timeout: float | None) -> None:
+    def _handle_events(self, timeout: float | None) -> None:
         for key, _ in self._selector.select(timeout):
             if key.data is not None:
                 key.data()
@@ -192,11 +192,15 @@ class Supervisor:
         except BlockingIOError:
             pass
 
-    def _timeout(self, longest: float | None) -> float | None:
-        due = [at for child in self._children() if (at := child.restarts.due_at) is not None]
-        due += [at for handover in self._handovers() for at in handover.list_deadlines()]
-        waits = [max(0.0, min(due) - time.monotonic())] if due else []
-        return min([*waits, *([] if longest is None else [longest])], default=None)
+    def _compute_timeout(self, max_seconds: float | None) -> float | None:
+        due_times = [
+            due_at for child in self._children() if (due_at := child.restarts.due_at) is not None
+        ]
+        due_times += [
+            due_at for handover in self._handovers() for due_at in handover.list_deadlines()
+        ]
+        timeouts = [max(0.0, min(due_times) - time.monotonic())] if due_times else []
+        return min([*timeouts, *([] if max_seconds is None else [max_seconds])], default=None)
 
     def _children(self) -> Iterable[Child]:
         return (child for stage in self._stages for child in stage)
@@ -207,7 +211,7 @@ class Supervisor:
     def _spawn(self, child: Child) -> None:
         child.restarts.record_start()
         child.process = spawn(child.spec.prepare())
-        self._changed()
+        self._on_change()
 
     def _restart(self, child: Child) -> None:
         try:
@@ -215,56 +219,58 @@ class Supervisor:
         except (ServerError, OSError) as error:
             self._handle_exit(child, f"cannot be started: {error}")
         else:
-            self._report(f"{child.spec.name} runs again, process {self.pids()[child.spec.name]}")
+            self._report(
+                f"{child.spec.name} runs again, process {self.get_pids()[child.spec.name]}"
+            )
 
-    def _collect(self) -> None:
-        """Collect every process that has ended: children, tasks, and orphans of either."""
+    def _collect_ended(self) -> None:
+        """Collect all ended processes: children, tasks and their orphans."""
         by_pid = {c.process.pid: c for c in self._children() if c.process is not None}
-        while (ended := reaping.find_ended_child()) is not None:
-            if (task := self._tasks.pop(ended, None)) is not None:
+        while (pid := reaping.find_ended_child()) is not None:
+            if (task := self._tasks.pop(pid, None)) is not None:
                 task.wait()
-            elif (child := by_pid.get(ended)) is not None and child.process is not None:
+            elif (child := by_pid.get(pid)) is not None and child.process is not None:
                 status = child.process.wait()
                 child.process = None
                 if child.spec.handover is not None:
-                    child.spec.handover.keep(ended)
+                    child.spec.handover.keep_workers(pid)
                 self._kill_orphans()
                 self._handle_exit(child, describe_exit(status))
-                self._changed()
+                self._on_change()
             else:
-                os.waitpid(ended, 0)
+                os.waitpid(pid, 0)
                 for handover in self._handovers():
-                    handover.forget(ended)
+                    handover.remove(pid)
 
-    def _handle_exit(self, child: Child, how: str) -> None:
+    def _handle_exit(self, child: Child, reason: str) -> None:
         delay = child.restarts.record_exit(child.spec.backoff or self._backoff)
-        self._report(f"{child.spec.name} {how}; next start in {delay:g} s")
+        self._report(f"{child.spec.name} {reason}; next start in {delay:g} s")
 
-    def _give_up_after(self, attempts: int) -> None:
+    def _check_exits(self, max_exits: int) -> None:
         for child in self._children():
-            if (exits := child.restarts.exits) >= attempts:
-                said = log_tail(child.spec.log) if child.spec.log else ""
+            if (exits := child.restarts.exits) >= max_exits:
+                log_text = read_log_tail(child.spec.log) if child.spec.log else ""
                 message = f"{child.spec.name} ended {exits} times in a row"
                 raise ChildFailedError(
-                    f"{message}; the end of its log:\n{said}" if said else message
+                    f"{message}; the end of its log:\n{log_text}" if log_text else message
                 )
 
     def _kill_orphans(self) -> None:
-        """Kill the processes that a dead child left, except those that a handover keeps."""
-        known = {*self.pids().values(), *self._tasks}
+        """Kill the processes that a dead child left behind, except workers kept by a handover."""
+        known_pids = {*self.get_pids().values(), *self._tasks}
         for process in list_children():
             is_kept = any(child.owns(process) for child in self._children())
-            if process.pid not in known and not is_kept:
+            if process.pid not in known_pids and not is_kept:
                 send_signal(process.pid, signal.SIGKILL)
 
     def shutdown(self) -> None:
-        """Stop all children, the last stage first, with the signals of their specs."""
+        """Stop all children with the signals of their specs, in reverse order of stages."""
         for task in self._tasks.values():
             send_signal(task.pid, signal.SIGKILL)
         self._tasks.clear()
         while self._stages:
             stage = self._stages.pop()
-            stop_in_parallel([plan for child in stage for plan in child.stop_plans()])
+            stop_in_parallel([plan for child in stage for plan in child.list_stop_plans()])
             for child in stage:
                 if (handover := child.spec.handover) is not None:
                     self._selector.unregister(handover.reports)

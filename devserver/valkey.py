@@ -1,4 +1,4 @@
-"""An embedded Valkey from a Python package, on a loopback port, for one data folder."""
+"""Run an embedded Valkey from a Python package, on a loopback port, for one data folder."""
 
 import os
 import secrets
@@ -6,8 +6,8 @@ import signal
 import socket
 from pathlib import Path
 
-from devserver.binaries import valkey_binary
-from devserver.process import Launch, free_port, port_is_free, read_or_create, server_account
+from devserver.binaries import find_valkey_binary
+from devserver.process import Launch, free_port, get_server_account, is_port_free, read_or_create
 from devserver.server import EmbeddedServer, ServerError
 
 
@@ -25,14 +25,14 @@ class EmbeddedValkey(EmbeddedServer):
         self._folder = data_dir.absolute()
         self._fixed_port = port
         self._port: int | None = port
-        self._account = server_account()
+        self._account = get_server_account()
         self._files = self._folder / "files"
-        self._answered = False
+        self._has_answered = False
         self.log = self._folder / "valkey.log"
 
     @property
     def port(self) -> int:
-        """The TCP port. A port that the server chooses is known after `prepare`."""
+        """The TCP port. A port that is chosen automatically is known after `prepare`."""
         if self._port is None:
             raise ServerError("Valkey has no port before it is started")
         return self._port
@@ -56,21 +56,21 @@ class EmbeddedValkey(EmbeddedServer):
         if self._account is not None:
             os.chown(self._files, self._account.uid, self._account.gid)
         if self._port is None or not (
-            self._fixed_port or self._answered or port_is_free(self._port)
+            self._fixed_port or self._has_answered or is_port_free(self._port)
         ):
             self._port = free_port()
-        # The configuration goes in by standard input, where no process list shows the password.
+        # Standard input passes the configuration, so that no process list shows the password.
         return Launch(
-            argv=(str(valkey_binary(self._account)), "-"),
+            argv=(str(find_valkey_binary(self._account)), "-"),
             cwd=self._files,
             env={"PATH": "/usr/local/bin:/usr/bin:/bin", "LC_ALL": "C", "TZ": "UTC"},
             account=self._account,
-            stdin=self._configuration().encode("ascii"),
+            stdin=self._build_configuration().encode("ascii"),
             log=self.log,
             death_signal=signal.SIGTERM,
         )
 
-    def _configuration(self) -> str:
+    def _build_configuration(self) -> str:
         lines = (
             "bind 127.0.0.1",
             f"port {self.port}",
@@ -89,19 +89,21 @@ class EmbeddedValkey(EmbeddedServer):
         return "\n".join(lines) + "\n"
 
     def is_ready(self) -> bool:
-        """Return whether the server answers PING; while it loads its file, it returns an error."""
+        """Return whether the server answers PING; while it loads its data, it returns an error."""
         try:
             with socket.create_connection(("127.0.0.1", self.port), timeout=1.0) as connection:
-                connection.sendall(_command("AUTH", self._password) + _command("PING"))
-                with connection.makefile("rb") as answers:
-                    answer = [answers.readline(), answers.readline()]
+                connection.sendall(
+                    _encode_command("AUTH", self._password) + _encode_command("PING")
+                )
+                with connection.makefile("rb") as stream:
+                    replies = [stream.readline(), stream.readline()]
         except OSError:
             return False
-        self._answered = answer == [b"+OK\r\n", b"+PONG\r\n"]
-        return self._answered
+        self._has_answered = replies == [b"+OK\r\n", b"+PONG\r\n"]
+        return self._has_answered
 
 
-def _command(*words: str) -> bytes:
-    """Encode a command as an array of the protocol (RESP2)."""
+def _encode_command(*words: str) -> bytes:
+    """Encode a command as an array in the Redis protocol (RESP2)."""
     parts = [f"${len(word.encode())}\r\n{word}\r\n" for word in words]
     return f"*{len(words)}\r\n{''.join(parts)}".encode()

@@ -1,1 +1,1 @@
-"""Billing: what organizations used and owe."""
+"""Billing: plans, usage and invoices of organizations."""

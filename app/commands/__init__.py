@@ -1,4 +1,4 @@
-"""Commands for the operator: `flask org …`, `flask user …`, `flask keys rotate` and more.
+"""Commands for the operator, such as `flask org …`, `flask user …` and `flask keys rotate`.
 
 Commands call the same services as the API. `docs/operators/commands.md` documents all of them.
 """
@@ -49,7 +49,7 @@ def init(app: Flask) -> None:
     """Register every command on `app`."""
     for group in GROUPS:
         app.cli.add_command(group)
-    # Whoever has one webhook in mind types the singular.
+    # An alias, because users who think of one webhook type the singular.
     app.cli.add_command(webhooks.group, name="webhook")
     app.cli.add_command(imports.import_file)
     app.cli.add_command(imports.crawl)

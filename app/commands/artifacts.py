@@ -17,8 +17,10 @@ _TIME = click.DateTime(("%Y-%m-%d", "%Y-%m-%dT%H:%M:%SZ"))
 @group.command("reprocess")
 @click.argument("slug")
 @click.option("--failure-code", help="Only documents that failed with this code, such as crashed.")
-@click.option("--created-after", type=_TIME, help="Only those created at this time (UTC) or later.")
-@click.option("--created-before", type=_TIME, help="Only those created before this time (UTC).")
+@click.option(
+    "--created-after", type=_TIME, help="Only documents created at this time (UTC) or later."
+)
+@click.option("--created-before", type=_TIME, help="Only documents created before this time (UTC).")
 @as_json
 def reprocess(
     slug: str,
@@ -30,19 +32,20 @@ def reprocess(
 ) -> None:
     """Reprocess the failed documents of the organization SLUG.
 
-    Works in batches: if it is interrupted, run it again to continue with the remaining documents.
+    Works in batches. If the command is interrupted, run it again to continue with the remaining
+    documents.
     """
     with run_operation("reprocess_artifacts"), show_progress("Queueing") as report:
         organization = control_plane.show(slug)
         with tenancy.organization(organization["id"]):
-            queued = service.reprocess_failed(
+            queued_count = service.reprocess_failed(
                 db.checkpoint,
                 report,
                 failure_code=failure_code,
                 created_after=_to_utc(created_after),
                 created_before=_to_utc(created_before),
             )
-    show_record({"queued": queued}, as_json=as_json)
+    show_record({"queued": queued_count}, as_json=as_json)
 
 
 def _to_utc(time: datetime | None) -> datetime | None:

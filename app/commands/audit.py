@@ -23,7 +23,7 @@ from app.identity.audit.verifying import Report
 
 group = AppGroup("audit", help="Audit log: verify, tail.")
 _organization = click.argument("organization", required=False)
-_FOLLOWED = 500
+_MAX_FOLLOWED_ENTRIES = 500
 _PAUSE_SECONDS = 1.0
 
 
@@ -64,21 +64,21 @@ def _print_report(report: Report) -> None:
 def tail(organization: str | None, number: int, *, follow: bool, as_json: bool) -> None:
     """Show the latest entries of ORGANIZATION.
 
-    Without ORGANIZATION, shows the entries that belong to no organization, such as changes of
+    Without ORGANIZATION, shows the entries that belong to no organization, such as changes to
     accounts. With --json, each entry is one line.
     """
     entries = _list_latest(organization, number)
     for entry in entries:
         _print_entry(entry, as_json=as_json)
-    shown = deque((entry["id"] for entry in entries), maxlen=2 * _FOLLOWED)
-    since = entries[0]["at"] if entries else None
+    printed_ids = deque((entry["id"] for entry in entries), maxlen=2 * _MAX_FOLLOWED_ENTRIES)
+    start = entries[0]["at"] if entries else None
     while follow:
         time.sleep(_PAUSE_SECONDS)
-        for entry in _list_latest(organization, _FOLLOWED):
-            # Transactions may commit in another order than they began, so the time of the latest
-            # entry alone does not tell which entries are new.
-            if entry["id"] not in shown and (since is None or entry["at"] >= since):
-                shown.append(entry["id"])
+        for entry in _list_latest(organization, _MAX_FOLLOWED_ENTRIES):
+            # Transactions may commit in a different order than they began, so the time of the
+            # latest entry alone does not show which entries are new.
+            if entry["id"] not in printed_ids and (start is None or entry["at"] >= start):
+                printed_ids.append(entry["id"])
                 _print_entry(entry, as_json=as_json)
 
 

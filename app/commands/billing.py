@@ -31,7 +31,7 @@ _USAGE = ("organization", "plan", "meter", "used", "limit", "warning")
 @click.argument("month")
 @as_json
 def close_period(month: str, *, as_json: bool) -> None:
-    """Close MONTH (such as 2026-10) for all organizations, so that its invoices are issued."""
+    """Close MONTH (such as 2026-10) for all organizations, so that invoices are issued for it."""
     with run_operation("close_billing_period"):
         closed = service.close(**load_body(ClosePeriod, {"period": month}))
     show_record(closed, as_json=as_json)
@@ -41,14 +41,14 @@ def close_period(month: str, *, as_json: bool) -> None:
 @click.argument("slug", required=False)
 @as_json
 def usage(slug: str | None, *, as_json: bool) -> None:
-    """Show the usage of the running month of all organizations, or of SLUG, with the limits."""
+    """Show the usage in the current month and the limits of all organizations, or of SLUG."""
     rows = []
     with run_operation("get_usage"):
         for organization_id, name in _list_organizations(slug):
             with tenancy.organization(organization_id):
-                described = reporting.describe_usage()
-            about = {"organization": name, "plan": described["plan"]}
-            rows += [{**about, **meter} for meter in described["meters"]]
+                report = reporting.describe_usage()
+            shared_fields = {"organization": name, "plan": report["plan"]}
+            rows += [{**shared_fields, **meter} for meter in report["meters"]]
     show_list(rows, _USAGE, as_json=as_json)
 
 
@@ -59,7 +59,7 @@ def usage(slug: str | None, *, as_json: bool) -> None:
 def reconcile(slug: str | None, *, repair: bool, as_json: bool) -> None:
     """Compare the meters of all organizations, or of SLUG, with the rows that they measure.
 
-    Prints the meters that differ: what the rows add up to (counted), and what the meter shows
+    Prints the meters that differ, with the sum of the rows (counted) and the value of the meter
     (metered). The exit status is 3 if any meter differs and is not repaired. It is safe to
     interrupt this command and to run it again.
     """

@@ -1,4 +1,4 @@
-"""`flask billing invoices …` and `flask billing credit-note`: the operator's work with invoices."""
+"""`flask billing invoices …` and `flask billing credit-note`: commands that manage invoices."""
 
 from datetime import UTC, datetime
 from decimal import Decimal, InvalidOperation
@@ -17,7 +17,7 @@ _COLUMNS = (
     *("number", "organization", "kind", "status", "period", "total", "currency"),
     *("issued_at", "due_at", "paid_at"),
 )
-_MAX_REASON = 500
+_MAX_REASON_LENGTH = 500
 
 
 class _Month(click.ParamType[Any]):
@@ -47,20 +47,20 @@ class _Amount(click.ParamType[Any]):
 
 def _check_reason(_context: Any, _parameter: Any, value: str) -> str:
     text = " ".join(value.split())
-    if not text or len(text) > _MAX_REASON or not text.isprintable():
-        raise click.BadParameter(f"must be a text of 1 to {_MAX_REASON} characters.")
+    if not text or len(text) > _MAX_REASON_LENGTH or not text.isprintable():
+        raise click.BadParameter(f"must have 1 to {_MAX_REASON_LENGTH} printable characters.")
     return text
 
 
-_reason = click.option(
+_reason_option = click.option(
     "--reason", required=True, callback=_check_reason, help="Shown on the credit note."
 )
 
 
 @invoices.command("list")
-@click.option("--org", "slug", help="Only those of the organization with this slug.")
+@click.option("--org", "slug", help="Only invoices of the organization with this slug.")
 @click.option("--status", type=click.Choice([status.value for status in InvoiceStatus]))
-@click.option("--period", type=_Month(), help="Only those of a month, such as 2026-10.")
+@click.option("--period", type=_Month(), help="Only invoices for this month, such as 2026-10.")
 @as_json
 def list_invoices(
     slug: str | None, status: str | None, period: datetime | None, *, as_json: bool
@@ -79,7 +79,7 @@ def list_invoices(
     "--on",
     "paid_on",
     type=click.DateTime(["%Y-%m-%d"]),
-    help="Day of the payment, such as 2026-11-05. By default now.",
+    help="Day of the payment, such as 2026-11-05. Default: now.",
 )
 @as_json
 def mark_paid(number: str, paid_on: datetime | None, *, as_json: bool) -> None:
@@ -87,40 +87,40 @@ def mark_paid(number: str, paid_on: datetime | None, *, as_json: bool) -> None:
     paid_at = None if paid_on is None else paid_on.replace(tzinfo=UTC)
     with run_operation("mark_invoice_paid"):
         invoice = correcting.mark_paid(number, paid_at=paid_at)
-    _show(invoice, as_json=as_json)
+    _show_invoice(invoice, as_json=as_json)
 
 
 @invoices.command("void")
 @click.argument("number")
-@_reason
+@_reason_option
 @as_json
 def void(number: str, reason: str, *, as_json: bool) -> None:
-    """Void the invoice NUMBER, by a credit note over the whole of it.
+    """Void the invoice NUMBER by a credit note for its full amount.
 
-    An issued invoice never changes. The credit note reverses all of its lines.
+    The lines of an issued invoice never change. The credit note reverses all of them.
     """
     with run_operation("void_invoice"):
         credit_note = correcting.void(number, reason=reason)
-    _show(credit_note, as_json=as_json)
+    _show_invoice(credit_note, as_json=as_json)
 
 
 @click.command("credit-note")
 @with_appcontext
 @click.argument("number")
 @click.option("--amount", type=_Amount(), required=True, help="Amount before tax, such as 12.50.")
-@_reason
+@_reason_option
 @as_json
 def credit_note(number: str, amount: Decimal, reason: str, *, as_json: bool) -> None:
     """Credit an amount of the invoice NUMBER.
 
-    The tax is that of the invoice. If nothing of the invoice remains, it becomes void.
+    The credit note has the tax of the invoice. If the full amount is credited, the invoice is void.
     """
     with run_operation("credit_invoice"):
         created = correcting.credit(number, amount=amount, reason=reason)
-    _show(created, as_json=as_json)
+    _show_invoice(created, as_json=as_json)
 
 
-def _show(invoice: dict[str, Any], *, as_json: bool) -> None:
+def _show_invoice(invoice: dict[str, Any], *, as_json: bool) -> None:
     if as_json:
         show_record(invoice, as_json=True)
         return

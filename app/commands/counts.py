@@ -27,8 +27,8 @@ _COLUMNS = ("organization", "source", "cube", "key", "bucket", "facets", "n", "t
 def verify(slug: str | None, *, as_json: bool) -> None:
     """Compare the counters of all organizations, or of SLUG, with the rows that they count.
 
-    Prints the cells that differ, with the number of rows that each lacks. The exit status is 3 if
-    any cell differs.
+    Prints the cells that differ, with the number of rows that each cell lacks. The exit status is 3
+    if any cell differs.
     """
     differences: list[upkeep.Difference] = []
     with run_operation("verify_counts"), show_progress("Verifying") as report:
@@ -51,15 +51,15 @@ def rebuild(slug: str | None, *, as_json: bool) -> None:
 
     It is safe to interrupt this command and to run it again.
     """
-    cells = 0
+    corrected_cells = 0
     with run_operation("rebuild_counts"), show_progress("Rebuilding") as report:
         organizations, sources = _list_organizations(slug), upkeep.list_sources()
         for done, (organization_id, _) in enumerate(organizations, start=1):
             for source in sources:
-                cells += upkeep.repair(organization_id, source)
+                corrected_cells += upkeep.repair(organization_id, source)
                 db.checkpoint()
             report(done, len(organizations))
-    show_record({"corrected_cells": cells}, as_json=as_json)
+    show_record({"corrected_cells": corrected_cells}, as_json=as_json)
 
 
 def _list_organizations(slug: str | None) -> list[tuple[UUID, str]]:

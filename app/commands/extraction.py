@@ -1,4 +1,4 @@
-"""`flask extraction`: evaluate, list and activate the models of AI assistance."""
+"""`flask extraction`: commands that evaluate, list, activate and train the AI assistance models."""
 
 from uuid import UUID
 
@@ -19,23 +19,25 @@ from app.identity.control_plane import service as control_plane
 from app.kit import db, errors, tenancy
 from app.workflow.predictions import service
 
-group = AppGroup("extraction", help="Models of AI assistance.")
+group = AppGroup("extraction", help="Models for AI assistance.")
 _COLUMNS = ("id", "schema_version_id", "version", "state", "document_count", "f1", "created_at")
-_org = click.option("--org", "slug", required=True, help="Slug of the organization.")
-_schema = click.option("--schema", "schema_id", type=click.UUID, required=True, help="Schema id.")
+_org_option = click.option("--org", "slug", required=True, help="Slug of the organization.")
+_schema_option = click.option(
+    "--schema", "schema_id", type=click.UUID, required=True, help="Schema id."
+)
 
 
 @group.command("evaluate")
-@_org
-@_schema
+@_org_option
+@_schema_option
 @click.option("--number", type=click.IntRange(1), help="Schema version; default: the latest.")
 @click.option("--folds", type=click.IntRange(2, 20), default=5, help="Number of trainings.")
 @as_json
 def evaluate(slug: str, schema_id: UUID, number: int | None, folds: int, *, as_json: bool) -> None:
     """Measure how well a model learns from a schema's accepted tag sets, by cross-validation.
 
-    Trains on all parts of the documents except one, predicts that part, and repeats this. No
-    model is stored. The training runs in a child process with one thread.
+    Divides the documents into parts, and predicts each part by a model trained on the other parts.
+    No model is stored. The training runs in a child process with one thread.
     """
     with run_operation("evaluate_extraction"), show_progress("Evaluating") as report:
         organization = control_plane.show(slug)
@@ -61,11 +63,11 @@ def evaluate(slug: str, schema_id: UUID, number: int | None, folds: int, *, as_j
 
 
 @group.command("versions")
-@_org
-@_schema
+@_org_option
+@_schema_option
 @as_json
 def list_versions(slug: str, schema_id: UUID, *, as_json: bool) -> None:
-    """List the models of a schema, the newest first."""
+    """List the models of a schema, newest first."""
     with run_operation("list_extraction_models"):
         organization = control_plane.show(slug)
         with tenancy.organization(organization["id"]):
@@ -74,13 +76,13 @@ def list_versions(slug: str, schema_id: UUID, *, as_json: bool) -> None:
 
 
 @group.command("activate")
-@_org
+@_org_option
 @click.argument("model_id", type=click.UUID)
 @as_json
 def activate(slug: str, model_id: UUID, *, as_json: bool) -> None:
-    """Let predictions use another model of its schema version, such as an earlier one.
+    """Activate the model MODEL_ID, such as an earlier model, for its schema version.
 
-    It stays active until a later training is activated.
+    The model stays active until the model of a later training is activated.
     """
     with run_operation("activate_extraction_model"):
         organization = control_plane.show(slug)
@@ -90,11 +92,11 @@ def activate(slug: str, model_id: UUID, *, as_json: bool) -> None:
 
 
 @group.command("train")
-@_org
-@_schema
+@_org_option
+@_schema_option
 @as_json
 def train(slug: str, schema_id: UUID, *, as_json: bool) -> None:
-    """Queue the training of a schema's latest version, also if none is due."""
+    """Queue a training for a schema's latest version, even if no training is due."""
     with run_operation("train_extraction_model"):
         organization = control_plane.show(slug)
         with tenancy.organization(organization["id"]), db.transaction():

@@ -1,4 +1,4 @@
-"""`flask import` and `flask crawl`: import a file of this machine, and crawl a connector."""
+"""`flask import` and `flask crawl`: commands that import a local file and crawl a connector."""
 
 import time
 from pathlib import Path
@@ -30,14 +30,16 @@ _PAUSE_SECONDS = 0.5
 @click.command("import")
 @click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @click.option("--org", "slug", required=True, help="Slug of the organization.")
-@click.option("--format", "format_id", type=click.Choice(FORMATS), help="Default: by content.")
+@click.option(
+    "--format", "format_id", type=click.Choice(FORMATS), help="Default: detected by content."
+)
 @click.option("--schema", "schema_id", type=click.UUID, help="Schema of the documents.")
 @click.option(
     "--labels",
     "labels_as",
     type=click.Choice(tuple(LabelsAs)),
     default=LabelsAs.SUBMITTED,
-    help="What labels become.",
+    help="Status of the tag sets created from labels.",
 )
 @click.option("--no-wait", is_flag=True, help="Do not wait for the end of the import.")
 @as_json
@@ -56,7 +58,7 @@ def import_file(
 
     Formats: JSON Lines, CSV, ZIP, and the JSON exports of Label Studio and doccano.
 
-    The workers of the service import it. If the command is interrupted, the import goes on.
+    The workers of the service import the file. If the command is interrupted, the import continues.
     """
     with run_operation("bulk_import_artifacts"):
         organization_id = control_plane.show(slug)["id"]
@@ -77,7 +79,7 @@ def import_file(
 def crawl(connector_id: UUID, slug: str, *, no_wait: bool, as_json: bool) -> None:
     """Crawl a connector of an organization.
 
-    The workers of the service crawl it. If the command is interrupted, the crawl goes on.
+    The workers of the service crawl it. If the command is interrupted, the crawl continues.
     """
     with run_operation("crawl_connector"):
         organization_id = control_plane.show(slug)["id"]
@@ -89,7 +91,10 @@ def crawl(connector_id: UUID, slug: str, *, no_wait: bool, as_json: bool) -> Non
 def _show_job(
     organization_id: UUID, job_id: UUID, label: str, *, no_wait: bool, as_json: bool
 ) -> None:
-    """Print a job, by default after its end; exit with a status of its own if not all went well."""
+    """Print a job, by default after it has ended.
+
+    Exits with status `EXIT_FINDINGS` if the job failed, was cancelled or completed with errors.
+    """
     with tenancy.organization(organization_id):
         job = ingestion_jobs.get(job_id) if no_wait else _wait(job_id, label)
     record = {"id": job.id, "status": job.status, **job.counts}
@@ -107,7 +112,7 @@ def _wait(job_id: UUID, label: str) -> IngestionJob:
             db.session().rollback()
             db.session().expire_all()
             job = ingestion_jobs.get(job_id)
-            # The total of a crawl is unknown until the source was listed.
+            # The total of a crawl is unknown until the source has been listed.
             report(job.next_number - 1, job.total or job.next_number)
             if job.finished_at is not None:
                 return job

@@ -18,8 +18,11 @@ group = AppGroup("jobs", help="Background jobs: list, retry, discard.")
 
 _STATUSES = ("failed", "queued", "running", "completed", "discarded")
 _COLUMNS = ("id", "function", "status", "attempts", "faults", "created_at", "error")
-Change = Callable[[Sequence[UUID], Callable[[], None], Callable[[int, int], None]], int]
-"""Function that changes jobs, commits batches, reports progress and returns the number of jobs."""
+ChangeJobs = Callable[[Sequence[UUID], Callable[[], None], Callable[[int, int], None]], int]
+"""A function that changes jobs in committed batches and returns the number of jobs.
+
+Its arguments are the ids, a function that commits, and a function that reports progress.
+"""
 _REASON = "the operator manages the jobs of every organization"
 
 
@@ -55,14 +58,14 @@ def list_jobs(
     *,
     as_json: bool,
 ) -> None:
-    """List jobs, newest first; without --status, those that failed permanently."""
+    """List jobs, newest first; without --status, only jobs that failed permanently."""
     with run_operation("list_jobs"), tenancy.across_organizations(reason=_REASON):
         selection = _build_selection(slug, queue, function, status)
         rows = failures.list_jobs(selection, limit=limit)
     show_list([row._asdict() for row in rows], _COLUMNS, as_json=as_json)
 
 
-class Choice(TypedDict):
+class JobOptions(TypedDict):
     """The arguments and options that `_add_job_options` adds."""
 
     job_ids: tuple[UUID, ...]
@@ -86,33 +89,33 @@ def _add_job_options(command: Callable[..., None]) -> Callable[..., None]:
 
 @group.command("retry")
 @_add_job_options
-def retry(*, as_json: bool, **choice: Unpack[Choice]) -> None:
-    """Run failed jobs again: those of JOB_IDS, or with --all, all that the options select.
+def retry(*, as_json: bool, **options: Unpack[JobOptions]) -> None:
+    """Run failed jobs again: the jobs JOB_IDS or, with --all, all jobs that the options select.
 
-    Undoes what the permanent failure changed in a document or an export.
+    Also undoes the effect of the permanent failure on a document or an export.
     """
-    queued = _change_jobs("retry_jobs", "Retrying", failures.retry, choice)
-    show_record({"queued": queued}, as_json=as_json)
+    queued_count = _change_jobs("retry_jobs", "Retrying", failures.retry, options)
+    show_record({"queued": queued_count}, as_json=as_json)
 
 
 @group.command("discard")
 @_add_job_options
-def discard(*, as_json: bool, **choice: Unpack[Choice]) -> None:
-    """Discard failed jobs: those of JOB_IDS, or with --all, all that the options select."""
-    discarded = _change_jobs("discard_jobs", "Discarding", failures.discard, choice)
-    show_record({"discarded": discarded}, as_json=as_json)
+def discard(*, as_json: bool, **options: Unpack[JobOptions]) -> None:
+    """Discard failed jobs: the jobs JOB_IDS or, with --all, all jobs that the options select."""
+    discarded_count = _change_jobs("discard_jobs", "Discarding", failures.discard, options)
+    show_record({"discarded": discarded_count}, as_json=as_json)
 
 
-def _change_jobs(name: str, label: str, change: Change, choice: Choice) -> int:
-    """Change the chosen jobs with a progress bar, and return how many were changed."""
-    if bool(choice["job_ids"]) == choice["everything"]:
+def _change_jobs(name: str, label: str, change: ChangeJobs, options: JobOptions) -> int:
+    """Change the selected jobs with a progress bar, and return how many were changed."""
+    if bool(options["job_ids"]) == options["everything"]:
         raise click.UsageError("Pass either job ids or --all.")
     with (
         run_operation(name),
         tenancy.across_organizations(reason=_REASON),
         show_progress(label) as report,
     ):
-        ids = list(choice["job_ids"]) or failures.find_ids(
-            _build_selection(choice["slug"], choice["queue"], choice["function"])
+        ids = list(options["job_ids"]) or failures.find_ids(
+            _build_selection(options["slug"], options["queue"], options["function"])
         )
         return change(ids, db.checkpoint, report)

@@ -15,11 +15,11 @@ group = AppGroup("keys", help="Encryption keys: rotate.")
 @click.option("--dry-run", is_flag=True, help="Only count the values; write nothing.")
 @as_json
 def rotate(*, dry_run: bool, as_json: bool) -> None:
-    """Encrypt all stored secrets again with the first of ENCRYPTION_KEYS.
+    """Encrypt all stored secrets again with the first key in ENCRYPTION_KEYS.
 
-    Put the new key first, restart the service, run this command, and then remove the old key. If it
-    is interrupted, run it again to continue. The exit status is 3 if a value cannot be decrypted
-    with any key.
+    Put the new key first, restart the service, run this command, and then remove the old key. If
+    the command is interrupted, run it again to continue. The exit status is 3 if a value cannot be
+    decrypted with any key.
     """
     with run_operation("rotate_keys"), show_progress("Encrypting") as report:
         counts = encryption.rotate_tokens(write=not dry_run, progress=report)

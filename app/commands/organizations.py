@@ -30,8 +30,8 @@ _STATUSES = ("active", "suspended", "closed", "erased")
 @group.command("create")
 @click.argument("name")
 @click.option("--slug", help="Slug for URLs; generated from NAME by default.")
-@click.option("--owner-email", required=True, help="Address of the owner, who is emailed.")
-@click.option("--owner-name", required=True, help="Used if the owner has no account yet.")
+@click.option("--owner-email", required=True, help="Email address of the owner, who gets an email.")
+@click.option("--owner-name", required=True, help="Name for the owner's account if it is new.")
 @click.option(
     "--plan", type=click.Choice(PLANS), help="Plan; the operator's default plan if omitted."
 )
@@ -102,8 +102,8 @@ def _parse_limits(
     multiple=True,
     callback=_parse_limits,
     metavar="NAME=NUMBER",
-    help="A limit that differs from the plan's, or NAME=none for no limit; may be repeated. Limits"
-    f" that are not given are reset to the plan's. Names: {', '.join(service.LIMITS)}.",
+    help="A limit that differs from the plan, or NAME=none for no limit; may be repeated. Limits"
+    f" without this option get the values of the plan. Names: {', '.join(service.LIMITS)}.",
 )
 @as_json
 def plan(slug: str, plan: str, limits: dict[str, int | None], *, as_json: bool) -> None:
@@ -141,7 +141,7 @@ def reinstate(slug: str, *, as_json: bool) -> None:
 def close(slug: str, *, yes: bool, as_json: bool) -> None:
     """Close the organization SLUG.
 
-    Access ends at once; its data is erased after the grace period.
+    Access ends immediately. The data is erased after the grace period.
     """
     if not yes and click.prompt("Type the slug to close it", err=True) != slug:
         raise click.ClickException("The slug does not match. Nothing was closed.")
@@ -166,26 +166,27 @@ def reopen(slug: str, *, as_json: bool) -> None:
 
 
 @group.command("erase-due")
-@click.option("--wait", is_flag=True, help="Wait until the workers have erased them.")
+@click.option("--wait", is_flag=True, help="Wait until the organizations are erased.")
 @as_json
 def erase_due(*, wait: bool, as_json: bool) -> None:
     """Erase the closed organizations whose grace period is over.
 
-    The workers erase them. They also check for due organizations every ten minutes on their own.
+    The workers erase the organizations. Without this command, they check for due organizations
+    every ten minutes.
     """
     with run_operation("start_erasing"):
-        due = enqueue_due()
-        rows = queries.list_by_ids(due)
-    if wait and due:
-        rows = _wait_until_erased(due)
+        organization_ids = enqueue_due()
+        rows = queries.list_by_ids(organization_ids)
+    if wait and organization_ids:
+        rows = _wait_until_erased(organization_ids)
     show_list(rows, ("slug", "name", "status", "erase_after"), as_json=as_json)
 
 
-def _wait_until_erased(due: list[UUID]) -> list[dict[str, Any]]:
+def _wait_until_erased(organization_ids: list[UUID]) -> list[dict[str, Any]]:
     with show_progress("Erasing") as report:
         while True:
             with run_operation("show_organization"):
-                rows = queries.list_by_ids(due)
+                rows = queries.list_by_ids(organization_ids)
             done = sum(row["status"] != "closed" for row in rows)
             report(done, len(rows))
             if done == len(rows):

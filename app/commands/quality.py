@@ -1,4 +1,4 @@
-"""`flask quality`: commands that recount the daily aggregates of quality."""
+"""`flask quality`: command that counts the daily quality metrics again."""
 
 import click
 from flask.cli import AppGroup
@@ -16,12 +16,12 @@ group = AppGroup("quality", help="Quality metrics.")
 @click.argument("slug", required=False)
 @as_json
 def rebuild(slug: str | None, *, as_json: bool) -> None:
-    """Count the quality metrics of all organizations, or of SLUG, from their tag sets.
+    """Count the quality metrics of all organizations, or of SLUG, again from the tag sets.
 
-    The service may be running. It is safe to interrupt this command and to run it again. Prints how
-    many of the daily sums were wrong.
+    The service may be running. It is safe to interrupt this command and to run it again. Prints the
+    number of daily sums that were wrong.
     """
-    wrong = 0
+    corrected_cells = 0
     with run_operation("rebuild_quality"), show_progress("Counting documents") as report:
         if slug is not None:
             organizations = [control_plane.show(slug)["id"]]
@@ -29,6 +29,6 @@ def rebuild(slug: str | None, *, as_json: bool) -> None:
             organizations = [organization_id for organization_id, _ in upkeep.list_organizations()]
         for organization_id in organizations:
             with tenancy.organization(organization_id):
-                wrong += service.rebuild(db.checkpoint, report)
+                corrected_cells += service.rebuild(db.checkpoint, report)
                 db.checkpoint()
-    show_record({"corrected_cells": wrong}, as_json=as_json)
+    show_record({"corrected_cells": corrected_cells}, as_json=as_json)

@@ -17,10 +17,11 @@ group = AppGroup("routing", help="Routing rules.")
 def apply(slug: str, *, as_json: bool) -> None:
     """Apply the routing rules of the organization SLUG to its unassigned work.
 
-    Works in batches: if it is interrupted, run it again to continue with the remaining work.
+    Works in batches. If the command is interrupted, run it again to continue with the remaining
+    work.
     """
     with run_operation("apply_routing_rules"), show_progress("Routing") as report:
         organization = control_plane.show(slug)
         with tenancy.organization(organization["id"]):
-            matched = service.route_unassigned(db.checkpoint, report)
-    show_record({"matched": matched}, as_json=as_json)
+            matched_count = service.route_unassigned(db.checkpoint, report)
+    show_record({"matched": matched_count}, as_json=as_json)

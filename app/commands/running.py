@@ -1,4 +1,4 @@
-"""Helpers of the commands: transaction and audit actor, error messages, output and input."""
+"""Helpers for commands: transactions with the audit actor, error messages, output and input."""
 
 import secrets
 import sys
@@ -16,9 +16,9 @@ from app.kit import audit, db, db_errors, events
 from app.kit.api import requests
 from app.kit.errors import ApiError
 
-_HIDDEN = "\N{REPLACEMENT CHARACTER}"
+_UNPRINTABLE = "\N{REPLACEMENT CHARACTER}"
 EXIT_FINDINGS = 3
-"""Exit status of a command that completed and found something wrong."""
+"""The exit status of a command that completed but found a problem."""
 
 as_json = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 
@@ -27,7 +27,7 @@ as_json = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def run_operation(operation: str) -> Iterator[None]:
     """Run a block in a transaction, with the command line as the actor in the audit log.
 
-    `operation` is the id of the corresponding API operation. The transaction is committed at the
+    `operation` is the id of the operation in the audit log. The transaction is committed at the
     end. An API error ends the command with a message and exit status 1.
     """
     request_id = f"command-{secrets.token_hex(8)}"
@@ -55,7 +55,7 @@ def run_operation(operation: str) -> Iterator[None]:
 
 
 def load_body(schema: type[Schema], body: Mapping[str, Any]) -> dict[str, Any]:
-    """Validate and load `body` as the API does; members that are None are left out.
+    """Validate and load `body` as the API does; fields that are None are left out.
 
     Raises 422 `unprocessable`, which `run_operation` prints.
     """
@@ -82,7 +82,7 @@ def format_value(value: object) -> str:
         return ", ".join(f"{key}={format_value(item)}" for key, item in value.items()) or "-"
     if isinstance(value, list | tuple):
         return ", ".join(format_value(item) for item in value) or "-"
-    return "".join(c if c.isprintable() else _HIDDEN for c in str(value))
+    return "".join(c if c.isprintable() else _UNPRINTABLE for c in str(value))
 
 
 def show_json(value: object) -> None:
@@ -97,7 +97,7 @@ def show_line(value: object) -> None:
 
 
 def show_record(record: Mapping[str, Any], *, as_json: bool) -> None:
-    """Print one record, one member per line, or as JSON."""
+    """Print one record with one field per line, or as JSON."""
     if as_json:
         show_json(dict(record))
         return
@@ -107,7 +107,7 @@ def show_record(record: Mapping[str, Any], *, as_json: bool) -> None:
 
 
 def show_list(rows: Iterable[Mapping[str, Any]], columns: Sequence[str], *, as_json: bool) -> None:
-    """Print records as a table of `columns`, or with all members as JSON."""
+    """Print records as a table of `columns`, or with all fields as JSON."""
     records = [dict(row) for row in rows]
     if as_json:
         show_json(records)
@@ -124,7 +124,7 @@ def show_list(rows: Iterable[Mapping[str, Any]], columns: Sequence[str], *, as_j
 def show_progress(label: str) -> Iterator[Callable[[int, int], None]]:
     """Show a progress bar on standard error if it is a terminal.
 
-    The yielded function takes the number of items done and the total.
+    The yielded function takes the number of finished items and the total number of items.
     """
     if not sys.stderr.isatty():
         yield lambda _done, _total: None
@@ -136,7 +136,7 @@ def show_progress(label: str) -> Iterator[Callable[[int, int], None]]:
             bar.update(done - bar.pos)
 
         yield report
-        # Complete the bar, also if there was nothing to do.
+        # Complete the bar, even if there was nothing to do.
         bar.update((bar.length or 1) - bar.pos)
 
 

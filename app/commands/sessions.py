@@ -27,5 +27,5 @@ def list_sessions(email: str, *, as_json: bool) -> None:
 def revoke(email: str, *, as_json: bool) -> None:
     """Revoke all sessions of EMAIL."""
     with run_operation("revoke_all_sessions"):
-        revoked = accounts.revoke_sessions(email)
-    show_record({"revoked": revoked}, as_json=as_json)
+        revoked_count = accounts.revoke_sessions(email)
+    show_record({"revoked": revoked_count}, as_json=as_json)

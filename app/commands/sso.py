@@ -19,12 +19,12 @@ group = AppGroup("sso", help="Single sign-on.")
 def verify_domain(slug: str, domain: str, *, vouch: bool, as_json: bool) -> None:
     """Verify that the organization SLUG owns DOMAIN, by a DNS lookup.
 
-    The exit status is 3 if it is not proven.
+    The exit status is 3 if the domain is not proven.
     """
     with run_operation("verify_sso_domain"):
         organization = control_plane.show(slug)
         with tenancy.organization(organization["id"]):
-            proven = service.verify_domain(domain, vouch=vouch)
-    show_record({"domain": domain, "proven": proven}, as_json=as_json)
-    if not proven:
+            is_proven = service.verify_domain(domain, vouch=vouch)
+    show_record({"domain": domain, "proven": is_proven}, as_json=as_json)
+    if not is_proven:
         raise click.exceptions.Exit(EXIT_FINDINGS)

@@ -18,9 +18,9 @@ from app.delivery.webhooks.sending import sign_body
 
 MAX_BODY_BYTES = 1024 * 1024
 TIMEOUT_SECONDS = 10.0
-"""How long a request may take without sending anything."""
+"""The maximum time for which a request may send no data."""
 TOLERANCE_SECONDS = 300
-"""How old a timestamp may be."""
+"""The maximum difference between a timestamp and the current time."""
 
 
 class Verification(StrEnum):
@@ -45,21 +45,21 @@ def verify_service_signature(secret: bytes, body: bytes, header: str | None) -> 
 def verify_standard_signature(
     secret: bytes, body: bytes, headers: Mapping[str, str], now: float
 ) -> Verification:
-    """Verify the headers of Standard Webhooks; one of several signatures must be valid."""
+    """Verify the headers of Standard Webhooks; at least one signature must be valid."""
     names = ("webhook-id", "webhook-timestamp", "webhook-signature")
     message_id, timestamp, signatures = (headers.get(name) for name in names)
     if message_id is None or timestamp is None or signatures is None:
         return Verification.MISSING
-    signed = f"{message_id}.{timestamp}.".encode("utf-8", "replace") + body
-    digest = hmac.digest(secret, signed, "sha256")
-    if not any(_is_signature(value, digest) for value in signatures.split(" ")):
+    signed_content = f"{message_id}.{timestamp}.".encode("utf-8", "replace") + body
+    digest = hmac.digest(secret, signed_content, "sha256")
+    if not any(_matches_digest(value, digest) for value in signatures.split(" ")):
         return Verification.INVALID
     if not timestamp.isdecimal() or abs(now - int(timestamp)) > TOLERANCE_SECONDS:
         return Verification.EXPIRED
     return Verification.VALID
 
 
-def _is_signature(value: str, digest: bytes) -> bool:
+def _matches_digest(value: str, digest: bytes) -> bool:
     version, _, encoded = value.partition(",")
     try:
         return version == "v1" and hmac.compare_digest(base64.b64decode(encoded), digest)
@@ -68,14 +68,17 @@ def _is_signature(value: str, digest: bytes) -> bool:
 
 
 class Receiver:
-    """Verifies and prints deliveries. `count` is the number after which to stop, None for never."""
+    """Verifies and prints deliveries.
+
+    `count` is the number of deliveries after which it stops; None means that it never stops.
+    """
 
     def __init__(
         self, secret: bytes | None, status: int, count: int | None, echo: Callable[[str], object]
     ) -> None:
         self.status = status
         self._secret = secret
-        self._left = count
+        self._remaining = count
         self._echo = echo
         self._lock = Lock()
 
@@ -93,14 +96,14 @@ class Receiver:
             self._echo(f"{name}  delivery {delivery}  attempt {attempt}")
             self._echo(f"  signature: {service}; Standard Webhooks: {standard}")
             self._echo(f"  {format_value(body.decode('utf-8', 'replace'))}")
-            if self._left is not None:
-                self._left -= 1
-            return self._left == 0
+            if self._remaining is not None:
+                self._remaining -= 1
+            return self._remaining == 0
 
-    def report_port(self, host: str, port: int) -> None:
-        """Print the address."""
-        shown = f"[{host}]" if ":" in host else host
-        self._echo(f"Listening on http://{shown}:{port}/ - press Ctrl+C to stop.")
+    def print_address(self, host: str, port: int) -> None:
+        """Print the address on which the server listens."""
+        url_host = f"[{host}]" if ":" in host else host
+        self._echo(f"Listening on http://{url_host}:{port}/ - press Ctrl+C to stop.")
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -131,7 +134,7 @@ class _Handler(BaseHTTPRequestHandler):
             self.send_header("Content-Length", "0")
         self.end_headers()
         if is_last:
-            # In a thread of its own, because it waits until the server has stopped.
+            # In a separate thread, because `shutdown` waits until the server has stopped.
             Thread(target=self.server.shutdown).start()
 
     def log_message(self, *_: Any) -> None:
@@ -139,7 +142,7 @@ class _Handler(BaseHTTPRequestHandler):
 
 
 class _Server(ThreadingHTTPServer):
-    """A server that does not look up its own name, which can take long."""
+    """A server that does not look up its host name, which can take a long time."""
 
     daemon_threads = True
 
@@ -155,9 +158,12 @@ class _Server(ThreadingHTTPServer):
 
 
 def run_receiver(receiver: Receiver, host: str, port: int) -> None:
-    """Receive deliveries until the last one, or until the user stops it. Raises OSError."""
+    """Receive deliveries until the last one, or until the user stops the server.
+
+    Raises OSError if the address is not available.
+    """
     with _Server((host, port), receiver) as server:
-        receiver.report_port(host, server.server_port)
+        receiver.print_address(host, server.server_port)
         try:
             server.serve_forever()
         except KeyboardInterrupt:

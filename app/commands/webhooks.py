@@ -1,4 +1,4 @@
-"""`flask webhooks`: replay what a webhook has missed, and receive deliveries for a trial."""
+"""`flask webhooks`: commands that replay missed deliveries and receive deliveries for testing."""
 
 import time
 from datetime import datetime
@@ -35,10 +35,17 @@ _MAX_PORT = 65_535
 @group.command("replay")
 @click.argument("webhook_id", type=click.UUID)
 @click.option("--org", "slug", required=True, help="Slug of the organization.")
-@click.option("--from", "start", help="Time of the first delivery. Default: all that are stored.")
+@click.option("--from", "start", help="Time of the first delivery. Default: all stored deliveries.")
 @click.option("--to", "end", help="Time after the last delivery. Default: now.")
-@click.option("--event", "events", multiple=True, help="Only this event; can be repeated.")
-@click.option("--status", "statuses", multiple=True, help="Default: abandoned and failed.")
+@click.option(
+    "--event", "events", multiple=True, help="Only deliveries of this event; may be repeated."
+)
+@click.option(
+    "--status",
+    "statuses",
+    multiple=True,
+    help="Status; may be repeated. Default: abandoned and failed.",
+)
 @click.option("--activate", is_flag=True, help="Activate the webhook if it is deactivated.")
 @click.option("--no-wait", is_flag=True, help="Do not wait for the end of the replay.")
 @as_json
@@ -54,10 +61,10 @@ def replay(
     no_wait: bool,
     as_json: bool,
 ) -> None:
-    """Send again what a webhook of an organization has missed.
+    """Send again the deliveries that a webhook of an organization has missed.
 
-    Times are like 2026-01-31T09:30:00Z. The workers of the service do the work. If the command is
-    interrupted, the replay goes on.
+    Times have the form 2026-01-31T09:30:00Z. The workers of the service send the deliveries. If the
+    command is interrupted, the replay continues.
     """
     body = {
         "from": start,
@@ -72,9 +79,11 @@ def replay(
             if not _get_webhook(webhook_id).active and not activate:
                 message = "The webhook is deactivated. Use --activate to activate it."
                 raise errors.conflict(message, state="deactivated")
-            shown = service.activate(webhook_id, revision=None, replay=request)
+            details = service.activate(webhook_id, revision=None, replay=request)
     with tenancy.organization(organization_id):
-        record = shown["replay"] if no_wait else _wait(webhook_id, shown["replay"]["requested_at"])
+        record = (
+            details["replay"] if no_wait else _wait(webhook_id, details["replay"]["requested_at"])
+        )
     show_record({"webhook_id": webhook_id, **_flatten(record)}, as_json=as_json)
     if record["stop_reason"] is not None:
         raise click.exceptions.Exit(EXIT_FINDINGS)
@@ -88,7 +97,7 @@ def _get_webhook(webhook_id: UUID) -> Webhook:
 
 
 def _wait(webhook_id: UUID, requested_at: datetime) -> dict[str, Any]:
-    """Show the progress of a replay until it ends or another one replaces it, and return it."""
+    """Show the progress of a replay until it ends or is replaced by a newer one, and return it."""
     with show_progress("Replaying") as report:
         while True:
             db.session().rollback()
@@ -103,7 +112,7 @@ def _wait(webhook_id: UUID, requested_at: datetime) -> dict[str, Any]:
 
 
 def _flatten(replay: dict[str, Any]) -> dict[str, Any]:
-    """Return a replay as a record without nested members."""
+    """Return a replay as a record without nested fields."""
     progress = replay["progress"]
     names = ("statuses", "events", "finished_at", "stop_reason")
     return {
@@ -122,30 +131,30 @@ def _flatten(replay: dict[str, Any]) -> dict[str, Any]:
     type=click.IntRange(_ANY_PORT, _MAX_PORT),
     default=9000,
     show_default=True,
-    help="Port to listen on; 0 chooses a free one.",
+    help="Port to listen on; 0 chooses a free port.",
 )
 @click.option(
     "--secret",
     envvar="WEBHOOK_SECRET",
-    help="Signing secret of the webhook, also from WEBHOOK_SECRET. Without it, signatures are not"
-    " verified.",
+    help="Signing secret of the webhook; may also be set as WEBHOOK_SECRET. Without a secret,"
+    " signatures are not verified.",
 )
 @click.option(
     "--status",
     type=click.IntRange(200, 599),
     default=204,
     show_default=True,
-    help="Status to respond with, for trying out failures.",
+    help="Status code to respond with, to test failures.",
 )
-@click.option("--count", type=click.IntRange(1), help="Stop after so many deliveries.")
+@click.option("--count", type=click.IntRange(1), help="Stop after this number of deliveries.")
 def listen(host: str, port: int, secret: str | None, status: int, count: int | None) -> None:
-    """Receive deliveries and print them with the result of verifying their signatures.
+    """Receive deliveries, verify their signatures and print them.
 
-    A tool for trying out webhooks; it stores nothing. The service only sends to this machine if
-    WEBHOOK_ALLOW_HTTP is set and EGRESS_ALLOWED_NETWORKS has the address.
+    A tool to test webhooks; it stores nothing. The service only sends to this machine if
+    WEBHOOK_ALLOW_HTTP is set and EGRESS_ALLOWED_NETWORKS contains the machine's address.
     """
     if secret is not None and (len(secret) != _SECRET_LENGTH or not secret.isascii()):
-        raise click.UsageError(f"The secret of a webhook has {_SECRET_LENGTH} characters.")
+        raise click.UsageError(f"The secret of a webhook must have {_SECRET_LENGTH} characters.")
     receiver = Receiver(secret.encode() if secret else None, status, count, click.echo)
     try:
         run_receiver(receiver, host, port)

@@ -1,1 +1,1 @@
-"""Libraries that know neither Flask nor the database nor any feature."""
+"""Libraries that depend neither on Flask nor on the database nor on any feature."""

@@ -1,1 +1,1 @@
-"""Insight: what happened, and how much work there is."""
+"""Insight: metrics of quality, drift and feedback, histories and workloads."""

@@ -1,1 +1,1 @@
-"""Intake: imports of documents and labels, and the jobs that run them."""
+"""Intake: imports of documents and labels, and their jobs."""

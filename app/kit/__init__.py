@@ -1,1 +1,1 @@
-"""The platform that every feature uses and that knows no feature."""
+"""Infrastructure that all features use. It depends on no feature."""

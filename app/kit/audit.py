@@ -3,7 +3,7 @@
 PostgreSQL triggers write the audit log in the transaction of the change (see
 migrations/auditing.py). They cannot know who acts, in which operation, or from where. This module
 binds these facts to the running request, job or command. They are sent to PostgreSQL in the
-message that sets the tenant.
+message that sets the organization.
 """
 
 from collections.abc import Iterator
@@ -13,7 +13,7 @@ from functools import cache
 from uuid import UUID
 
 from app.kit import db
-from app.kit.audit_context import Context, Kind, bound
+from app.kit.audit_context import Context, Kind, current_context
 
 KINDS: tuple[Kind, ...] = ("user", "api_key", "system", "control_plane")
 
@@ -32,18 +32,20 @@ def begin(
     does not contain the type (see `split_operation`).
     """
     verb, record_type = split_operation(operation, records)
-    bound.set(Context("system", None, label, operation, verb, record_type, request_id, ip_address))
+    current_context.set(
+        Context("system", None, label, operation, verb, record_type, request_id, ip_address)
+    )
 
 
 def act_as(kind: Kind, actor_id: UUID | None, label: str) -> None:
-    """Set the actor from here on, for operations that identify it while running, such as log-in."""
-    context = bound.get() or Context(kind, actor_id, label, None, None, None, None, None)
-    bound.set(replace(context, kind=kind, id=actor_id, label=label))
+    """Set the actor of the running operation as soon as it is known, for example at log-in."""
+    context = current_context.get() or Context(kind, actor_id, label, None, None, None, None, None)
+    current_context.set(replace(context, kind=kind, id=actor_id, label=label))
 
 
 def end() -> None:
     """Unbind the operation and its actor."""
-    bound.set(None)
+    current_context.set(None)
 
 
 @contextmanager
@@ -58,16 +60,16 @@ def acting(
     """Bind an actor and an operation to the block; for jobs, commands and threads."""
     verb, record_type = split_operation(operation, None)
     context = Context(kind, actor_id, label, operation, verb, record_type, request_id, None)
-    token = bound.set(context)
+    token = current_context.set(context)
     try:
         yield
     finally:
-        bound.reset(token)
+        current_context.reset(token)
 
 
 def current() -> Context | None:
     """Return the bound context, or None."""
-    return bound.get()
+    return current_context.get()
 
 
 @cache
@@ -78,9 +80,9 @@ def split_operation(operation: str, records: str | None) -> tuple[str, str | Non
     name contains no type that the audit log knows (`replace_tags`, `logout`), the type is
     `records`.
     """
-    kind, dot, rest = operation.partition(".")
+    record_type, dot, verb = operation.partition(".")
     if dot:
-        return rest, kind
+        return verb, record_type
     verb, _, noun = operation.removeprefix("bulk_").partition("_")
     plural = _to_plural(noun)
     return verb, plural if plural in _list_record_types() else records

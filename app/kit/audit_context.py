@@ -9,16 +9,17 @@ from uuid import UUID
 import orjson
 
 Kind = Literal["user", "api_key", "system", "control_plane"]
-_LABEL_LENGTH = 320
-_NOBODY = "SET LOCAL app.actor = ''; "
+_MAX_TEXT_LENGTH = 320
+_NO_ACTOR = "SET LOCAL app.actor = ''; "
 
 
 @dataclass(frozen=True)
 class Context:
-    """The facts about the running work that entries of the audit log contain besides the change.
+    """The actor, the operation and the origin of a change, for the entries of the audit log.
 
     `record_type` is the type of record that the operation acts on. The action of an entry is
-    `<record_type>.<verb>` for records of this type, and create, update or delete for others.
+    `<record_type>.<verb>` for records of this type. For records of other types, the verb is create,
+    update or delete.
     """
 
     kind: Kind
@@ -32,8 +33,8 @@ class Context:
 
     @cached_property
     def sql(self) -> str:
-        """Return the SQL statement that sends this context, to be put before another statement."""
-        members: dict[str, Any] = {
+        """Return the SQL statement that sends this context; it precedes another statement."""
+        fields: dict[str, Any] = {
             "kind": self.kind,
             "id": self.id,
             "label": _clean_text(self.label),
@@ -43,23 +44,23 @@ class Context:
             "request_id": _clean_text(self.request_id),
             "ip_address": _clean_text(self.ip_address),
         }
-        written = orjson.dumps({key: value for key, value in members.items() if value is not None})
+        encoded = orjson.dumps({key: value for key, value in fields.items() if value is not None})
         # JSON escapes keep these characters from SQL and from the driver's placeholders.
-        text = written.decode().replace("'", "\\u0027").replace("%", "\\u0025")
+        text = encoded.decode().replace("'", "\\u0027").replace("%", "\\u0025")
         return f"SET LOCAL app.actor = '{text}'; "
 
 
-bound: ContextVar[Context | None] = ContextVar("audit", default=None)
+current_context: ContextVar[Context | None] = ContextVar("audit", default=None)
 
 
 def prefix() -> str:
     """Return the SQL statement that sets the actor until the end of the transaction."""
-    context = bound.get()
-    return _NOBODY if context is None else context.sql
+    context = current_context.get()
+    return _NO_ACTOR if context is None else context.sql
 
 
 def _clean_text(text: str | None) -> str | None:
     """Return the text in a form that PostgreSQL's JSON accepts, cut to a readable length."""
     if text is None:
         return None
-    return text.replace("\x00", "")[:_LABEL_LENGTH].encode("utf-8", "replace").decode()
+    return text.replace("\x00", "")[:_MAX_TEXT_LENGTH].encode("utf-8", "replace").decode()

@@ -1,8 +1,8 @@
-"""Bulk actions of services: one failing record does not undo the others.
+"""Bulk actions on records: a failing record does not undo the changes to the others.
 
-An action by id is one transaction. An action by filter is one transaction for each thousand
-records, so that a concurrent change of one of them waits for a thousand records and not for a
-hundred thousand (decision 0030).
+An action by id runs in one transaction. An action by filter uses one transaction for each thousand
+records, so that a concurrent change to a record waits for a thousand records and not for a hundred
+thousand (decision 0030).
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -19,14 +19,15 @@ from app.kit.errors import ApiError
 from app.kit.logging import get_logger
 
 BATCH = 1000
-"""The number of records that one transaction changes."""
-LISTED = 1000
-"""The largest number of outcomes in a response."""
+"""The maximum number of records that one transaction changes."""
+MAX_OUTCOMES = 1000
+"""The maximum number of outcomes in a response."""
 
 log = get_logger(__name__)
 Failures = Mapping[UUID, ApiError]
 FindUnfit = Callable[[Sequence[UUID]], Failures]
-"""Called with the ids of locked records; returns those that must not be changed, and why."""
+"""A function that gets the ids of locked records and returns an error for each record that must
+not be changed."""
 
 _UUID_BYTES = 16
 
@@ -45,20 +46,20 @@ class MatchedIds:
         size = BATCH * _UUID_BYTES
         for start in range(0, len(self._packed), size):
             chunk = self._packed[start : start + size]
-            yield [
-                UUID(bytes=chunk[at : at + _UUID_BYTES]) for at in range(0, len(chunk), _UUID_BYTES)
-            ]
+            offsets = range(0, len(chunk), _UUID_BYTES)
+            yield [UUID(bytes=chunk[offset : offset + _UUID_BYTES]) for offset in offsets]
 
 
-def find(chosen: Select[Any], *order: ColumnElement[Any], expected: int | None) -> MatchedIds:
-    """Return the ids that `chosen` selects, ordered by `order`; its first column is the id.
+def find(statement: Select[Any], *order: ColumnElement[Any], expected: int | None) -> MatchedIds:
+    """Return the ids in the first column of `statement`, ordered by `order`.
 
     Raises 409 `conflict` with `details.count` if their number differs from `expected`.
     """
-    rows = chosen.add_columns(*(by.label(f"by_{n}") for n, by in enumerate(order))).subquery()
-    first, *keys = rows.c
+    sort_keys = (key.label(f"by_{number}") for number, key in enumerate(order))
+    id_column, *sort_columns = statement.add_columns(*sort_keys).subquery().c
     packed = func.string_agg(
-        func.uuid_send(first), aggregate_order_by(literal_column("''::bytea"), *keys, first)
+        func.uuid_send(id_column),
+        aggregate_order_by(literal_column("''::bytea"), *sort_columns, id_column),
     )
     matched = MatchedIds(bytes(db.session().scalar(select(packed)) or b""))
     if len(matched) != expected:
@@ -71,33 +72,33 @@ def find(chosen: Select[Any], *order: ColumnElement[Any], expected: int | None) 
 def run_in_batches(matched: MatchedIds, act: Callable[[list[UUID]], Failures]) -> dict[str, Any]:
     """Run `act` on the records in batches, one transaction each, and return the result.
 
-    `act` returns the records that failed, and why. If it raises in the first batch, nothing is
+    `act` returns an error for each record that failed. If it raises in the first batch, nothing is
     changed and the error is raised. If it raises in a later batch, the earlier batches stay
     committed and all remaining records count as failed, so the result always says what was done.
     """
     failures: dict[UUID, ApiError] = {}
-    failed = 0
+    failed_count = 0
     for number, batch in enumerate(matched.batches()):
-        left = len(matched) - number * BATCH
+        remaining = len(matched) - number * BATCH
         try:
-            failed_records = act(batch)
+            batch_failures = act(batch)
             db.checkpoint()
         except (ApiError, SQLAlchemyError) as failure:
             if number == 0:
                 raise
             db.discard()
-            log.warning("bulk.broken_off", left=left, matched=len(matched), error=str(failure))
-            failed += left
-            failures.update(dict.fromkeys(batch, _describe_failure(failure)))
+            log.warning("bulk.broken_off", left=remaining, matched=len(matched), error=str(failure))
+            failed_count += remaining
+            failures.update(dict.fromkeys(batch, _to_api_error(failure)))
             break
-        failed += len(failed_records)
-        failures.update(failed_records)
-        failures = dict(islice(failures.items(), LISTED))
-    return _build_filter_result(len(matched), failures, failed=failed)
+        failed_count += len(batch_failures)
+        failures.update(batch_failures)
+        failures = dict(islice(failures.items(), MAX_OUTCOMES))
+    return _build_filter_result(len(matched), failures, failed=failed_count)
 
 
 def build_result(ids: Sequence[UUID], failures: Failures) -> dict[str, Any]:
-    """Return the result of an action on `ids`, each listed once and in their order.
+    """Return the result of an action on `ids`; it lists each id once, in the given order.
 
     Ids that are not in `failures` have succeeded.
     """
@@ -105,22 +106,22 @@ def build_result(ids: Sequence[UUID], failures: Failures) -> dict[str, Any]:
         _build_outcome(record_id, failures.get(record_id)) for record_id in dict.fromkeys(ids)
     ]
     failed = sum(not outcome["ok"] for outcome in outcomes)
-    return _build_counts(len(outcomes), failed, outcomes)
+    return _build_summary(len(outcomes), failed, outcomes)
 
 
 def _build_filter_result(matched: int, failures: Failures, *, failed: int) -> dict[str, Any]:
-    """Return the result of an action on all records that matched a filter, listing failures."""
-    outcomes = [_build_outcome(*item) for item in islice(failures.items(), LISTED)]
-    return _build_counts(matched, failed, outcomes)
+    """Return the result of an action on the records that matched a filter; it lists failures."""
+    outcomes = [_build_outcome(*item) for item in islice(failures.items(), MAX_OUTCOMES)]
+    return _build_summary(matched, failed, outcomes)
 
 
-def find_missing(ids: Iterable[UUID], found: Iterable[UUID]) -> dict[UUID, ApiError]:
+def find_missing(ids: Iterable[UUID], found_ids: Iterable[UUID]) -> dict[UUID, ApiError]:
     """Return a 404 for each of `ids` that was not found or belongs to another organization."""
-    known = set(found)
-    return {record_id: errors.not_found() for record_id in ids if record_id not in known}
+    known_ids = set(found_ids)
+    return {record_id: errors.not_found() for record_id in ids if record_id not in known_ids}
 
 
-def _describe_failure(failure: ApiError | SQLAlchemyError) -> ApiError:
+def _to_api_error(failure: ApiError | SQLAlchemyError) -> ApiError:
     error = failure if isinstance(failure, ApiError) else db_errors.translate(failure)
     if isinstance(error, ApiError):
         return error
@@ -137,7 +138,7 @@ def _build_outcome(identifier: UUID, failure: ApiError | None) -> dict[str, Any]
     }
 
 
-def _build_counts(matched: int, failed: int, outcomes: list[dict[str, Any]]) -> dict[str, Any]:
+def _build_summary(matched: int, failed: int, outcomes: list[dict[str, Any]]) -> dict[str, Any]:
     return {
         "matched": matched,
         "succeeded": matched - failed,

@@ -13,14 +13,14 @@ from dataclasses import dataclass
 from typing import Protocol
 
 Stops = Sequence[tuple[int, float]]
-"""Signals that end a process, each with the seconds to wait before the next one."""
+"""Signals that end a process, each with the seconds to wait before the next signal."""
 
 _KILL = (int(signal.SIGKILL), 10.0)
 
 
 @dataclass(frozen=True)
 class Backoff:
-    """Delays, in seconds, before a child process that ended is restarted.
+    """The delays in seconds before an ended child process is restarted.
 
     The delay doubles with each exit, from `first` up to `longest`. It starts again from `first`
     once the child has run for `healthy` seconds.
@@ -77,7 +77,7 @@ class Stoppable(Protocol):
 
 @dataclass
 class ForkedChild:
-    """A child created by `os.fork`; it has the part of Popen's interface that is used here."""
+    """A child created by `os.fork`; it has the methods of Popen that `Stoppable` requires."""
 
     pid: int
     status: int | None = None
@@ -97,17 +97,19 @@ def send_signal(pid: int, number: int) -> None:
 
 
 def stop_in_parallel(plans: Sequence[tuple[Stoppable, Stops]]) -> None:
-    """Stop all processes in parallel: send each its signals in turn, and SIGKILL last."""
+    """Stop all processes in parallel: send each process its signals in order, then SIGKILL."""
     pending = {process.pid: (process, [*stops, _KILL]) for process, stops in plans}
-    due = dict.fromkeys(pending, 0.0)
+    next_signal_at = dict.fromkeys(pending, 0.0)
     while pending:
         for pid, (process, signals) in list(pending.items()):
-            if process.poll() is not None or (not signals and time.monotonic() >= due[pid]):
+            if process.poll() is not None or (
+                not signals and time.monotonic() >= next_signal_at[pid]
+            ):
                 del pending[pid]
-            elif time.monotonic() >= due[pid]:
+            elif time.monotonic() >= next_signal_at[pid]:
                 number, seconds = signals.pop(0)
                 send_signal(pid, number)
-                due[pid] = time.monotonic() + seconds
+                next_signal_at[pid] = time.monotonic() + seconds
         time.sleep(0.005)
 
 

@@ -31,7 +31,7 @@ class Container:
 
     @cached_property
     def storage(self) -> Storage:
-        """The storage of files."""
+        """The file storage."""
         return Storage(self.settings.storage_url, self.reserve)
 
     @cached_property
@@ -44,7 +44,7 @@ class Container:
 
     @cached_property
     def egress(self) -> Egress:
-        """The client of all outbound HTTP requests."""
+        """The client for outbound HTTP requests."""
         policy = Policy(
             allowed_networks=self.settings.egress_allowed_networks,
             allow_http=self.settings.webhook_allow_http,
@@ -54,7 +54,7 @@ class Container:
 
     @cached_property
     def connector_egress(self) -> Egress:
-        """The client of all connections to sources of documents."""
+        """The client for connections to document sources."""
         policy = Policy(
             allowed_networks=self.settings.connector_allowed_networks,
             allow_http=self.settings.connector_allow_unencrypted,
@@ -64,7 +64,7 @@ class Container:
 
     @cached_property
     def model_egress(self) -> Egress:
-        """The client of all requests to the model servers of organizations."""
+        """The client for requests to organizations' model servers."""
         policy = Policy(
             allowed_networks=self.settings.model_server_allowed_networks,
             allow_http=self.settings.model_server_allow_http,
@@ -74,7 +74,7 @@ class Container:
 
     @cached_property
     def mailer(self) -> Mailer:
-        """The sender of emails."""
+        """The client that sends emails."""
         folder = self.settings.data_dir / "mail"
         settings = self.settings
         return Mailer(settings.smtp_url, folder, settings.mail_from, closed=not settings.outbound)
@@ -91,7 +91,7 @@ class Container:
         )
 
 
-# Otherwise, each connection reads the version of the library from the package's metadata.
+# By default, each connection would read the library's version from the package metadata.
 _DRIVER_INFO = DriverInfo()
 _current: Container | None = None
 

@@ -1,8 +1,8 @@
 """Times of cron expressions, in the time zone of the person who wrote them.
 
-A time that daylight saving skips is due when the clock has jumped; one that it repeats is due once.
-Expressions that are due every hour follow the real hours instead. These are the rules of Debian's
-cron, which the library follows.
+A time that daylight saving time skips is due right after the clock change. A time that is repeated
+is due once. Expressions that are due every hour follow the elapsed hours instead. These are the
+rules of Debian's cron, which the library follows.
 """
 
 from collections.abc import Iterator
@@ -16,31 +16,31 @@ from app.kit import errors
 
 MAX_LENGTH = 100
 _FIELDS = 5
-_COMPARED = 200
-"""How many times are compared with each other. An hour has at most 60."""
+_COMPARED_TIMES = 200
+"""The number of due times whose intervals are checked. An hour has at most 60 due times."""
 _START = datetime(2024, 1, 1, tzinfo=UTC)
 
 
 def check_expression(expression: str, *, field: str, min_interval: timedelta) -> str:
-    """Return a cron expression with single spaces.
+    """Validate a cron expression, and return it with single spaces.
 
     Raises 400 on `field` if it is malformed, never due, or due more often than `min_interval`.
     """
-    normal = " ".join(expression.split())
+    normalized = " ".join(expression.split())
     try:
-        times = list(islice(iterate_times(normal, "UTC", _START), _COMPARED))
+        times = list(islice(iterate_times(normalized, "UTC", _START), _COMPARED_TIMES))
     except CronSimError:
         times = []
-    if not times or normal.count(" ") != _FIELDS - 1:
+    if not times or normalized.count(" ") != _FIELDS - 1:
         raise errors.invalid(
-            "Must be a cron expression of five fields that is due on some day,"
+            "Must be a cron expression with five fields that is due at some time,"
             " such as `0 6 * * 1-5`.",
             field,
         )
     if any(second - first < min_interval for first, second in pairwise(times)):
         minutes = int(min_interval.total_seconds()) // 60
-        raise errors.invalid(f"May be due every {minutes} minutes at most.", field)
-    return normal
+        raise errors.invalid(f"Must not be due more often than every {minutes} minutes.", field)
+    return normalized
 
 
 def iterate_times(expression: str, time_zone: str, after: datetime) -> Iterator[datetime]:
@@ -48,9 +48,9 @@ def iterate_times(expression: str, time_zone: str, after: datetime) -> Iterator[
 
     Ends if there are none within 50 years. Raises CronSimError if the expression is malformed.
     """
-    for found in CronSim(expression, after.astimezone(ZoneInfo(time_zone))):
-        # From within a repeated hour, the library also returns times of its first pass.
-        if (due := found.astimezone(UTC)) > after:
+    for local_time in CronSim(expression, after.astimezone(ZoneInfo(time_zone))):
+        # If `after` is in an hour that is repeated, the library also returns times before it.
+        if (due := local_time.astimezone(UTC)) > after:
             yield due
 
 
@@ -60,7 +60,7 @@ def find_next(expression: str, time_zone: str, after: datetime) -> datetime | No
 
 
 def find_latest(expression: str, time_zone: str, first: datetime, now: datetime) -> datetime:
-    """Return the latest time of an expression until `now`, not before the due time `first`."""
+    """Return the latest due time from `first`, which is a due time itself, until `now`."""
     latest = first
     for due in iterate_times(expression, time_zone, first):
         if due > now:

@@ -2,7 +2,7 @@
 
 A cursor contains the sort values of the row at the edge of the page, the direction, and the exact
 total that was counted for the first page. Its signature covers the organization, the operation,
-the filters and the sort order, so a cursor of another list does not verify.
+the filters and the sort order, so a cursor of another list is rejected.
 """
 
 import base64
@@ -22,7 +22,7 @@ _SIGNATURE_BYTES = 16
 
 @dataclass(frozen=True, slots=True)
 class Cursor:
-    """The content of a cursor: the direction, the total, and the values where the page begins."""
+    """The content of a cursor: the direction, the total, and the sort values at the edge."""
 
     backward: bool
     total: int
@@ -36,27 +36,27 @@ def binding(*, scope: str, operation: str, sort: str, filters: Mapping[str, Any]
     )
 
 
-def encode(cursor: Cursor, bound: bytes) -> str:
-    """Return a cursor as text, signed for the list that `bound` identifies."""
+def encode(cursor: Cursor, list_binding: bytes) -> str:
+    """Return a cursor as text, signed for the list that `list_binding` identifies."""
     payload = orjson.dumps([int(cursor.backward), cursor.total, cursor.values], default=str)
-    signature = container.keyring().sign("cursor", payload + bound)
+    signature = container.keyring().sign("cursor", payload + list_binding)
     return base64.urlsafe_b64encode(signature + payload).rstrip(b"=").decode()
 
 
-def decode(text: str, bound: bytes) -> Cursor:
+def decode(text: str, list_binding: bytes) -> Cursor:
     """Return the cursor in a text. Raises 422 on `cursor` if it does not belong to this list."""
     try:
         raw = base64.urlsafe_b64decode(text.encode("ascii") + b"=" * (-len(text) % 4))
     except ValueError:
-        raise _build_refusal() from None
+        raise _build_error() from None
     signature, payload = raw[:_SIGNATURE_BYTES], raw[_SIGNATURE_BYTES:]
-    if not container.keyring().verify("cursor", payload + bound, signature):
-        raise _build_refusal()
+    if not container.keyring().verify("cursor", payload + list_binding, signature):
+        raise _build_error()
     backward, total, values = orjson.loads(payload)
     return Cursor(bool(backward), total, values)
 
 
-def _build_refusal() -> errors.ApiError:
+def _build_error() -> errors.ApiError:
     return errors.unprocessable("cursor", "The cursor does not belong to this list.")
 
 
@@ -69,7 +69,7 @@ def _parse_value(value_type: type, value: Any) -> object:
 def parse_values(cursor: Cursor, types: Sequence[type]) -> list[Any]:
     """Return the values of the sort columns, converted to `types`. Raises 422 on `cursor`."""
     if len(cursor.values) != len(types):  # from a release with another sort order
-        raise _build_refusal()
+        raise _build_error()
     return [
         _parse_value(value_type, value)
         for value_type, value in zip(types, cursor.values, strict=True)

@@ -27,7 +27,7 @@ class Period:
 
     @property
     def edges(self) -> list[datetime]:
-        """Return the midnights at the start of each day and at the end of the last, in UTC."""
+        """Return the midnights at the start of each day and at the end of the last day, in UTC."""
         zone = ZoneInfo(self.zone)
         days = [*self.days, self.last + _DAY]
         return [datetime.combine(day, time.min, zone).astimezone(UTC) for day in days]

@@ -24,8 +24,8 @@ from app.kit.db_guard.guard import Guard
 from app.kit.ids import uuid7
 
 RELEASE = 2
-"""Sent to PostgreSQL as `app.release`. Increase it by one when a migration's trigger must do, for
-instances of the previous release, what instances of this release do themselves."""
+"""The value of `app.release` in PostgreSQL. Increase it by one if this release does something that
+a trigger must still do for instances of the previous release."""
 
 JSON = dict[str, Any]
 
@@ -190,15 +190,15 @@ def transaction() -> Iterator[Session]:
 def checkpoint() -> None:
     """Commit the changes so far, so that a later failure does not undo them.
 
-    For the few operations whose first half must not be undone by a failure of the second half (a
-    started sign-in is used up by its response, whatever that says), and for operations that wait
-    for another host, so that no transaction stays open meanwhile.
+    Use it if a failure of the second part of an operation must not undo the first part: a response
+    of an identity provider uses up the sign-in, regardless of its content. Also use it before
+    waiting for another host, so that no transaction stays open meanwhile.
     """
     session().commit()
 
 
 def discard() -> None:
-    """Roll back the changes since the last checkpoint, if the failure is reported in a response."""
+    """Roll back the changes since the last checkpoint, for a failure that the response reports."""
     session().rollback()
 
 
@@ -206,7 +206,7 @@ def discard() -> None:
 def open_autocommit() -> Iterator[Connection]:
     """Open a connection in autocommit, separate from the transaction of the request.
 
-    For changes that must persist although the request is rejected.
+    For changes that must persist even if the request is rejected.
     """
     with db.engines["read"].connect() as connection:
         yield connection
@@ -219,7 +219,7 @@ def dispose() -> None:
 
 
 def upgrade(revision: str = "head", *, progress: object = None) -> None:
-    """Migrate the database of DATABASE_URL to `revision`; do nothing if it is there already.
+    """Migrate the database of DATABASE_URL to `revision`; do nothing if it has this revision.
 
     `progress` receives the progress of long steps (`migrations.live.Reporter`). Without it, the
     progress is shown on the terminal.

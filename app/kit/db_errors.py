@@ -7,20 +7,20 @@ from sqlalchemy.orm.exc import StaleDataError
 from app.kit.errors import ApiError, busy, conflict, storage_full
 
 RETRY_AFTER_SECONDS = 2
-"""Value of the `Retry-After` header while the database does not answer."""
+"""The value of the `Retry-After` header while the database does not respond."""
 
 _CONFLICTS: dict[str, tuple[str, str | None]] = {}
 
 
 def register(constraint: str, message: str, field: str | None = None) -> None:
-    """Register the message of the 409 that a violation of `constraint` results in."""
+    """Register the message of the 409 response to a violation of `constraint`."""
     _CONFLICTS[constraint] = (message, field)
 
 
 def build_unavailable_error() -> ApiError:
-    """Return the error for a database that does not answer, or stopped answering.
+    """Return the error for a database that does not respond, or that stopped responding.
 
-    If that happened during a commit, the write may have been made.
+    If this happens during a commit, the changes may have been committed.
     """
     return ApiError(
         "service_unavailable",
@@ -36,9 +36,10 @@ def build_busy_error() -> ApiError:
 
 
 def translate(failure: SQLAlchemyError) -> Exception:
-    """Return the ApiError for a database error, or the error itself if it is a bug of ours."""
+    """Return the ApiError for a database error, or the error itself if a bug caused it."""
     if isinstance(failure, StaleDataError):
-        return ApiError("stale_precondition", "Someone else has changed the record meanwhile.")
+        message = "Someone else has changed the record. Read it again and repeat the change."
+        return ApiError("stale_precondition", message)
     if isinstance(failure, IntegrityError):
         return _translate_integrity_error(failure)
     if isinstance(failure, PoolTimeout):
@@ -50,7 +51,7 @@ def translate(failure: SQLAlchemyError) -> Exception:
 
 _DISK_FULL = "53100"
 _ROLLED_BACK = "40"  # a deadlock, for instance
-_TOOK_TOO_LONG = {"55P03", "57014"}  # lock_timeout, statement_timeout
+_TIMEOUTS = {"55P03", "57014"}  # lock_timeout, statement_timeout
 _OUTAGES = {"08", "53", "57", "58"}  # connection, resources, operator intervention, system error
 
 
@@ -59,7 +60,7 @@ def _translate_temporary_failure(failure: DBAPIError) -> ApiError | None:
     code = getattr(failure.orig, "pgcode", None) or ""
     if code == _DISK_FULL:
         return storage_full()
-    if code[:2] == _ROLLED_BACK or code in _TOOK_TOO_LONG:
+    if code[:2] == _ROLLED_BACK or code in _TIMEOUTS:
         return build_busy_error()
     if failure.connection_invalidated or not code or code[:2] in _OUTAGES:
         return build_unavailable_error()

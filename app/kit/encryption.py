@@ -1,8 +1,8 @@
 """Encrypted columns, and their re-encryption with the first key of the keyring.
 
-A model declares an encrypted column with `mapped_column(info=encrypted())`, and encrypted members
-of a JSON object with `info=encrypted("sealed")`. A test checks that no other column contains
-encrypted values ("tokens" below).
+A model declares an encrypted column with `mapped_column(info=encrypted())`, and an encrypted
+property of a JSON column with `info=encrypted("sealed")`. A test checks that no other column
+contains encrypted values. Encrypted values are called tokens.
 """
 
 from collections.abc import Callable, Iterator
@@ -20,47 +20,51 @@ _INFO = "encrypted"
 BATCH = 500
 
 Progress = Callable[[int, int], None]
-"""Called with the number of values processed, and with their approximate total."""
+"""A function that gets the number of processed tokens, and their approximate total."""
 
 
-def encrypted(*members: str) -> dict[str, Any]:
-    """Return the `info` of a column whose value, or whose JSON object's `members`, are tokens."""
-    return {_INFO: members or (None,)}
+def encrypted(*properties: str) -> dict[str, Any]:
+    """Return the `info` of an encrypted column.
+
+    `properties` are the encrypted properties of a JSON column. Without them, the column's whole
+    value is encrypted.
+    """
+    return {_INFO: properties or (None,)}
 
 
 @dataclass(frozen=True, slots=True)
 class EncryptedColumn:
-    """An encrypted column, or an encrypted member of a column of JSON objects."""
+    """An encrypted column, or an encrypted property of a JSON column."""
 
     table: Table
     column: Column[Any]
-    member: str | None
+    property_name: str | None
 
     @property
     def name(self) -> str:
         """Return the name, such as `webhooks.secret` or `jobs.args.sealed`."""
-        parts = (self.table.name, self.column.name, self.member)
+        parts = (self.table.name, self.column.name, self.property_name)
         return ".".join(part for part in parts if part)
 
     @property
     def value(self) -> ColumnElement[str]:
-        """Return the SQL expression of the token."""
+        """Return the SQL expression for the token."""
         token: ColumnElement[str] = self.column
-        if self.member is not None:
-            token = self.column[self.member].astext
+        if self.property_name is not None:
+            token = self.column[self.property_name].astext
         return token
 
     def with_token(self, token: str) -> str | ColumnElement[Any]:
-        """Return the SQL expression of the column's value with another token."""
-        if self.member is None:
+        """Return the new value of the column, or an SQL expression for it, with this token."""
+        if self.property_name is None:
             return token
-        path = literal([self.member], ARRAY(TEXT))
+        path = literal([self.property_name], ARRAY(TEXT))
         return func.jsonb_set(self.column, path, literal(token, JSONB))
 
 
 @dataclass(slots=True)
 class Count:
-    """Counts for one column; no configured key decrypts the `unreadable` tokens."""
+    """Token counts for one column. No configured key can decrypt the `unreadable` tokens."""
 
     place: str
     tokens: int = 0
@@ -71,20 +75,20 @@ class Count:
 def list_columns() -> list[EncryptedColumn]:
     """Return every encrypted column, ordered by name. The models must have been imported."""
     columns = [
-        EncryptedColumn(table, column, member)
+        EncryptedColumn(table, column, name)
         for table in db.Base.metadata.tables.values()
         for column in table.columns
-        for member in column.info.get(_INFO, ())
+        for name in column.info.get(_INFO, ())
     ]
-    return sorted(columns, key=lambda place: place.name)
+    return sorted(columns, key=lambda encrypted_column: encrypted_column.name)
 
 
 def count_tokens() -> int:
     """Return the number of tokens in all columns."""
     with _across_organizations():
         counts = (
-            select(func.count()).select_from(place.table).where(place.value.is_not(None))
-            for place in list_columns()
+            select(func.count()).select_from(column.table).where(column.value.is_not(None))
+            for column in list_columns()
         )
         return sum(db.session().scalar(count) or 0 for count in counts)
 
@@ -96,23 +100,23 @@ def rotate_tokens(*, write: bool = True, progress: Progress | None = None) -> li
     tokens. A token that is replaced concurrently is left unchanged because it already uses the
     first key. Without `write`, tokens are only counted.
     """
-    expected = count_tokens() if progress is not None else 0
+    expected_total = count_tokens() if progress is not None else 0
     counts: list[Count] = []
-    for place in list_columns():
-        count = Count(place.name)
+    for column in list_columns():
+        count = Count(column.name)
         counts.append(count)
-        for rows in _iterate_batches(place):
+        for rows in _iterate_batches(column):
             with _across_organizations(), db.transaction():
                 for key, token in rows:
-                    _rotate_token(place, key, token, count, write=write)
+                    _rotate_token(column, key, token, count, write=write)
             if progress is not None:
-                done = sum(count.tokens for count in counts)
-                progress(done, max(done, expected))
+                done_count = sum(count.tokens for count in counts)
+                progress(done_count, max(done_count, expected_total))
     return counts
 
 
 def _rotate_token(
-    place: EncryptedColumn, key: tuple[Any, ...], token: str, count: Count, *, write: bool
+    column: EncryptedColumn, key: tuple[Any, ...], token: str, count: Count, *, write: bool
 ) -> None:
     keyring = container.keyring()
     count.tokens += 1
@@ -124,30 +128,34 @@ def _rotate_token(
         count.unreadable += 1
         return
     if write:
-        same = (
-            column == value for column, value in zip(_list_key_columns(place), key, strict=True)
+        key_conditions = (
+            key_column == value
+            for key_column, value in zip(_list_key_columns(column), key, strict=True)
         )
-        statement = update(place.table).where(*same, place.value == token)
-        result = db.session().execute(statement.values({place.column: place.with_token(new_token)}))
+        statement = update(column.table).where(*key_conditions, column.value == token)
+        new_values = {column.column: column.with_token(new_token)}
+        result = db.session().execute(statement.values(new_values))
         count.rotated += result.rowcount  # type: ignore[attr-defined]
     else:
         count.rotated += 1
 
 
-def _list_key_columns(place: EncryptedColumn) -> list[Column[Any]]:
-    return list(place.table.primary_key.columns)
+def _list_key_columns(column: EncryptedColumn) -> list[Column[Any]]:
+    return list(column.table.primary_key.columns)
 
 
-def _iterate_batches(place: EncryptedColumn) -> Iterator[list[tuple[tuple[Any, ...], str]]]:
+def _iterate_batches(column: EncryptedColumn) -> Iterator[list[tuple[tuple[Any, ...], str]]]:
     """Yield all tokens of a column in the order of its primary key, as ((key, …), token)."""
-    columns = _list_key_columns(place)
-    statement = select(*columns, place.value).where(place.value.is_not(None))
-    statement = statement.order_by(*columns).limit(BATCH)
+    key_columns = _list_key_columns(column)
+    statement = select(*key_columns, column.value).where(column.value.is_not(None))
+    statement = statement.order_by(*key_columns).limit(BATCH)
     after: tuple[Any, ...] | None = None
     while True:
-        more = statement if after is None else statement.where(tuple_(*columns) > tuple_(*after))
+        batch = statement
+        if after is not None:
+            batch = statement.where(tuple_(*key_columns) > tuple_(*after))
         with _across_organizations(), db.transaction() as session:
-            rows = [(tuple(row[:-1]), row[-1]) for row in session.execute(more)]
+            rows = [(tuple(row[:-1]), row[-1]) for row in session.execute(batch)]
         if rows:
             yield rows
         if len(rows) < BATCH:

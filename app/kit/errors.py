@@ -1,4 +1,4 @@
-"""The table of error codes, and the errors that become responses.
+"""Error codes, and the exceptions that become error responses.
 
 Services raise `ApiError` or use one of the functions below. No other code builds the body of an
 error response. The codes are those of the API contract and those of the HTTP transport.
@@ -42,14 +42,14 @@ CHALLENGE = "Bearer"
 """Value of `WWW-Authenticate` in every 401 (RFC 9110, section 15.5.2; RFC 6750, section 3)."""
 UNAVAILABLE = 503
 RETRY_AFTER = "10"
-"""Default value of `Retry-After`, in seconds, of every 503."""
+"""The default value in seconds of `Retry-After` in a 503."""
 
 
 class ApiError(Exception):
     """An error that is reported to the client.
 
-    `code` is a key of `STATUS_OF`, `field` the path of the invalid member (`fields.2.type`),
-    `details` are additional members of the body, and `headers` additional response headers.
+    `code` is a key of `STATUS_OF`. `field` is the path of the invalid field (`fields.2.type`).
+    `details` become `error.details` in the body. `headers` are additional response headers.
     """
 
     def __init__(
@@ -102,13 +102,13 @@ def invalid(message: str, field: str | None = None, **details: object) -> ApiErr
 
 
 def unprocessable(field: str, message: str) -> ApiError:
-    """Return the 422 for a part of the request that violates its schema; `field` is its path."""
+    """Return the 422 for a field or parameter that violates its schema; `field` is its path."""
     errors = [{"field": field, "message": message}]
     return ApiError("unprocessable", message, field=field, details={"errors": errors})
 
 
 def busy(message: str, *, retry_after: int) -> ApiError:
-    """Return the 503 for too much concurrent work; the client may retry after these seconds."""
+    """Return the 503 for too much concurrent work; retry after `retry_after` seconds."""
     return ApiError(
         "service_unavailable",
         message,
@@ -118,14 +118,14 @@ def busy(message: str, *, retry_after: int) -> ApiError:
 
 
 def denied(message: str) -> ApiError:
-    """Return the 403 for an action that is forbidden for another reason than the role."""
+    """Return the 403 for an action that is forbidden for a reason other than the role."""
     return ApiError("permission_denied", message)
 
 
 def stale(current_revision: int, **details: object) -> ApiError:
     """Return the 409 for a change that is based on an outdated revision of the record.
 
-    `details` are additional members that help the client to repeat the change.
+    `details` are additional properties that help the client to repeat the change.
     """
     return ApiError(
         "stale_precondition",
@@ -139,7 +139,7 @@ def storage_full() -> ApiError:
     return ApiError(
         "service_unavailable",
         "The service is out of storage space. New data cannot be stored until the operator frees"
-        " some. Reading and labeling still work.",
+        " space. Reading and labeling still work.",
         details={"reason": "storage_full"},
         headers={"Retry-After": "60"},
     )

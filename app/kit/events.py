@@ -1,8 +1,8 @@
-"""The event outbox: an event is a row, written in the transaction of its cause.
+"""The event outbox: an event is a row, written in the transaction that causes it.
 
 `emit` writes the event and, in the same statement, one job for each handler that subscribed to its
 name. The emitting code does not know the handlers. Handlers run later, in a worker, at least once.
-A handler that takes batches gets one job for up to `GROUP` events of one call of `emit_many`.
+A batch handler gets one job for up to `GROUP` events that one call of `emit_many` emits.
 """
 
 from collections import defaultdict
@@ -88,7 +88,7 @@ _EMIT_MANY = text(
     """
 )
 
-# The caller passes a SELECT of organizations, so that even a million need only one statement.
+# The caller passes a SELECT, so that even a million organizations need only one statement.
 _EMIT_EACH = """
     WITH event AS (
         INSERT INTO outbox_events (id, organization_id, name, data, request_id)
@@ -109,9 +109,9 @@ _EMIT_EACH = """
 
 
 def subscribe(name: str, function: str, queue: str, *, group_function: str | None = None) -> None:
-    """Subscribe the job handler `function` to the events `name`; called by the jobs' decorator.
+    """Subscribe the job handler `function` to the event `name`. The `handler` decorator calls this.
 
-    `group_function` is the function of jobs with several events, if the handler takes them.
+    `group_function` is the function of jobs with several events each, for a batch handler.
     """
     if (function, queue) not in _handlers[name]:
         _handlers[name].append((function, queue))
@@ -120,7 +120,7 @@ def subscribe(name: str, function: str, queue: str, *, group_function: str | Non
 
 
 def list_handlers(name: str) -> list[tuple[str, str]]:
-    """Return (function, queue) of each handler of the events `name`."""
+    """Return (function, queue) of each handler that is subscribed to the event `name`."""
     return list(_handlers.get(name, ()))
 
 
@@ -135,9 +135,9 @@ def request_id() -> str | None:
 
 
 def emit(name: str, data: Mapping[str, object]) -> UUID:
-    """Write an event of the bound organization in the running transaction, and return its id.
+    """Write an event for the current organization in the running transaction; return its id.
 
-    `data` is JSON (UUIDs and times are written as text). The session is flushed first, so that
+    `data` is encoded as JSON, with UUIDs and times as text. The session is flushed first, so that
     every record that the event mentions exists when a handler runs.
     """
     event_id = uuid7()
@@ -145,9 +145,9 @@ def emit(name: str, data: Mapping[str, object]) -> UUID:
     handlers = _handlers.get(name)
     session = db.session()
     session.flush()
-    written = orjson.dumps(data, default=str).decode()
+    encoded = orjson.dumps(data, default=str).decode()
     if not handlers:
-        values = (str(event_id), str(organization_id), name, written, _request_id.get())
+        values = (str(event_id), str(organization_id), name, encoded, _request_id.get())
         _EMIT_WITHOUT_HANDLERS.rows(*values)
         return event_id
     session.execute(
@@ -156,7 +156,7 @@ def emit(name: str, data: Mapping[str, object]) -> UUID:
             "id": event_id,
             "organization_id": organization_id,
             "name": name,
-            "data": written,
+            "data": encoded,
             "request_id": _request_id.get(),
             "functions": [function for function, _ in handlers],
             "queues": [queue for _, queue in handlers],
@@ -165,15 +165,17 @@ def emit(name: str, data: Mapping[str, object]) -> UUID:
     return event_id
 
 
-def emit_many(name: str, datas: Sequence[Mapping[str, object]]) -> None:
-    """Emit one event for each of `datas`, in a single statement."""
-    if not datas:
+def emit_many(name: str, payloads: Sequence[Mapping[str, object]]) -> None:
+    """Emit one event for each of `payloads`, in a single statement."""
+    if not payloads:
         return
     handlers = _handlers.get(name, [])
-    grouping = [one for one in handlers if one[0] in _group_functions and len(datas) > 1]
-    single = [one for one in handlers if one not in grouping]
-    ids = [str(event_id) for event_id in generate(len(datas))]
-    written = [orjson.dumps(data, default=str) for data in datas]
+    group_handlers = [
+        entry for entry in handlers if entry[0] in _group_functions and len(payloads) > 1
+    ]
+    single_handlers = [entry for entry in handlers if entry not in group_handlers]
+    ids = [str(event_id) for event_id in generate(len(payloads))]
+    encoded = [orjson.dumps(data, default=str) for data in payloads]
     session = db.session()
     session.flush()
     session.execute(
@@ -182,22 +184,22 @@ def emit_many(name: str, datas: Sequence[Mapping[str, object]]) -> None:
             "organization_id": tenancy.current_organization_id(),
             "name": name,
             "ids": ids,
-            "datas": [data.decode() for data in written],
+            "datas": [data.decode() for data in encoded],
             "request_id": _request_id.get(),
-            "functions": [function for function, _ in single],
-            "queues": [queue for _, queue in single],
-            "groups": _write_groups(name, ids, written) if grouping else [],
-            "group_functions": [_group_functions[function] for function, _ in grouping],
-            "group_queues": [queue for _, queue in grouping],
+            "functions": [function for function, _ in single_handlers],
+            "queues": [queue for _, queue in single_handlers],
+            "groups": _encode_groups(name, ids, encoded) if group_handlers else [],
+            "group_functions": [_group_functions[function] for function, _ in group_handlers],
+            "group_queues": [queue for _, queue in group_handlers],
         },
     )
 
 
-def _write_groups(name: str, ids: Sequence[str], datas: Sequence[bytes]) -> list[str]:
-    """Return the args of jobs with up to `GROUP` events each."""
+def _encode_groups(name: str, ids: Sequence[str], payloads: Sequence[bytes]) -> list[str]:
+    """Return the arguments of jobs with up to `GROUP` events each, as JSON."""
     events = [
         {"event_id": event_id, "name": name, "data": orjson.Fragment(data)}
-        for event_id, data in zip(ids, datas, strict=True)
+        for event_id, data in zip(ids, payloads, strict=True)
     ]
     groups = (events[start : start + GROUP] for start in range(0, len(events), GROUP))
     return [orjson.dumps({"events": group}).decode() for group in groups]
@@ -206,8 +208,8 @@ def _write_groups(name: str, ids: Sequence[str], datas: Sequence[bytes]) -> list
 def emit_each(name: str, data: dict[str, Any], *, organizations: str, **values: object) -> int:
     """Emit one event with the same `data` for each organization, and return their number.
 
-    `organizations` is a SELECT of ids with the parameters `values`. The caller must have bound all
-    organizations (`tenancy.across_organizations`).
+    `organizations` is the SQL of a SELECT that returns organization ids; `values` are its
+    parameters. The caller must have bound all organizations (`tenancy.across_organizations`).
     """
     handlers = _handlers.get(name, [])
     db.session().flush()

@@ -18,7 +18,7 @@ health = Blueprint("health", __name__)
 
 @health.get("/health/live")
 def live() -> Response:
-    """Report that the process answers."""
+    """Report that the process responds."""
     return json_response(encode({"status": "live"}), 200)
 
 
@@ -26,9 +26,10 @@ def live() -> Response:
 def ready() -> Response:
     """Report whether requests can be served.
 
-    They cannot be served only if the database is unavailable. Late background work is reported as
-    `degraded`, with the queues and the age of their oldest job in seconds. An unavailable Redis and
-    a full disk are reported, too. None of these is a reason to stop sending requests.
+    `unavailable` means that the database is unavailable, so that requests cannot be served.
+    `degraded` means that background work is late; `behind` has the late queues with the age of
+    their oldest job in seconds. An unavailable Redis or a full disk is only shown in `checks`,
+    because most requests can still be served.
     """
     checks: dict[str, Any] = {
         "database": _check_database(),
@@ -36,11 +37,11 @@ def ready() -> Response:
         "storage": _check_storage(),
     }
     ok = checks["database"] == "ok"
-    late = _check_queues() if ok else {}
+    late_queues = _check_queues() if ok else {}
     checks["outbound"] = "on" if container.settings().outbound else "off"
-    checks["background"] = ("behind" if late else "ok") if ok else "unknown"
-    status = ("degraded" if late else "ready") if ok else "unavailable"
-    body = {"status": status, "checks": checks, "behind": late}
+    checks["background"] = ("behind" if late_queues else "ok") if ok else "unknown"
+    status = ("degraded" if late_queues else "ready") if ok else "unavailable"
+    body = {"status": status, "checks": checks, "behind": late_queues}
     return json_response(encode(body), 200 if ok else 503)
 
 
@@ -80,11 +81,11 @@ def prometheus() -> Response:
 
 
 def _authorize() -> None:
-    expected = container.settings().metrics_token
-    if not expected:
+    expected_token = container.settings().metrics_token
+    if not expected_token:
         raise errors.denied("/metrics is disabled. Set METRICS_TOKEN to enable it.")
     scheme, _, token = (request.headers.get("Authorization") or "").partition(" ")
-    matches = hmac.compare_digest(token.strip().encode(), expected.encode())
+    matches = hmac.compare_digest(token.strip().encode(), expected_token.encode())
     if scheme.lower() != "bearer" or not matches:
         raise ApiError(
             "invalid_credentials",
@@ -95,24 +96,25 @@ def _authorize() -> None:
 
 FREE_BYTES = metrics.Gauge(
     "labeling_storage_free_bytes",
-    "Free space of the file systems of DATA_DIR (data) and of a local STORAGE_URL (files).",
+    "Free bytes on the file systems of DATA_DIR (data) and of a local STORAGE_URL (files).",
     ("folder",),
 )
 RESERVE_BYTES = metrics.Gauge(
-    "labeling_storage_reserve_bytes", "STORAGE_RESERVE_BYTES: with less free, uploads are refused."
+    "labeling_storage_reserve_bytes",
+    "STORAGE_RESERVE_BYTES. Uploads are refused while less space is free.",
 )
 
 
-def _read_space() -> Iterator[metrics.Reading]:
+def _read_storage_gauges() -> Iterator[metrics.Reading]:
     reserve = container.current().reserve
     yield RESERVE_BYTES.reading(reserve.bytes)
     for folder, free in reserve.free_bytes().items():
         yield FREE_BYTES.reading(free, folder)
 
 
-metrics.register_collector("storage", _read_space)
+metrics.register_collector("storage", _read_storage_gauges)
 
 
 def init(app: Flask) -> None:
-    """Register the three routes."""
+    """Register the routes of this module."""
     app.register_blueprint(health)

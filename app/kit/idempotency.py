@@ -28,7 +28,7 @@ PATTERN = "^[!-~]([ -~]*[!-~])?$"
 
 
 class IdempotencyKey(db.Base):
-    """A key of one caller for one operation; not a tenant table, because its scope is a hash."""
+    """An idempotency key of a caller. This is not a tenant table, because `scope` is a hash."""
 
     __tablename__ = "idempotency_keys"
 
@@ -61,7 +61,7 @@ def run(
 ) -> Response:
     """Return the stored response of `key`, or call `perform` and store its response.
 
-    `secrets` are members of the response's `data` that are not stored; they are null in a replayed
+    `secrets` are fields of the response's `data` that are not stored; they are null in a replayed
     response. Raises 409 if the key was used with a different body.
     """
     scope = hashlib.sha256(f"{owner}\x00{operation}\x00{key}".encode()).digest()
@@ -73,13 +73,13 @@ def run(
             IdempotencyKey.created_at < func.now() - RETENTION,
         )
     )
-    inserted = session.execute(
+    inserted_row = session.execute(
         insert(IdempotencyKey)
         .values(scope=scope, request_hash=request_hash)
         .on_conflict_do_nothing()
         .returning(IdempotencyKey.scope)
     ).first()
-    if inserted is None:
+    if inserted_row is None:
         return _replay(scope, request_hash)
     response = perform()
     session.execute(
@@ -91,18 +91,18 @@ def run(
 
 
 def _encrypt_response(response: Response, secrets: Collection[str]) -> str:
-    kept = ("ETag", "Content-Type")
-    headers = {k: v for k, v in response.headers.items() if k in kept}
+    stored_headers = ("ETag", "Content-Type")
+    headers = {name: text for name, text in response.headers.items() if name in stored_headers}
     body = response.get_data(as_text=True)
     if secrets:
-        answer = orjson.loads(body)
-        answer["data"] |= dict.fromkeys(secrets)
-        body = orjson.dumps(answer).decode()
+        payload = orjson.loads(body)
+        payload["data"] |= dict.fromkeys(secrets)
+        body = orjson.dumps(payload).decode()
     return container.keyring().encrypt(orjson.dumps([headers, body]))
 
 
 def _replay(scope: bytes, request_hash: bytes) -> Response:
-    stored = (
+    stored_response = (
         db.session()
         .execute(
             select(
@@ -111,19 +111,21 @@ def _replay(scope: bytes, request_hash: bytes) -> Response:
         )
         .one()
     )
-    if bytes(stored.request_hash) != request_hash:
+    if bytes(stored_response.request_hash) != request_hash:
         message = "This idempotency key was used with a different request body."
         raise ApiError("conflict", message, field=HEADER)
-    headers, body = orjson.loads(container.keyring().decrypt(stored.response or ""))
-    return Response(body, stored.status, headers={**headers, "Idempotency-Replayed": "true"})
+    headers, body = orjson.loads(container.keyring().decrypt(stored_response.response or ""))
+    return Response(
+        body, stored_response.status, headers={**headers, "Idempotency-Replayed": "true"}
+    )
 
 
 def purge(checkpoint: Callable[[], None]) -> None:
-    """Delete the expired keys, one batch in each transaction."""
+    """Delete the expired keys, one batch per transaction."""
     condition = "created_at < now() - interval '24 hours'"
     purging.purge("idempotency_keys", condition, checkpoint)
 
 
 def build_owner(caller_id: UUID | None, organization_id: UUID | None) -> str:
-    """Return the owner of a key; equal keys of different callers or organizations are distinct."""
+    """Return the owner of a key, so that callers and organizations do not share keys."""
     return f"{caller_id}/{organization_id}"

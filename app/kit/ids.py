@@ -1,17 +1,17 @@
-"""UUIDv7 (RFC 9562, section 5.7), generated here to support servers before PostgreSQL 18."""
+"""Generation of UUIDv7 (RFC 9562, section 5.7), which PostgreSQL supports only since version 18."""
 
 import os
 import threading
 import time
 from uuid import UUID
 
-_TAIL_BYTES = 8
+_RANDOM_BYTES = 8
 _lock = threading.Lock()
 _last = 0
 
 
 def uuid7() -> UUID:
-    """Return a UUIDv7 that is greater than every one this process generated before.
+    """Return a UUIDv7 that is greater than all UUIDs that this process generated before.
 
     The 12 bits of `rand_a` contain a fraction of the millisecond (method 3 of section 6.2).
     """
@@ -24,14 +24,14 @@ def generate(count: int) -> list[UUID]:
     with _lock:
         first = max(time.time_ns() * 4096 // 1_000_000, _last + 1)
         _last = first + count - 1
-    tails = os.urandom(_TAIL_BYTES * count)
+    random_bytes = os.urandom(_RANDOM_BYTES * count)
     return [
-        _build(first + number, tails[_TAIL_BYTES * number : _TAIL_BYTES * (number + 1)])
+        _build(first + number, random_bytes[_RANDOM_BYTES * number : _RANDOM_BYTES * (number + 1)])
         for number in range(count)
     ]
 
 
-def _build(now: int, tail: bytes) -> UUID:
-    milliseconds, fraction = now >> 12, now & 0xFFF
-    random = int.from_bytes(tail, "big") & 0x3FFF_FFFF_FFFF_FFFF
-    return UUID(int=milliseconds << 80 | 0x7 << 76 | fraction << 64 | 0x2 << 62 | random)
+def _build(ticks: int, random_bytes: bytes) -> UUID:
+    milliseconds, fraction = ticks >> 12, ticks & 0xFFF
+    random_bits = int.from_bytes(random_bytes, "big") & 0x3FFF_FFFF_FFFF_FFFF
+    return UUID(int=milliseconds << 80 | 0x7 << 76 | fraction << 64 | 0x2 << 62 | random_bits)

@@ -17,11 +17,11 @@ from threading import Condition, RLock, Thread, current_thread, get_ident
 MAX_LINES = 10_000
 MAX_BYTES = 4 * 1024 * 1024
 EXIT_SECONDS = 1.0
-"""How long a regular exit waits for lines that are not written yet."""
+"""The maximum seconds that a regular exit waits for unwritten lines."""
 _BATCH_BYTES = 64 * 1024
 _GATHER_SECONDS = 0.01
-"""How long the thread collects lines before it writes them: each of its runs slows down the other
-threads."""
+"""The seconds for which the thread collects lines before it writes them, because each of its runs
+slows down the other threads."""
 _IDLE_SECONDS = 2.0
 # A missing descriptor, a closed reader or a full disk; sys.stderr may be closed or None.
 _FAILURES = (OSError, ValueError, AttributeError)
@@ -33,13 +33,13 @@ class LineOutput:
     If the descriptor supports writing without blocking (a pipe, a terminal, a socket), a line is
     written directly, so that it is not lost if the process is killed next. Lines that it does not
     accept, and all lines for a file (its disk may hang), go to a bounded queue. A daemon thread
-    writes the queue; the thread exists only while there is work.
+    writes the queued lines; it exists only while there is work.
 
     When the queue is full, lines are dropped: `on_dropped(count)` is called, and once the queue is
     empty again, `describe_dropped(count)` is written as a line.
 
     `get_descriptor` is called for each line because the output may be redirected. The lock is
-    reentrant because signal handlers write lines, too.
+    reentrant because signal handlers also write lines.
     """
 
     def __init__(
@@ -80,21 +80,21 @@ class LineOutput:
         if self._write_whole(line):
             return
         with self._changed:
-            taken = self._write_directly(line) or self._enqueue(line)
-            if not taken:
+            is_accepted = self._write_directly(line) or self._enqueue(line)
+            if not is_accepted:
                 self._unreported += 1
-        if not taken:
+        if not is_accepted:
             self.on_dropped(1)
 
     def _write_whole(self, line: bytes) -> bool:
-        """Write a short line without the lock, for which threads would have to wait.
+        """Write a short line without the lock, so that threads do not wait for each other.
 
-        A thread that writes more than an atomic write first forbids short writes and then waits for
-        those in progress. Therefore this method registers itself before it checks whether short
-        writes are allowed.
+        A thread that needs a longer, non-atomic write first forbids short writes, and then waits
+        for the short writes in progress. Therefore this method registers itself before it checks
+        whether short writes are allowed.
         """
-        me = get_ident()
-        self._short_writers.add(me)
+        thread_id = get_ident()
+        self._short_writers.add(thread_id)
         try:
             if self._is_exclusive or self._lines or self._writing or self._unreported or self._cut:
                 return False
@@ -102,14 +102,14 @@ class LineOutput:
         except _FAILURES:
             return False
         finally:
-            self._short_writers.discard(me)
+            self._short_writers.discard(thread_id)
 
     def _wait_for_short_writers(self) -> None:
-        while self._short_writers - {get_ident()}:  # a signal handler may interrupt its own
+        while self._short_writers - {get_ident()}:  # not for its own: it may be a signal handler
             time.sleep(0.0001)
 
     def _write_directly(self, line: bytes) -> bool:
-        """Return whether the line was written; False also if earlier lines are still queued."""
+        """Write a line unless earlier lines are still queued; return whether it was written."""
         if self._lines or self._writing:
             return False
         report = self._describe_dropped(self._unreported) if self._unreported else b""
@@ -117,16 +117,16 @@ class LineOutput:
         self._is_exclusive = True
         try:
             self._wait_for_short_writers()
-            written = self._direct.write(self._get_descriptor(), data)
-            if written:
+            size = self._direct.write(self._get_descriptor(), data)
+            if size:
                 self._unreported, self._cut = 0, False
-            if 0 < written < len(data):
-                self._append(data[written:])  # the rest of a partly written line must follow it
+            if 0 < size < len(data):
+                self._append(data[size:])  # the rest of a partly written line must follow it
         except _FAILURES:
             return False
         finally:
             self._is_exclusive = False
-        return written > 0
+        return size > 0
 
     def _enqueue(self, line: bytes) -> bool:
         if len(self._lines) >= self._max_lines or self._bytes + len(line) > self._max_bytes:
@@ -153,7 +153,7 @@ class LineOutput:
         return True
 
     def _drain(self) -> None:
-        """Write the queue; return after some time without lines."""
+        """Write the queued lines; return after `_IDLE_SECONDS` without lines."""
         try:
             while batch := self._next_batch():
                 failed = not self._write_waiting(b"".join(batch))
@@ -166,7 +166,7 @@ class LineOutput:
                     self._thread = None
 
     def _next_batch(self) -> list[bytes]:
-        """Return the oldest lines, about _BATCH_BYTES at most; none after _IDLE_SECONDS without."""
+        """Return the oldest lines, about _BATCH_BYTES, or no lines after _IDLE_SECONDS."""
         with self._changed:
             if not self._lines:
                 self._thread_is_idle = True
@@ -186,14 +186,14 @@ class LineOutput:
             return batch
 
     def _finish(self, count: int, *, failed: bool) -> None:
-        """Record that `count` lines were written, or lost."""
+        """Record that `count` lines were written, or lost if `failed`."""
         with self._changed:
             report, dropped = b"", self._unreported
             if failed:
                 self._unreported += count
             elif dropped and not self._lines:
                 report = self._describe_dropped(dropped)
-        # The queue is empty here for the first time since lines were dropped.
+        # If there is a report, the queue is empty for the first time since lines were dropped.
         reported = bool(report) and self._write_waiting(report)
         with self._changed:
             if reported:
@@ -202,50 +202,50 @@ class LineOutput:
             self._changed.notify_all()
 
     def _write_waiting(self, data: bytes) -> bool:
-        """Write all of `data`, however long it takes; return whether that succeeded."""
+        """Write all of `data`, waiting as long as necessary; return whether this succeeded."""
         self._wait_for_short_writers()
-        rest = b"\n" + data if self._cut else data
-        whole = len(rest)
+        remaining = b"\n" + data if self._cut else data
+        total_size = len(remaining)
         try:
             descriptor = self._get_descriptor()
-            while rest:
+            while remaining:
                 try:
-                    rest = rest[os.write(descriptor, rest) :]
+                    remaining = remaining[os.write(descriptor, remaining) :]
                 except BlockingIOError:  # another process made the shared descriptor non-blocking
                     select.select([], [descriptor], [], 1.0)
         except _FAILURES:
-            self._cut = self._cut or len(rest) < whole
+            self._cut = self._cut or len(remaining) < total_size
             return False
         self._cut = False
         return True
 
     def flush(self, seconds: float = EXIT_SECONDS) -> bool:
-        """Wait at most `seconds` until every line is written; return whether all are.
+        """Wait at most `seconds` until every line is written; return whether all are written.
 
-        Call this before `os._exit`. A regular exit of the interpreter calls it itself.
+        Call this before `os._exit`. A regular exit of the interpreter calls it automatically.
         """
         deadline = time.monotonic() + seconds
         with self._changed:
             self._flushing += 1
             self._changed.notify_all()
             while self._lines or self._writing:
-                left = deadline - time.monotonic()
-                if left <= 0:
+                remaining = deadline - time.monotonic()
+                if remaining <= 0:
                     break
-                self._changed.wait(left)
+                self._changed.wait(remaining)
             self._flushing -= 1
             return not (self._lines or self._writing)
 
 
 class DirectWriter:
-    """Writes without blocking, through an open file description of its own.
+    """Writes without blocking, through a separate open file description.
 
     Making the given descriptor non-blocking would affect every process that shares it.
     """
 
     def __init__(self) -> None:
-        # The identity of the descriptor, whether it is a pipe, and the own descriptor or socket.
-        # The tuple is replaced as a whole and never closed: another thread may still use it.
+        # The identity of the given descriptor, whether it is a pipe, and the separate descriptor or
+        # socket, which is never closed. Another thread may still use it when the tuple is replaced.
         self._state: tuple[tuple[int, int, int], bool, int | socket.socket | None] | None = None
 
     def write_whole(self, descriptor: int, line: bytes) -> bool:
@@ -273,21 +273,21 @@ class DirectWriter:
         status = os.fstat(descriptor)
         identity = (descriptor, status.st_dev, status.st_ino)
         if self._state is None or self._state[0] != identity:
-            way = _open_without_waiting(descriptor, status.st_mode)
-            self._state = (identity, stat.S_ISFIFO(status.st_mode), way)
+            channel = _open_nonblocking(descriptor, status.st_mode)
+            self._state = (identity, stat.S_ISFIFO(status.st_mode), channel)
         return self._send(self._state[2], data)
 
-    def _send(self, way: int | socket.socket | None, data: bytes) -> int:
+    def _send(self, channel: int | socket.socket | None, data: bytes) -> int:
         try:
-            if isinstance(way, int):
-                return os.write(way, data)
-            return 0 if way is None else way.send(data, socket.MSG_DONTWAIT)
+            if isinstance(channel, int):
+                return os.write(channel, data)
+            return 0 if channel is None else channel.send(data, socket.MSG_DONTWAIT)
         except BlockingIOError:
             return 0
 
 
-def _open_without_waiting(descriptor: int, mode: int) -> int | socket.socket | None:
-    """Return a non-blocking descriptor or socket for `descriptor`, or None if there is none."""
+def _open_nonblocking(descriptor: int, mode: int) -> int | socket.socket | None:
+    """Return a non-blocking descriptor or socket for `descriptor`, or None if that fails."""
     # If opening is not allowed (another user's terminal), the queue is used.
     with suppress(OSError):
         if stat.S_ISSOCK(mode):

@@ -35,8 +35,8 @@ def build_token_link(page: WebPage, *, token: str, language: str) -> str:
 def build_open_link(api_path: str, *, org_slug: str, language: str) -> str:
     """Return the path and query of the page that explains how to reach `api_path`.
 
-    `api_path` begins with `/api/v1/` and may have a query; notifications store such paths. It stays
-    readable in the link, with the organization before it.
+    `api_path`, which notifications store, begins with `/api/v1/` and may have a query. In the link,
+    the organization's slug replaces `/api/v1`.
     """
     resource, _, query = api_path.removeprefix(_API).partition("?")
     parameters = "&".join(filter(None, (query, urlencode({"lang": language}))))
@@ -44,7 +44,7 @@ def build_open_link(api_path: str, *, org_slug: str, language: str) -> str:
 
 
 def build_unsubscribe_url(*, token: str, language: str) -> str:
-    """Return the URL of the page that turns off emails of some kinds.
+    """Return the URL of the page on which a user unsubscribes from certain emails.
 
     It always leads to this service, because mail programs send a request to it without showing a
     page (RFC 8058).

@@ -14,7 +14,7 @@ from babel.dates import format_datetime
 from app.kit import errors
 
 _TAG = re.compile(r"[A-Za-z0-9]{1,8}(?:-[A-Za-z0-9]{1,8}){0,3}")
-_NO_PLACES = frozenset({"Factory", "localtime"})
+_EXCLUDED_NAMES = frozenset({"Factory", "localtime"})
 
 
 def check_locale(text: str, field: str) -> str:
@@ -30,11 +30,11 @@ def check_locale(text: str, field: str) -> str:
 
 @cache
 def _list_time_zones() -> frozenset[str]:
-    return frozenset(available_timezones()) - _NO_PLACES
+    return frozenset(available_timezones()) - _EXCLUDED_NAMES
 
 
 def check_time_zone(text: str, field: str) -> str:
-    """Return the name of the time zone if the IANA database has it, such as `Europe/Vienna`.
+    """Return a time zone's name, such as `Europe/Vienna`, if the IANA database contains it.
 
     Raises 400 `validation_error` on `field` otherwise.
     """
@@ -46,10 +46,12 @@ def check_time_zone(text: str, field: str) -> str:
 def format_timestamp(at: datetime, locale: str, time_zone: str) -> str:
     """Format a timestamp for readers of a locale, to the minute and with its time zone.
 
-    `locale` and `time_zone` must have passed the checks above.
+    `locale` and `time_zone` must be valid (`check_locale`, `check_time_zone`).
     """
-    known = Locale.parse(locale, sep="-")
-    return format_datetime(at, "d MMMM y, HH:mm zzzz", tzinfo=ZoneInfo(time_zone), locale=known)
+    babel_locale = Locale.parse(locale, sep="-")
+    return format_datetime(
+        at, "d MMMM y, HH:mm zzzz", tzinfo=ZoneInfo(time_zone), locale=babel_locale
+    )
 
 
 def _find_locale(text: str) -> str | None:

@@ -1,8 +1,8 @@
 """Log lines as JSON, or as text on a terminal, from structlog and the standard library.
 
 Every line contains the values that are bound to the request or job. No line contains a secret:
-members with the name of a secret are hidden, and so is text that looks like one. Callers never wait
-for a line to be written (`app.kit.line_output`).
+values with the name of a secret are hidden, and so is text that looks like a secret. Callers never
+wait for a line to be written (`app.kit.line_output`).
 """
 
 import json
@@ -27,13 +27,13 @@ from structlog.typing import FilteringBoundLogger
 from app.kit.line_output import EXIT_SECONDS, LineOutput
 from app.kit.redaction import redact
 
-# At lower levels these log whole requests, statements with values, or one line per byte.
-_TALKATIVE = (
+# At lower levels these loggers log whole requests, statements with values, or one line per byte.
+_VERBOSE_LOGGERS = (
     "aiobotocore", "alembic.runtime.plugins", "asyncio", "botocore", "fsspec", "PIL", "s3fs",
     "paramiko", "sqlalchemy", "urllib3", "werkzeug",
 )  # fmt: skip
-# These install handlers of their own in addition to the one here.
-_WITH_HANDLERS = ("gunicorn.error", "gunicorn.access", "rq.worker", "flask.app", "werkzeug")
+# These loggers install their own handlers, which `configure` removes.
+_LOGGERS_WITH_HANDLERS = ("gunicorn.error", "gunicorn.access", "rq.worker", "flask.app", "werkzeug")
 
 _CONTROLS = re.compile(r"[\x00-\x08\x0a-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 
@@ -41,7 +41,7 @@ Event = MutableMapping[str, Any]
 
 
 def get_logger(name: str) -> FilteringBoundLogger:
-    """Return a logger; events are named `subject.what_happened`, all details are members."""
+    """Return a logger. Name events `subject.what_happened`; pass details as keyword arguments."""
     return cast("FilteringBoundLogger", structlog.get_logger(name))
 
 
@@ -87,9 +87,9 @@ def configure(level: str = "INFO", form: str = "auto") -> None:
     root = logging.getLogger()
     root.handlers = [h for h in root.handlers if not isinstance(h, LineHandler)] + [LineHandler()]
     root.setLevel(number)
-    for name in _TALKATIVE:
+    for name in _VERBOSE_LOGGERS:
         logging.getLogger(name).setLevel(max(number, logging.WARNING))
-    for name in _WITH_HANDLERS:
+    for name in _LOGGERS_WITH_HANDLERS:
         logging.getLogger(name).handlers.clear()
         logging.getLogger(name).propagate = True
     logging.captureWarnings(capture=True)
@@ -149,7 +149,7 @@ class OutageNotice:
 
 
 _REDIS_OUTAGES = (RedisConnectionError, RedisTimeoutError)
-# RQ logs one or two lines for each of its attempts, some with tracebacks of chained exceptions.
+# RQ logs one or two lines for each attempt, sometimes with tracebacks of chained exceptions.
 _redis_outage = OutageNotice()
 
 
@@ -178,29 +178,29 @@ def _describe_dropped(count: int) -> bytes:
     return _render_line(lines, "warning", {"event": "log.lines_dropped", "count": count})
 
 
-def _standard_error() -> int:
+def _get_stderr_descriptor() -> int:
     return sys.stderr.fileno()
 
 
 def _is_terminal() -> bool:
     try:
-        return os.isatty(_standard_error())
-    except (AttributeError, OSError, ValueError):  # none, or one without a descriptor
+        return os.isatty(_get_stderr_descriptor())
+    except (AttributeError, OSError, ValueError):  # no standard error, or one without a descriptor
         return False
 
 
-_output = LineOutput(_standard_error, describe_dropped=_describe_dropped)
+_output = LineOutput(_get_stderr_descriptor, describe_dropped=_describe_dropped)
 
 
-def count_dropped_lines(count: Callable[[int], object]) -> None:
-    """Set the function that is called with the number of lines whenever lines are dropped."""
-    _output.on_dropped = count
+def set_dropped_lines_callback(callback: Callable[[int], object]) -> None:
+    """Set the function that is called with the number of dropped lines when lines are dropped."""
+    _output.on_dropped = callback
 
 
 def flush(seconds: float = EXIT_SECONDS) -> bool:
-    """Wait at most `seconds` until every line is written; return whether all are.
+    """Wait at most `seconds` until every line is written; return whether all are written.
 
-    For processes that end with `os._exit`. A regular exit does this itself.
+    For processes that end with `os._exit`. A regular exit does this automatically.
     """
     return _output.flush(seconds)
 
@@ -212,19 +212,19 @@ def log_uncaught_exceptions() -> None:
     """
     log = get_logger("app.process")
 
-    def end_process(
+    def log_process_failure(
         kind: type[BaseException], failure: BaseException, trace: TracebackType | None
     ) -> None:
         if not issubclass(kind, KeyboardInterrupt):
             log.critical("process.failed", exc_info=(kind, failure, trace))
 
-    def end_thread(ending: threading.ExceptHookArgs) -> None:
-        name = ending.thread.name if ending.thread else None
-        trace = (ending.exc_type, ending.exc_value, ending.exc_traceback)
+    def log_thread_failure(args: threading.ExceptHookArgs) -> None:
+        name = args.thread.name if args.thread else None
+        trace = (args.exc_type, args.exc_value, args.exc_traceback)
         log.error("thread.failed", name=name, exc_info=trace)
 
-    sys.excepthook = end_process
-    threading.excepthook = end_thread
+    sys.excepthook = log_process_failure
+    threading.excepthook = log_thread_failure
 
 
 def _render_json(event: Event) -> bytes:

@@ -1,4 +1,4 @@
-"""Sending of emails through the operator's mail server, or into a folder if there is none."""
+"""Delivery of emails through the operator's mail server, or to a folder if none is configured."""
 
 import os
 import re
@@ -19,7 +19,7 @@ from app.kit.logging import get_logger
 log = get_logger("app.mail")
 
 TIMEOUT_SECONDS = 10.0
-_ADDRESS_MAX = 320
+_MAX_ADDRESS_LENGTH = 320
 _PORTS = {("smtp", False): 25, ("smtp", True): 587, ("smtps", False): 465, ("smtps", True): 465}
 _ATOM = r"[^\s<>@,;:\"()\[\]\\\x00-\x1f\x7f]+"
 _ADDRESS = re.compile(rf"{_ATOM}@{_ATOM}")
@@ -41,13 +41,13 @@ class MailFailed(Exception):  # noqa: N818 - names what happened
 
 
 class Mailer:
-    """Sends messages, one at a time; it keeps no connection open, so it can be shared.
+    """Sends each message over a new connection, so that threads can share the mailer.
 
     Args:
         smtp_url: `smtp://user:password@host:port?starttls=1`, `smtps://…`, or empty.
-        folder: where messages are written as `.eml` files if there is no server.
+        folder: the folder to which messages are written as `.eml` files if there is no server.
         sender: an address, with or without a name.
-        closed: whether every message is refused for now.
+        closed: whether outbound traffic is switched off, so that every message is refused.
 
     The mail server is the operator's own setting and usually part of their network. Therefore the
     egress policy, which is about addresses that customers enter, does not apply to it.
@@ -73,8 +73,8 @@ class Mailer:
     ) -> None:
         """Send a message to one address.
 
-        `message_id` consists of letters, digits, `.`, `_` and `-`. Repeating it for the same
-        message lets receivers recognise a duplicate, and gives it the same file in the folder.
+        `message_id` consists of letters, digits, `.`, `_` and `-`. If a message is sent again, use
+        the same id: receivers then recognize the duplicate, and the same file is written.
         `language` is the value of the header Content-Language (a tag of RFC 5646). `unsubscribe` is
         a URL that accepts the request of RFC 8058, by which mail programs unsubscribe their users.
 
@@ -85,20 +85,20 @@ class Mailer:
         if self._closed:
             raise MailFailed("outbound traffic is switched off", permanent=False)
         message_id = message_id or secrets.token_hex(16)
-        message = self._message(to, subject, text, html, message_id)
+        message = self._build_message(to, subject, text, html, message_id)
         if language:
             message["Content-Language"] = language
         if unsubscribe:
             message["List-Unsubscribe"] = f"<{unsubscribe}>"
             message["List-Unsubscribe-Post"] = "List-Unsubscribe=One-Click"
         if self._url is None:
-            self._write(message, message_id)
+            self._write_file(message, message_id)
             return
-        with _translate_failures(), self._connection() as server:
+        with _translate_failures(), self._connect() as server:
             server.send_message(message)
         log.info("mail.sent", message_id=message_id)
 
-    def _message(
+    def _build_message(
         self, to: str, subject: str, text: str, html: str | None, message_id: str
     ) -> EmailMessage:
         if not _MESSAGE_ID.fullmatch(message_id):
@@ -119,7 +119,7 @@ class Mailer:
         return message
 
     @contextmanager
-    def _connection(self) -> Iterator[smtplib.SMTP]:
+    def _connect(self) -> Iterator[smtplib.SMTP]:
         assert self._url is not None
         host, name = self._url.hostname or "", socket.gethostname()
         starttls = parse_qs(self._url.query).get("starttls", ["0"])[0] in ("1", "true", "on", "yes")
@@ -139,19 +139,21 @@ class Mailer:
                 server.login(unquote(self._url.username), unquote(self._url.password or ""))
             yield server
 
-    def _write(self, message: EmailMessage, message_id: str) -> None:
+    def _write_file(self, message: EmailMessage, message_id: str) -> None:
         self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         path = self._folder / f"{message_id}.eml"
-        draft = path.with_name(f".{secrets.token_hex(8)}")
-        with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+        temporary_path = path.with_name(f".{secrets.token_hex(8)}")
+        with os.fdopen(
+            os.open(temporary_path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb"
+        ) as file:
             file.write(message.as_bytes())
-        draft.replace(path)
+        temporary_path.replace(path)
         log.info("mail.written", file=str(path))
 
 
 def parse_envelope_address(to: str) -> str:
-    """Return an address in envelope form. Raises MailRefused if it is not a single address."""
-    if len(to) > _ADDRESS_MAX or not _ADDRESS.fullmatch(to):
+    """Return an address with its domain in ASCII. Raises MailRefused if it is not an address."""
+    if len(to) > _MAX_ADDRESS_LENGTH or not _ADDRESS.fullmatch(to):
         raise MailRefused("the recipient must be a single email address")
     local, _, domain = to.rpartition("@")
     try:

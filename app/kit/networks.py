@@ -1,4 +1,4 @@
-"""The network of a client's address, by which limits per address are counted."""
+"""The network of a client's address. Limits per client are counted by network."""
 
 import socket
 

@@ -47,7 +47,7 @@ class Page:
     page_size: int
 
     def meta(self) -> dict[str, Any]:
-        """Return the `meta` member of the response."""
+        """Return the `meta` object of the response."""
         return {
             "total": self.total,
             "next_cursor": self.next_cursor,
@@ -60,8 +60,8 @@ class Keys(NamedTuple):
     """A statement that finds the keys of a page's rows faster than the page's own statement.
 
     `statement` selects the sort column and the unique column under their names. With `branches`,
-    its conditions refer to columns of that table: a page of keys is read in order for each branch,
-    with an index that begins with the branch, and the results are merged.
+    its conditions refer to columns of that table. For each row of `branches`, a page of keys is
+    read in order from an index that begins with these columns; then the results are merged.
     """
 
     statement: Select[*tuple[Any, ...]]
@@ -78,10 +78,10 @@ class _Order:
     edge: Sequence[Any] | None
 
     def apply(self, statement: Select[Any], columns: Sequence[Any]) -> Select[Any]:
-        """Return the statement ordered and starting after the edge; `columns` belong to it."""
+        """Return the statement, ordered by its `columns` and starting after the edge."""
         if self.edge is not None:
-            here, edge = tuple_(*columns), tuple_(*self.edge)
-            statement = statement.where(here < edge if self.descending else here > edge)
+            position, edge = tuple_(*columns), tuple_(*self.edge)
+            statement = statement.where(position < edge if self.descending else position > edge)
         return self.sort(statement, columns)
 
     def sort(self, statement: Select[Any], columns: Sequence[Any]) -> Select[Any]:
@@ -110,9 +110,9 @@ def paginate_rows(
 ) -> Page:
     """Return a page of the rows that `fetch` returns.
 
-    `order` maps the columns that rows are ordered by to their types; the last one is unique.
-    `fetch` returns up to `limit` rows after the edge, in order, and for the first page also the
-    total. Raises 422 on `cursor`.
+    `order` maps the sort columns to their types; the last column is unique. `fetch` returns up to
+    `limit` rows after the edge, in order, and for the first page also the total. Raises 422 on
+    `cursor`.
     """
     cursor = decode(request.cursor, request.binding) if request.cursor else None
     backward = cursor is not None and cursor.backward
@@ -142,7 +142,7 @@ def paginate(
 
     `sorts` maps the keys a client may sort by to columns that are never null; `unique` breaks ties.
     All of them must be columns of the statement, or attributes of the entity that it selects.
-    `total` is an expression of the list's length (see `app.kit.counters`). Without it, the rows of
+    `total` is an expression for the list's length (see `app.kit.counters`). Without it, the rows of
     `count` or of the statement are counted, which is only allowed for lists that do not grow.
     `keys`, combined by a union, find the rows instead of the statement's own conditions. Raises 422
     on `cursor`.
@@ -150,16 +150,16 @@ def paginate(
     cursor = decode(request.cursor, request.binding) if request.cursor else None
     order = _build_order(request, cursor, sorts, unique)
     page = _apply_order(statement, order, keys, request.page_size + 1)
-    together = cursor is None and total is not None and not _is_entity(statement)
-    if together:
+    includes_total = cursor is None and total is not None and not _is_entity(statement)
+    if includes_total:
         assert total is not None
         page = page.add_columns(total.label(_TOTAL))
     result = db.session().execute(page)
     rows: list[Any] = list(result.scalars() if _is_entity(statement) else result)
     if cursor is not None:
         length = cursor.total
-    elif together:
-        # The total is of the same snapshot: if the page is empty, so is the list.
+    elif includes_total:
+        # The total is from the same snapshot: if the page is empty, the list is empty.
         length = int(rows[0].page_total) if rows else 0
     elif total is not None:
         length = int(db.session().execute(select(total)).scalar_one())
@@ -190,28 +190,28 @@ def _apply_order(
     if not keys:
         return order.apply(statement, order.columns).limit(limit)
     branches = [_select_first_keys(branch, order, limit) for branch in keys]
-    first = branches[0]
+    page_keys = branches[0]
     if len(branches) > 1:
-        together = union(*(select(*branch.c) for branch in branches)).subquery()
-        merged = order.sort(select(*together.c), list(together.c))
-        first = merged.limit(limit).subquery("page_keys")
-    joined = statement.join(first, first.c[order.names[-1]] == order.columns[-1])
-    return order.sort(joined, [first.c[name] for name in order.names])
+        union_keys = union(*(select(*branch.c) for branch in branches)).subquery()
+        ordered_keys = order.sort(select(*union_keys.c), list(union_keys.c))
+        page_keys = ordered_keys.limit(limit).subquery("page_keys")
+    joined_statement = statement.join(page_keys, page_keys.c[order.names[-1]] == order.columns[-1])
+    return order.sort(joined_statement, [page_keys.c[name] for name in order.names])
 
 
 def _select_first_keys(keys: Keys, order: _Order, limit: int) -> Subquery:
-    own = [keys.statement.selected_columns[name] for name in order.names]
-    found = order.apply(keys.statement, own).limit(limit)
+    columns = [keys.statement.selected_columns[name] for name in order.names]
+    first_keys = order.apply(keys.statement, columns).limit(limit)
     if keys.branches is None:
-        return found.subquery()
-    branch = found.lateral()
-    merged = [branch.c[name] for name in order.names]
-    joined = select(*merged).select_from(keys.branches.join(branch, true()))
-    return order.sort(joined, merged).limit(limit).subquery()
+        return first_keys.subquery()
+    branch = first_keys.lateral()
+    branch_columns = [branch.c[name] for name in order.names]
+    joined_keys = select(*branch_columns).select_from(keys.branches.join(branch, true()))
+    return order.sort(joined_keys, branch_columns).limit(limit).subquery()
 
 
 def _is_entity(statement: Select[Any]) -> bool:
-    # The same as `column_descriptions` says, but without describing every column.
+    # `column_descriptions` would give the same answer, but describe every column.
     first = statement._raw_columns[0]  # noqa: SLF001 - no public accessor
     return first._is_from_clause and "parententity" in first._annotations  # noqa: SLF001
 
@@ -219,11 +219,11 @@ def _is_entity(statement: Select[Any]) -> bool:
 def _count_rows(statement: Select[Any]) -> int:
     # The ORM adds the organization to the tables of the selected columns. A bare count would leave
     # it to row-level security, which cannot use an index.
-    counted = statement.order_by(None)
+    counted_rows = statement.order_by(None)
     if not (statement._group_by_clauses or statement._distinct):  # noqa: SLF001 - no public accessor
         first = next(iter(statement.selected_columns))
-        counted = counted.with_only_columns(first, maintain_column_froms=True)
-    total = select(func.count()).select_from(counted.subquery())
+        counted_rows = counted_rows.with_only_columns(first, maintain_column_froms=True)
+    total = select(func.count()).select_from(counted_rows.subquery())
     return int(db.session().execute(total).scalar_one())
 
 
@@ -234,12 +234,12 @@ def _build_page(
     request: PageRequest,
     cursor: Cursor | None,
 ) -> Page:
-    more = len(rows) > request.page_size
+    has_more = len(rows) > request.page_size
     rows = rows[: request.page_size]
     backward = cursor is not None and cursor.backward
     if backward:
         rows.reverse()
-    has_next, has_prev = (True, more) if backward else (more, cursor is not None)
+    has_next, has_prev = (True, has_more) if backward else (has_more, cursor is not None)
 
     def edge(row: Any, *, back: bool) -> str:
         values = [getattr(row, name) for name in names]

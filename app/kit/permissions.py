@@ -1,4 +1,4 @@
-"""Roles, and the table of permissions with the role that each requires."""
+"""Roles, and the role that each permission requires."""
 
 from enum import IntEnum
 

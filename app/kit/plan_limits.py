@@ -1,8 +1,9 @@
-"""Limits of plans: the interface through which all rooms ask whether something may be added.
+"""Plan limits: the interface with which features check whether something may be added.
 
-Billing implements it, and the factory binds it. The check and what it allows are one transaction:
-for a meter with a limit, the organization's other transactions wait until this one ends. Without a
-limit nothing is locked or counted. A transaction asks before it locks the contents of documents.
+Billing implements it, and the factory binds the implementation. A check and the addition that it
+allows run in one transaction. If a meter has a limit, other checks of it for this organization wait
+until this transaction ends. Without a limit, nothing is locked or counted. A transaction must check
+limits before it locks the contents of documents.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -19,7 +20,7 @@ CODE = "plan_limit_reached"
 
 
 class Meter(StrEnum):
-    """What is metered. The values are the names in plans, in the API and in the database."""
+    """Meters. The values are their names in plans, in the API and in the database."""
 
     MEMBERS = "members"
     DOCUMENTS = "documents_per_month"
@@ -31,7 +32,7 @@ class Meter(StrEnum):
 
     @property
     def is_monthly(self) -> bool:
-        """Whether the meter counts what happens in a month; the others are levels."""
+        """Return whether the meter counts additions per month, and is not a current level."""
         return self in (Meter.DOCUMENTS, Meter.AI_PAGES)
 
 
@@ -48,9 +49,9 @@ _NOUNS: Mapping[Meter, str] = {
 
 @dataclass
 class Allowance:
-    """What the plan allows the bound organization until the end of the transaction.
+    """What the plan allows the current organization until the end of the transaction.
 
-    `limits` has the meters with a limit, and `used` their present use.
+    `limits` has only meters with a limit, and `used` has their current usage.
     """
 
     plan: str
@@ -58,7 +59,7 @@ class Allowance:
     used: dict[Meter, int] = field(default_factory=dict)
 
     def take(self, quantities: Mapping[Meter, int]) -> None:
-        """Use quantities of meters, all or none. Raises 402 `plan_limit_reached`."""
+        """Add all quantities to the usage, or none. Raises 402 `plan_limit_reached`."""
         for meter, quantity in quantities.items():
             limit = self.limits.get(meter)
             if limit is not None and quantity > 0 and self.used[meter] + quantity > limit:
@@ -83,15 +84,15 @@ class Allowance:
 _caller_organization: ContextVar[Organization | None] = ContextVar("plan_of", default=None)
 
 
-def remember_plan(organization: Organization | None) -> None:
-    """Set the organization whose plan authentication has read for the running request, or None."""
+def set_caller_organization(organization: Organization | None) -> None:
+    """Set the organization of the running request, with its plan as authentication has read it."""
     _caller_organization.set(organization)
 
 
 def find_plan() -> tuple[str, Mapping[str, Any]] | None:
-    """Return the plan of the bound organization and its own limits, as authentication read them.
+    """Return the current organization's plan and custom limits, as authentication has read them.
 
-    None if it has not read them, as in jobs.
+    Return None if authentication has not read them, as in jobs.
     """
     organization = _caller_organization.get()
     if organization is None or organization.plan is None:
@@ -102,21 +103,21 @@ def find_plan() -> tuple[str, Mapping[str, Any]] | None:
 
 
 OpenAllowance = Callable[[Sequence[Meter]], Allowance]
-_bound: list[OpenAllowance] = []
+_implementation: list[OpenAllowance] = []
 
 
 def bind(implementation: OpenAllowance) -> None:
     """Set the function that `open_allowance` calls."""
-    _bound[:] = [implementation]
+    _implementation[:] = [implementation]
 
 
 def open_allowance(*meters: Meter) -> Allowance:
-    """Return what the plan of the bound organization allows of these meters.
+    """Return the allowance of the current organization for these meters.
 
-    Locks the meters that have a limit until the transaction ends. What the transaction has added
-    before counts as used.
+    Locks the meters that have a limit until the transaction ends. Earlier additions of this
+    transaction count as used.
     """
-    return _bound[0](meters)
+    return _implementation[0](meters)
 
 
 def reserve(meter: Meter, quantity: int = 1) -> None:
@@ -125,9 +126,9 @@ def reserve(meter: Meter, quantity: int = 1) -> None:
 
 
 def confirm(meter: Meter, quantity: int = 1) -> None:
-    """Check that the `quantity` that this transaction has just added was allowed.
+    """Check that this transaction was allowed to add the `quantity` that it has just added.
 
-    For rows of which only the insertion shows whether they are new. Raises 402
+    Use it if only the insertion of a row shows whether the row is new. Raises 402
     `plan_limit_reached`; the caller must then roll back.
     """
     allowance = open_allowance(meter)

@@ -1,9 +1,9 @@
 """Prepared statements for hot paths: planned once per connection, without SQLAlchemy's overhead.
 
-They are for the few requests that clients send most often. SQLAlchemy's compile cache and result
-objects cost several times as much as such a statement costs PostgreSQL. These statements must
-filter by organization themselves: the ORM's tenant filter does not apply to them, but row-level
-security does. Errors are raised as SQLAlchemy errors, so that they result in the same responses.
+They are for the few most frequent requests, for which SQLAlchemy's compile cache and result objects
+take several times as long as PostgreSQL. These statements must filter by organization themselves:
+the ORM's tenant filter does not apply to them, but row-level security does. Errors are raised as
+SQLAlchemy errors, so that they result in the same responses.
 """
 
 import threading
@@ -34,12 +34,12 @@ class Prepared:
     """A prepared statement with `$1`-style parameters; `types` are their SQL types, in order."""
 
     def __init__(self, name: str, types: str, sql: str) -> None:
-        assert len(name) <= _MAX_NAME, name  # PostgreSQL would cut it
+        assert len(name) <= _MAX_NAME, name  # PostgreSQL would truncate it
         self.name = name
         self.prepare = f"PREPARE {name}{f' ({types})' if types else ''} AS {sql}"
         count = len(types.split(",")) if types else 0
-        places = f" ({', '.join(['%s'] * count)})" if count else ""
-        self.execute_sql = f"EXECUTE {name}{places}"
+        placeholders = f" ({', '.join(['%s'] * count)})" if count else ""
+        self.execute_sql = f"EXECUTE {name}{placeholders}"
         self.shape: Callable[[Any], Any] | None = None
         REGISTRY[name] = self
 
@@ -63,9 +63,10 @@ class Prepared:
         return prepared
 
     def rows(self, *values: object) -> Rows:
-        """Run in the request's transaction, or in autocommit if the request is read-only.
+        """Run the statement, and return its rows.
 
-        Values must be of types that psycopg2 adapts: pass UUIDs and JSON as text.
+        It runs in the request's transaction, or in autocommit if the request is read-only. Values
+        must be of types that psycopg2 adapts: pass UUIDs and JSON as text.
         """
         if db.is_read_only():
             return self._read(values)
@@ -74,20 +75,20 @@ class Prepared:
         try:
             return self._run(proxied, connection.info, values)
         except psycopg2.Error as failure:
-            broken = _must_reconnect(proxied, failure)
-            if broken:
+            is_broken = _must_reconnect(proxied, failure)
+            if is_broken:
                 connection.invalidate(failure)
-            raise _wrap_error(self.execute_sql, failure, broken=broken) from failure
+            raise _wrap_error(self.execute_sql, failure, is_broken=is_broken) from failure
 
     def first(self, *values: object) -> Any:
-        """Return the first row, or None; it is a named tuple if the statement was a `select`."""
+        """Return the first row, or None; it is a named tuple for a `from_select` statement."""
         rows = self.rows(*values)
         if not rows:
             return None
         return rows[0] if self.shape is None else self.shape(rows[0])
 
     def all(self, *values: object) -> list[Any]:
-        """Return all rows, as named tuples if the statement was a `select`."""
+        """Return all rows, as named tuples for a `from_select` statement."""
         rows = self.rows(*values)
         return rows if self.shape is None else [self.shape(row) for row in rows]
 
@@ -96,14 +97,14 @@ class Prepared:
             proxied = _get_thread_connection()
         except psycopg2.Error as failure:
             # The pool does not wrap the error of psycopg2 if connecting fails.
-            raise _wrap_error(self.execute_sql, failure, broken=True) from failure
+            raise _wrap_error(self.execute_sql, failure, is_broken=True) from failure
         try:
             return self._run(proxied, proxied.info, values)
         except psycopg2.Error as failure:
-            broken = _must_reconnect(proxied, failure)
-            if broken:
-                forget_connection()
-            raise _wrap_error(self.execute_sql, failure, broken=broken) from failure
+            is_broken = _must_reconnect(proxied, failure)
+            if is_broken:
+                drop_connection()
+            raise _wrap_error(self.execute_sql, failure, is_broken=is_broken) from failure
 
     def _run(self, proxied: Any, info: dict[Any, Any], values: tuple[object, ...]) -> Rows:
         cursor = proxied.dbapi_connection.cursor()
@@ -130,10 +131,10 @@ def _must_reconnect(proxied: Any, failure: psycopg2.Error) -> bool:
 
 
 def _get_thread_connection() -> PoolProxiedConnection:
-    """Return the thread's autocommit connection, which it keeps once taken from the pool."""
+    """Return this thread's autocommit connection, which it keeps after its first use."""
     connection: PoolProxiedConnection | None = getattr(_local, "connection", None)
     if connection is not None and _is_dead(connection):
-        forget_connection()
+        drop_connection()
         connection = None
     if connection is None:
         connection = db.db.engines["read"].raw_connection()
@@ -146,7 +147,7 @@ def _is_dead(connection: PoolProxiedConnection) -> bool:
     return dbapi_connection is None or bool(dbapi_connection.is_dead)
 
 
-def forget_connection() -> None:
+def drop_connection() -> None:
     """Drop the thread's connection because it failed, or because the process was forked."""
     connection: PoolProxiedConnection | None = getattr(_local, "connection", None)
     if connection is not None:
@@ -154,12 +155,12 @@ def forget_connection() -> None:
         connection.invalidate()
 
 
-def _wrap_error(sql: str, failure: psycopg2.Error, *, broken: bool) -> BaseException:
+def _wrap_error(sql: str, failure: psycopg2.Error, *, is_broken: bool) -> BaseException:
     return DBAPIError.instance(
         sql,
         None,
         failure,
         psycopg2.Error,
         hide_parameters=True,
-        connection_invalidated=broken,
+        connection_invalidated=is_broken,
     )

@@ -28,22 +28,22 @@ class PreparedList:
         key_type: str = "timestamptz",
     ) -> None:
         self._order = {str(key.key): key.type.python_type, str(unique.key): unique.type.python_type}
-        first = statement.add_columns(total.label("page_total"))
-        own = {"organization_id": "uuid", "page_limit": "int"}
-        behind = {**own, "edge_key": key_type, "edge_id": "uuid"}
+        first_rows = statement.add_columns(total.label("page_total"))
+        base_types = {"organization_id": "uuid", "page_limit": "int"}
+        edge_types = {**base_types, "edge_key": key_type, "edge_id": "uuid"}
         edge = tuple_(
             bindparam("edge_key", type_=key.type), bindparam("edge_id", type_=unique.type)
         )
-        here = tuple_(key, unique)
+        position = tuple_(key, unique)
         self._statements: dict[tuple[bool, bool], Prepared] = {}
         for descending, sort in ((True, desc), (False, asc)):
-            rest = statement.where(here < edge if descending else here > edge)
-            for is_first, rows in ((True, first), (False, rest)):
+            following_rows = statement.where(position < edge if descending else position > edge)
+            for is_first, rows in ((True, first_rows), (False, following_rows)):
                 ordered = rows.order_by(sort(key), sort(unique)).limit(bindparam("page_limit"))
                 self._statements[descending, is_first] = Prepared.from_select(
                     f"{name}_{sort.__name__}_{'first' if is_first else 'rest'}",
                     ordered,
-                    **(own if is_first else behind),
+                    **(base_types if is_first else edge_types),
                 )
 
     def page(self, request: PageRequest) -> Page:
@@ -57,5 +57,5 @@ class PreparedList:
         rows = statement.all(organization_id, edge.limit, *values)
         if not edge.is_first:
             return rows, None
-        # The total is of the same snapshot: if the page is empty, so is the list.
+        # The total is from the same snapshot: if the page is empty, the list is empty.
         return rows, int(rows[0].page_total) if rows else 0

@@ -11,9 +11,9 @@ from app.kit.permissions import Role
 
 @dataclass(frozen=True, slots=True)
 class Organization:
-    """The organization of a request, with the members that the kit needs.
+    """The organization of a request, with the attributes that the kit needs.
 
-    `plan_limits` are the limits that differ from the plan's.
+    `plan_limits` are the organization's custom limits, which replace those of the plan.
     """
 
     id: UUID
@@ -29,10 +29,11 @@ class Caller:
     """An authenticated caller: a user or an API key.
 
     A user has `organization` and `role` only on organization-scoped operations, an API key on all
-    operations that it may call. An API key acts on behalf of the user who created it, who may have
-    left: `user_id` and `email` are the user's, `api_key_id`, `name` and `role` the key's.
-    `expires_at` is None if the session or key does not expire. `only_organization` is set if the
-    session is valid for this organization only, and not for all organizations of the user.
+    operations that it may call. An API key acts on behalf of the user who created it, even after
+    that user has left: `user_id` and `email` are those of the user; `api_key_id`, `name` and `role`
+    are those of the key. `expires_at` is None if the session or key does not expire.
+    `only_organization` is set if the session is valid for this organization only, and not for all
+    organizations of the user.
     """
 
     user_id: UUID
@@ -60,7 +61,7 @@ class Caller:
 
 @dataclass(frozen=True, slots=True)
 class Authenticator:
-    """The authentication functions, which identity implements and the factory binds.
+    """The authentication functions, which `identity` implements and `app.api` binds.
 
     `by_token(token, slug)` verifies a bearer token and, if `slug` is given, membership in that
     organization; it raises 401 or 403. `by_api_key(key)` verifies an API key in its organization;

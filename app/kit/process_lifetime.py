@@ -1,4 +1,4 @@
-"""Signals that end a process together with the process that started it (Linux).
+"""Links between the lifetimes of processes: death signals and adoption of orphans (Linux).
 
 This module imports only the standard library, to keep the supervisor small.
 """
@@ -29,12 +29,12 @@ def die_with_parent(parent: int, signal_number: int = signal.SIGKILL) -> None:
 
 
 def die_with_pipe(descriptor: int, signal_number: int = signal.SIGKILL) -> None:
-    """Have the kernel send `signal_number` to this process when the last writer of a pipe is gone.
+    """Have the kernel send `signal_number` to this process when a pipe has no writer left.
 
     `descriptor` is the reading end; nothing may ever be written to the pipe. Unlike
     `die_with_parent`, this does not depend on which process is the parent. It uses fcntl(2),
-    F_SETSIG: owner and signal belong to an open file, so each process opens the pipe again for
-    itself. If the pipe has no writer any more, this process ends now.
+    F_SETSIG: owner and signal belong to an open file description, so each process opens the pipe
+    again. If the pipe already has no writer, this process ends now.
     """
     lifeline = os.open(f"/proc/self/fd/{descriptor}", os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     fcntl.fcntl(lifeline, fcntl.F_SETOWN, os.getpid())

@@ -37,7 +37,8 @@ def delete_batch(table: str, condition: str, values: Mapping[str, object], limit
 
     Locked rows are skipped. `table` and `condition` must be constants in the code, as in `purge`.
     """
-    # An array is built once. A plan may run a subquery of IN again, and then delete more rows.
+    # PostgreSQL builds an array once. It may run a subquery of IN repeatedly, and would then delete
+    # more rows than the limit.
     statement = text(
         f"DELETE FROM {table} WHERE ctid = ANY(ARRAY("  # noqa: S608 - constants of the caller
         f"SELECT ctid FROM {table} WHERE {condition} LIMIT :batch FOR UPDATE SKIP LOCKED))"

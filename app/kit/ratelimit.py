@@ -1,8 +1,8 @@
 """Rate limits, counted in a store that all processes share.
 
-Flask-Limiter does the counting. The operation's wrapper calls it after the caller is authenticated
-and not before the request, so that nobody can use up another organization's limit by sending its
-header. While the store is down, requests are not limited.
+Flask-Limiter counts the requests. A request is counted after its caller has been authenticated, so
+that nobody can use up another organization's limit by sending its slug. While the store is down,
+requests are not limited.
 """
 
 import math
@@ -72,9 +72,10 @@ def init(app: Flask, redis_url: str, *, enabled: bool) -> None:
     )
     before = [list(functions.get(None, ())) for functions in hooks]
     limiter.init_app(app)
-    # Its hooks would look for decorated views at every request; operations call it themselves.
-    for functions, kept in zip(hooks, before, strict=True):
-        functions[None] = kept
+    # Remove the limiter's hooks: they would look for decorated views at every request, although
+    # operations count their requests themselves.
+    for functions, original_functions in zip(hooks, before, strict=True):
+        functions[None] = original_functions
 
 
 class Store:
@@ -84,22 +85,22 @@ class Store:
 
     def __init__(self) -> None:
         self.enabled = True
-        self._closed_until = 0.0
+        self._paused_until = 0.0
 
     def hit(self, item: RateLimitItem, *key: str) -> tuple[bool, int, float] | None:
         """Count one hit and return (allowed, remaining, reset time), or None if the store fails."""
-        if time.monotonic() < self._closed_until:
+        if time.monotonic() < self._paused_until:
             return None
         try:
             strategy = limiter.limiter
-            allowed = strategy.hit(item, *key)
+            is_allowed = strategy.hit(item, *key)
             stats = strategy.get_window_stats(item, *key)
         except Exception as failure:  # noqa: BLE001 - no failure of the store may block requests
-            self._closed_until = time.monotonic() + self.pause_seconds
+            self._paused_until = time.monotonic() + self.pause_seconds
             metrics.RATE_LIMIT_STORE_FAILURES.inc()
             log.warning("rate_limit.store_unavailable", error=type(failure).__name__)
             return None
-        return allowed, stats.remaining, stats.reset_time
+        return is_allowed, stats.remaining, stats.reset_time
 
 
 _store = Store()
@@ -113,10 +114,10 @@ def check(name: str, organization_key: Callable[[], str]) -> None:
     item = _items[name]
     by_organization = LIMITS[name][1] == "org"
     key = organization_key() if by_organization else get_client_key()
-    answer = _store.hit(item, name, key)
-    if answer is None:
+    hit = _store.hit(item, name, key)
+    if hit is None:
         return
-    g.rate_limit_headers = _build_headers(item, answer, f"The rate limit of {item} is exceeded.")
+    g.rate_limit_headers = _build_headers(item, hit, f"The rate limit of {item} is exceeded.")
 
 
 def count(item: RateLimitItem, name: str, key: str, *, what: str) -> None:
@@ -133,24 +134,24 @@ def count(item: RateLimitItem, name: str, key: str, *, what: str) -> None:
     """
     if not _store.enabled:
         return
-    answer = _store.hit(item, name, key)
-    if answer is not None:
-        _build_headers(item, answer, f"{what}: the limit of {item} is exceeded.")
+    hit = _store.hit(item, name, key)
+    if hit is not None:
+        _build_headers(item, hit, f"{what}: the limit of {item} is exceeded.")
 
 
 def _build_headers(
-    item: RateLimitItem, answer: tuple[bool, int, float], message: str
+    item: RateLimitItem, hit: tuple[bool, int, float], message: str
 ) -> dict[str, str]:
     """Return the rate limit headers. Raises 429 `rate_limited` if the hit was not allowed."""
-    allowed, remaining, reset_at = answer
+    is_allowed, remaining, reset_at = hit
     # The end of the window, rounded up, so that a client that waits this long succeeds.
     wait = max(1, math.ceil(reset_at - time.time()))
     headers = {
         "RateLimit-Limit": str(item.amount),
-        "RateLimit-Remaining": str(remaining if allowed else 0),
+        "RateLimit-Remaining": str(remaining if is_allowed else 0),
         "RateLimit-Reset": str(wait),
     }
-    if not allowed:
+    if not is_allowed:
         raise ApiError(
             "rate_limited",
             f"{message} Try again in {wait} seconds.",

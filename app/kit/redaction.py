@@ -6,9 +6,9 @@ from functools import lru_cache
 from typing import Any
 
 HIDDEN = "[hidden]"
-_TEXT_MAX = 16_384
-_REPEATED_MAX = 48  # operations, methods and ids of requests are often repeated
-_DEPTH_MAX = 8
+_MAX_TEXT_LENGTH = 16_384
+_MAX_CACHED_LENGTH = 48  # operations, methods and ids of requests are often repeated
+_MAX_DEPTH = 8
 _SECRET_NAME = re.compile(
     r"passw|secret|token|authori[sz]ation|api_?-?key|cookie|credential|private_?-?key"
     r"|encryption_?-?key|signature|database_?url|redis_?url|smtp_?url|jwt",
@@ -30,7 +30,7 @@ _SECRET_TEXT = re.compile(
 
 
 def redact(event: Mapping[str, Any]) -> dict[str, Any]:
-    """Hide values that have the name or form of a secret, and convert others to plain values."""
+    """Hide values with the name or form of a secret, and convert other values to plain values."""
     return {
         key: _hide_value(value) if _is_secret(key) else _to_plain_value(value, 0)
         for key, value in event.items()
@@ -49,7 +49,7 @@ def _hide_value(value: object) -> object:
 def _to_plain_value(value: object, depth: int) -> object:
     if value is None or isinstance(value, str | int | float):
         return _redact_text(value) if isinstance(value, str) else value
-    if depth > _DEPTH_MAX:
+    if depth > _MAX_DEPTH:
         return "[nested too deep]"
     if isinstance(value, Mapping):
         return {
@@ -73,10 +73,10 @@ def _convert_to_text(value: object) -> str:
 
 
 def _redact_text(text: str) -> str:
-    if len(text) <= _REPEATED_MAX:
+    if len(text) <= _MAX_CACHED_LENGTH:
         return _redact_text_cached(text)
-    if len(text) > _TEXT_MAX:
-        text = text[:_TEXT_MAX] + "…"
+    if len(text) > _MAX_TEXT_LENGTH:
+        text = text[:_MAX_TEXT_LENGTH] + "…"
     return _SECRET_TEXT.sub(_replace_secret, text)
 
 

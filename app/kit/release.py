@@ -1,5 +1,5 @@
-"""The name and the version of this service, as files that it writes tell them."""
+"""The name and the version of this service, for the files that it writes."""
 
 NAME = "labeling-service"
 VERSION = "1.0.0.dev0"
-"""Raise it together with the heading of a release in CHANGELOG.md."""
+"""Change it together with the heading of the release in CHANGELOG.md."""

@@ -25,10 +25,10 @@ SIGNATURE_BYTES = 16
 ARGON2_MEMORY_KIB = 19 * 1024
 ARGON2_PASSES = 2
 ARGON2_LANES = 1
-# Two hashes at a time need 38 MiB of a process, however many sign-ins arrive at once.
+# Two concurrent hashes need 38 MiB per process, regardless of the number of sign-ins.
 MAX_CONCURRENT_HASHES = 2
-# Normalisation is quadratic in runs of combining characters, so longer passwords skip it.
-_NORMALISED_MAX = 1024
+# Normalization is quadratic in runs of combining characters, so longer passwords skip it.
+_MAX_NORMALIZED_LENGTH = 1024
 
 _hasher = PasswordHasher(
     time_cost=ARGON2_PASSES,
@@ -44,12 +44,12 @@ class DecryptionFailed(Exception):  # noqa: N818 - names what happened to the ca
 
 
 class Keyring:
-    """The service's keys: Fernet for values that must be decrypted, keyed hashes for all others.
+    """The service's keys: Fernet for values that must be decrypted, keyed hashes for other values.
 
     Args:
         secret_key: the root of all derived keys (HKDF-SHA-256, RFC 5869). There is one key per
             purpose, so that a signature for one purpose is invalid for another.
-        encryption_keys: Fernet keys; the first encrypts, all decrypt.
+        encryption_keys: Fernet keys. The first key encrypts; all keys can decrypt.
 
     Raises:
         ValueError: the secret key is empty, or an encryption key is missing or malformed.
@@ -73,7 +73,7 @@ class Keyring:
         return self._fernet.encrypt(data).decode("ascii")
 
     def decrypt(self, token: str) -> bytes:
-        """Return the content of a token of `encrypt`. Raises DecryptionFailed."""
+        """Return the content of a token that `encrypt` returned. Raises DecryptionFailed."""
         try:
             return self._fernet.decrypt(_encode_token(token))
         except InvalidToken:
@@ -90,7 +90,7 @@ class Keyring:
             raise DecryptionFailed("no configured key can decrypt the token") from None
 
     def needs_rotation(self, token: str) -> bool:
-        """Return whether the token was made with another key than the first.
+        """Return whether the token was encrypted with a key other than the first.
 
         Raises DecryptionFailed like `decrypt`.
         """
@@ -118,7 +118,7 @@ class Keyring:
         return hmac.digest(key, secret.encode("utf-8", "surrogatepass"), "sha256").hex()
 
     def derived_key(self, purpose: str) -> bytes:
-        """Return 32 bytes for a library that needs its own key, such as the signer of tokens."""
+        """Return a key of 32 bytes for other code, such as the hash chain of the audit log."""
         return self._derive(f"key:{purpose}")
 
     def _derive_key(self, info: str) -> bytes:
@@ -146,11 +146,11 @@ def random_hex(nbytes: int = 32) -> str:
 
 
 class HashingSlots:
-    """Limits how many threads work on passwords at once, including those that wait for hashing.
+    """Limits the number of threads that work on passwords, including threads that wait for hashing.
 
     Further threads wait up to `wait_seconds` for a slot. If slots have been scarce for more than
-    `flood_seconds`, they are rejected at once, so that the remaining threads can serve all other
-    requests.
+    `flood_seconds`, further threads are rejected immediately, so that the remaining threads can
+    serve all other requests.
     """
 
     flood_seconds = 1.0
@@ -158,10 +158,10 @@ class HashingSlots:
 
     def __init__(self) -> None:
         self.count = MAX_CONCURRENT_HASHES
-        self._inside = 0
+        self._used_slots = 0
         self._free = threading.Condition()
         self._reserved = threading.local()
-        self._crowded_since = self._crowded_last = 0.0
+        self._scarce_since = self._last_scarce_at = 0.0
 
     @contextmanager
     def reserve(self) -> Iterator[None]:
@@ -176,24 +176,24 @@ class HashingSlots:
         finally:
             self._reserved.slot = False
             with self._free:
-                self._inside -= 1
+                self._used_slots -= 1
                 self._free.notify()
 
     def _enter(self) -> None:
         with self._free:
-            if self._inside >= self.count:
+            if self._used_slots >= self.count:
                 now = time.monotonic()
-                if now - self._crowded_last > self.flood_seconds:
-                    self._crowded_since = now
-                self._crowded_last = now
-                flood = now - self._crowded_since > self.flood_seconds
-                if flood or not self._free.wait_for(self._has_free_slot, self.wait_seconds):
+                if now - self._last_scarce_at > self.flood_seconds:
+                    self._scarce_since = now
+                self._last_scarce_at = now
+                is_flood = now - self._scarce_since > self.flood_seconds
+                if is_flood or not self._free.wait_for(self._has_free_slot, self.wait_seconds):
                     metrics.LOGINS_TURNED_AWAY.inc()
                     raise busy("Too many people are signing in. Try again shortly.", retry_after=1)
-            self._inside += 1
+            self._used_slots += 1
 
     def _has_free_slot(self) -> bool:
-        return self._inside < self.count
+        return self._used_slots < self.count
 
 
 hashing_slots = HashingSlots()
@@ -217,7 +217,7 @@ def verify_password(stored: str, password: str) -> bool:
     """Return whether `password` matches the stored hash.
 
     A stored value that is not a hash (an account without a password) matches no password; the check
-    takes equally long. Raises 503 like `hash_password`.
+    takes the same time. Raises 503 like `hash_password`.
     """
     try:
         with hashing_slots.reserve(), _hashing:
@@ -236,7 +236,7 @@ def needs_rehash(stored: str) -> bool:
 
 @cache
 def build_dummy_hash() -> str:
-    """Return a hash that matches no password, for the check of an account that does not exist.
+    """Return a hash that matches no password, to check the password of a nonexistent account.
 
     It is made with the current parameters, so checking against it takes as long as any other check.
     """
@@ -253,6 +253,6 @@ def verify_dummy_password(password: str) -> None:
 
 def _normalize_password(password: str) -> bytes:
     # Keyboards compose the same character differently: NIST SP 800-63B, section 5.1.1.2.
-    if len(password) <= _NORMALISED_MAX:
+    if len(password) <= _MAX_NORMALIZED_LENGTH:
         password = unicodedata.normalize("NFKC", password)
     return password.encode("utf-8", "surrogatepass")

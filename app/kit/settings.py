@@ -1,7 +1,7 @@
 """All settings of the service, read from the environment and validated before anything starts.
 
-This module imports only the standard library because the supervisor reads its settings with it
-before other packages are needed.
+This module imports only the standard library, because the supervisor reads its settings with it
+and does not need other packages at that time.
 """
 
 from collections.abc import Callable, Mapping
@@ -25,7 +25,7 @@ class SettingsError(Exception):
 
 
 def _setting(parse: Callable[[str], object], default: object, *, secret: bool = False) -> Any:
-    """Return a field of Settings; the value of a `secret` one is in no message and no repr."""
+    """Return a field of Settings. No message and no repr shows the value of a `secret` field."""
     return field(default=default, repr=not secret, metadata={"parse": parse, "secret": secret})
 
 
@@ -33,7 +33,7 @@ def _setting(parse: Callable[[str], object], default: object, *, secret: bool = 
 class Settings:
     """All settings, validated. An empty string always means "not set".
 
-    `docs/operators/settings.md` explains each of them.
+    `docs/operators/settings.md` explains each setting.
     """
 
     host: str = _setting(values.parse_host, "127.0.0.1")
@@ -63,7 +63,7 @@ class Settings:
     model_server_allow_http: bool = _setting(values.parse_switch, default=False)
     connector_local_root: str = _setting(values.parse_folder, "")
     webhook_allow_http: bool = _setting(values.parse_switch, default=False)
-    webhook_retry_delays: RetryDelays = _setting(values.retry_delays, (30, 120, 300))  # noqa: RUF009 - immutable
+    webhook_retry_delays: RetryDelays = _setting(values.parse_retry_delays, (30, 120, 300))  # noqa: RUF009 - immutable
     web_workers: int = _setting(values.parse_whole_number(1, 256), 2)
     web_threads: int = _setting(values.parse_whole_number(1, 256), 4)
     web_connections: int = _setting(values.parse_whole_number(16, 65_536), 2_000)
@@ -105,7 +105,7 @@ class Settings:
 
     @property
     def pages_url(self) -> str:
-        """Return the base URL of links in emails: the front end's if set, else this server's."""
+        """Return the base URL of links in emails: FRONTEND_URL if it is set, else PUBLIC_URL."""
         return self.frontend_url or self.public_url
 
     @property
@@ -116,7 +116,7 @@ class Settings:
 
     @property
     def sqlalchemy_url(self) -> str:
-        """Return `parse_database_url` with psycopg2 as the driver.
+        """Return `database_url` with psycopg2 as the driver.
 
         SQLAlchemy would use psycopg 3 for plain postgresql://.
         """
@@ -128,9 +128,9 @@ class Settings:
 
         Args:
             environ: names and values; an empty or blank value counts as not set.
-            require_servers: True for the application, which needs the addresses of both servers and
-                its keys. False for the supervisor, which starts the missing servers and, in demo
-                mode, creates the missing keys.
+            require_servers: True for the application, which needs its keys and the addresses of
+                PostgreSQL and Redis. False for the supervisor, which starts the missing servers
+                and, in demo mode, creates the missing keys.
 
         Raises:
             SettingsError: it lists every problem, not just the first one.
@@ -144,10 +144,10 @@ class Settings:
             try:
                 parsed[entry.name] = entry.metadata["parse"](raw)
             except ValueError as error:
-                shown = "" if entry.metadata["secret"] else f" (it is {raw[:200]!r})"
-                problems.append(f"{name} {error}{shown}")
-        given = {name for name in environ if environ[name].strip()}
-        problems += _find_missing(given, parsed, require_servers=require_servers)
+                value_note = "" if entry.metadata["secret"] else f" (it is {raw[:200]!r})"
+                problems.append(f"{name} {error}{value_note}")
+        set_names = {name for name in environ if environ[name].strip()}
+        problems += _find_missing(set_names, parsed, require_servers=require_servers)
         problems += _check_secret_key(parsed)
         if problems:
             raise SettingsError(problems)
@@ -155,16 +155,18 @@ class Settings:
 
 
 def _find_missing(
-    given: set[str], parsed: Mapping[str, Any], *, require_servers: bool
+    set_names: set[str], parsed: Mapping[str, Any], *, require_servers: bool
 ) -> list[str]:
-    needed = {}
+    required = {}
     if require_servers:
-        needed["DATABASE_URL"] = "for example postgresql://user:password@host:5432/database"
-        needed["REDIS_URL"] = "for example redis://:password@host:6379/0"
+        required["DATABASE_URL"] = "for example postgresql://user:password@host:5432/database"
+        required["REDIS_URL"] = "for example redis://:password@host:6379/0"
     if require_servers or not parsed.get("demo", False):
-        needed["SECRET_KEY"] = f"at least {SECRET_KEY_MIN} random characters"
-        needed["ENCRYPTION_KEYS"] = "one or more Fernet keys, separated by commas"
-    return [f"{name} must be set: {what}" for name, what in needed.items() if name not in given]
+        required["SECRET_KEY"] = f"at least {SECRET_KEY_MIN} random characters"
+        required["ENCRYPTION_KEYS"] = "one or more Fernet keys, separated by commas"
+    return [
+        f"{name} must be set: {what}" for name, what in required.items() if name not in set_names
+    ]
 
 
 def _check_secret_key(parsed: Mapping[str, Any]) -> list[str]:

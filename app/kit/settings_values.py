@@ -14,9 +14,10 @@ RetryDelays = tuple[int, int, int]
 
 SECRET_KEY_MIN = 32
 PASSWORD_MIN = 10
-# How values in examples usually begin: in lower case, letters only.
-WELL_KNOWN = ("change", "replace", "insert", "example", "your", "secret", "notasecret")
-DISTINCT_MIN = 10  # 32 random characters of base64 or hexadecimal practically always have more
+# The usual beginnings of values in examples, in lower case and with letters only.
+EXAMPLE_PREFIXES = ("change", "replace", "insert", "example", "your", "secret", "notasecret")
+# 32 random characters of base64 or hexadecimal practically always have more distinct characters.
+MIN_DISTINCT_CHARACTERS = 10
 LIBPQ = "postgresql://"
 DATABASE_ROLE = "labeling_app"
 """The default database role of the application; the setting of the same name overrides it."""
@@ -41,19 +42,19 @@ def parse_whole_number(low: int, high: int) -> Callable[[str], int]:
 
 def parse_switch(raw: str) -> bool:
     """Parse a boolean: on or off, or a synonym of these."""
-    if (word := raw.lower()) not in _TRUE | _FALSE:
+    if (lowered := raw.lower()) not in _TRUE | _FALSE:
         raise ValueError("must be on or off (also true/false, yes/no, 1/0)")
-    return word in _TRUE
+    return lowered in _TRUE
 
 
 def build_choice_parser(
-    *words: str, fold: Callable[[str], str] = str.lower
+    *choices: str, fold: Callable[[str], str] = str.lower
 ) -> Callable[[str], str]:
-    """Return a parser that accepts only `words`; the text is normalized with `fold` first."""
+    """Return a parser that accepts only `choices`; the text is normalized with `fold` first."""
 
     def parse(raw: str) -> str:
-        if fold(raw) not in words:
-            raise ValueError(f"must be one of {', '.join(words)}")
+        if fold(raw) not in choices:
+            raise ValueError(f"must be one of {', '.join(choices)}")
         return fold(raw)
 
     return parse
@@ -77,21 +78,21 @@ def parse_host(raw: str) -> str:
     return raw
 
 
-def _split(raw: str, *schemes: str) -> SplitResult:
-    allowed = ", ".join(f"{scheme}://" for scheme in schemes)
+def _split_url(raw: str, *schemes: str) -> SplitResult:
+    allowed_schemes = ", ".join(f"{scheme}://" for scheme in schemes)
     try:
         parts = urlsplit(raw)
         _ = parts.port
     except ValueError:
-        raise ValueError("is not a URL: its address or port cannot be read") from None
+        raise ValueError("is not a URL: its host or port is malformed") from None
     if parts.scheme not in schemes or "://" not in raw:
-        raise ValueError(f"must start with {allowed}")
+        raise ValueError(f"must start with {allowed_schemes}")
     return parts
 
 
 def parse_database_url(raw: str) -> str:
     """Parse the URL of a PostgreSQL database; the result begins with `LIBPQ`."""
-    parts = _split(raw, "postgresql", "postgres", "postgresql+psycopg2")
+    parts = _split_url(raw, "postgresql", "postgres", "postgresql+psycopg2")
     if not parts.path.strip("/"):
         raise ValueError("must name a database: postgresql://user:password@host:5432/database")
     return LIBPQ + raw.split("://", 1)[1]
@@ -99,7 +100,7 @@ def parse_database_url(raw: str) -> str:
 
 def parse_redis_url(raw: str) -> str:
     """Parse the URL of a Redis server."""
-    parts = _split(raw, "redis", "rediss", "unix")
+    parts = _split_url(raw, "redis", "rediss", "unix")
     if parts.scheme != "unix" and not parts.hostname:
         raise ValueError("must name a host: redis://:password@host:6379/0")
     return raw
@@ -121,7 +122,7 @@ def parse_file(raw: str) -> str:
 
 def parse_smtp_url(raw: str) -> str:
     """Parse the URL of a mail server."""
-    if not _split(raw, "smtp", "smtps").hostname:
+    if not _split_url(raw, "smtp", "smtps").hostname:
         raise ValueError("must name a host: smtp://user:password@host:587?starttls=1")
     return raw
 
@@ -131,13 +132,13 @@ def parse_storage_url(raw: str) -> str:
     if not re.match(r"[a-z][a-z0-9+.-]*://", raw):
         raise ValueError("must be a URL such as file:///srv/files or s3://bucket/prefix")
     if raw.startswith("file://") and not raw.startswith("file:///"):
-        raise ValueError("must have an absolute path after file://, so three slashes")
+        raise ValueError("must have an absolute path: file:///srv/files (three slashes)")
     return raw
 
 
 def parse_web_url(raw: str) -> str:
     """Parse the address of a web service, without a slash at its end."""
-    parts = _split(raw, "http", "https")
+    parts = _split_url(raw, "http", "https")
     if not parts.hostname or parts.query or parts.fragment or parts.username:
         raise ValueError("must be http(s)://host[:port][/path] and nothing more")
     return raw.rstrip("/")
@@ -148,7 +149,7 @@ def parse_origins(raw: str) -> tuple[str, ...]:
     if raw == "*":
         return ("*",)
     for item in _split_items(raw):
-        parts = _split(item, "http", "https")
+        parts = _split_url(item, "http", "https")
         if not parts.hostname or parts.path or parts.query or parts.fragment or parts.username:
             raise ValueError("must list origins such as https://app.example.com, or be * alone")
     return tuple(item.lower() for item in _split_items(raw))
@@ -165,7 +166,7 @@ def parse_networks(raw: str) -> tuple[Network, ...]:
     return tuple(parsed)
 
 
-def retry_delays(raw: str) -> RetryDelays:
+def parse_retry_delays(raw: str) -> RetryDelays:
     """Parse three delays in seconds."""
     try:
         first, second, third = map(parse_whole_number(1, 86_400), _split_items(raw))
@@ -178,8 +179,8 @@ def retry_delays(raw: str) -> RetryDelays:
 
 def is_guessable(raw: str) -> bool:
     """Return whether a secret has too few distinct characters or begins like an example."""
-    simple = re.sub(r"[^a-z0-9]", "", raw.lower())
-    return len(set(raw)) < DISTINCT_MIN or simple.startswith(WELL_KNOWN)
+    normalized = re.sub(r"[^a-z0-9]", "", raw.lower())
+    return len(set(raw)) < MIN_DISTINCT_CHARACTERS or normalized.startswith(EXAMPLE_PREFIXES)
 
 
 def parse_fernet_keys(raw: str) -> tuple[str, ...]:
@@ -191,7 +192,7 @@ def parse_fernet_keys(raw: str) -> tuple[str, ...]:
                 f"key {position} of {len(keys)} is not a Fernet key"
                 " (32 random bytes in URL-safe base64, 44 characters)"
             )
-        if len(set(key)) < DISTINCT_MIN:
+        if len(set(key)) < MIN_DISTINCT_CHARACTERS:
             raise ValueError(f"key {position} of {len(keys)} is not random")
     return keys
 

@@ -77,7 +77,7 @@ def _read_signed(token: str) -> Claims:
 
 
 def read_ignoring_expiry(token: str) -> Claims | None:
-    """Return the claims of a token that this service signed, even if expired; else None.
+    """Return the claims of a token that this service signed, even if it has expired, or None.
 
     Such a token proves only that its holder was signed in at some time in the past.
     """

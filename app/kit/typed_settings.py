@@ -1,6 +1,6 @@
-"""Settings that follow a JSON Schema, whose secrets are stored encrypted.
+"""Settings that are validated by a JSON Schema, and whose secrets are stored encrypted.
 
-Connectors and the destinations of exports have such settings.
+They are the settings of connectors and of export destinations.
 """
 
 import json
@@ -13,8 +13,8 @@ from jsonschema.exceptions import ValidationError, best_match
 
 from app.kit import container, errors
 
-# With another one of these, the stored secrets would be sent to another host.
-_TARGETS = (
+# If one of these settings changes, the stored secrets would be sent to another host or account.
+_TARGET_NAMES = (
     *("host", "port", "tls", "host_key", "ca_certificate"),
     *("endpoint_url", "account", "url", "urls"),
 )
@@ -22,7 +22,7 @@ _ENCRYPTED_SCHEMES = ("https://",)
 
 
 class SettingsType(Protocol):
-    """What a type of connector or destination tells about its settings."""
+    """The part of a connector or destination type that describes its settings."""
 
     @property
     def settings_schema(self) -> Mapping[str, Any]:
@@ -34,17 +34,17 @@ class SettingsType(Protocol):
 
 
 class Settings(NamedTuple):
-    """Settings: those that may be shown, and the secrets."""
+    """Settings, split into those that may be shown and the secrets."""
 
     shown: dict[str, Any]
     secrets: dict[str, Any]
 
 
 def check_settings(
-    settings_type: SettingsType, given: Mapping[str, Any], *, field: str
+    settings_type: SettingsType, new_settings: Mapping[str, Any], *, field: str
 ) -> Settings:
-    """Split and validate settings. Raises 400 on `field` or a member of it."""
-    settings = {name: value for name, value in given.items() if value is not None}
+    """Validate and split settings. Raises 400 on `field` or one of its properties."""
+    settings = {name: value for name, value in new_settings.items() if value is not None}
     problem = best_match(Draft202012Validator(settings_type.settings_schema).iter_errors(settings))
     if problem is not None:
         raise errors.invalid(_describe(problem), ".".join((field, *_find_path(problem))))
@@ -57,31 +57,34 @@ def check_settings(
 
 
 def merge_settings(
-    settings_type: SettingsType, stored: Settings, given: Mapping[str, Any], *, field: str
+    settings_type: SettingsType, stored: Settings, new_settings: Mapping[str, Any], *, field: str
 ) -> Settings:
-    """Replace settings.
+    """Return the settings that replace `stored`.
 
-    The stored secrets are kept if `given` has none and names the same host, account and protocol.
-    Raises the errors of `check_settings`.
+    The stored secrets are kept if `new_settings` has no secrets, and the same host, account and
+    protocol. Raises the errors of `check_settings`.
     """
-    if settings_type.secrets.isdisjoint(given) and stored.secrets:
-        moved = next((n for n in _TARGETS if given.get(n) != stored.shown.get(n)), None)
-        if moved is not None:
-            # Otherwise somebody who cannot read the secrets could have them sent to another host.
+    if settings_type.secrets.isdisjoint(new_settings) and stored.secrets:
+        changed_name = next(
+            (name for name in _TARGET_NAMES if new_settings.get(name) != stored.shown.get(name)),
+            None,
+        )
+        if changed_name is not None:
+            # Otherwise, somebody who cannot read the secrets could have them sent to another host.
             required = ", ".join(f"`{name}`" for name in sorted(stored.secrets))
-            message = f"Send {required} again, because `{moved}` changes."
+            message = f"Send {required} again, because `{changed_name}` changes."
             raise errors.invalid(message, f"{field}.{min(stored.secrets)}")
-        given = {**given, **stored.secrets}
-    return check_settings(settings_type, given, field=field)
+        new_settings = {**new_settings, **stored.secrets}
+    return check_settings(settings_type, new_settings, field=field)
 
 
 def encrypt_secrets(secrets: Mapping[str, Any]) -> str | None:
-    """Return the token of a JSON object of secrets; None if there are none."""
+    """Return the secrets as an encrypted JSON object, or None if there are no secrets."""
     return container.keyring().encrypt(json.dumps(secrets)) if secrets else None
 
 
 def decrypt_secrets(token: str | None) -> dict[str, Any]:
-    """Return the secrets of a token of `encrypt_secrets`."""
+    """Return the secrets in a token that `encrypt_secrets` returned."""
     if token is None:
         return {}
     secrets: dict[str, Any] = json.loads(container.keyring().decrypt(token))
@@ -89,7 +92,7 @@ def decrypt_secrets(token: str | None) -> dict[str, Any]:
 
 
 def _check_encryption(settings: Mapping[str, Any], field: str) -> None:
-    """Refuse protocols that send documents and credentials readable by anybody on the way."""
+    """Raise 400 for unencrypted protocols, unless this installation allows them."""
     if container.settings().connector_allow_unencrypted:
         return
     if settings.get("tls") is False:
@@ -104,16 +107,18 @@ def _check_encryption(settings: Mapping[str, Any], field: str) -> None:
 def _find_path(problem: ValidationError) -> Iterator[str]:
     yield from (str(part) for part in problem.absolute_path)
     rule: Any = problem.validator_value
-    given: Any = problem.instance
+    settings: Any = problem.instance
     schema: Any = problem.schema
     match problem.validator:
         case "required":
-            yield next(name for name in rule if name not in given)
+            yield next(name for name in rule if name not in settings)
         case "additionalProperties":
-            yield next(name for name in given if name not in schema["properties"])
+            yield next(name for name in settings if name not in schema["properties"])
         case "dependentRequired":
-            needed = (other for name in rule if name in given for other in rule[name])
-            yield next(name for name in needed if name not in given)
+            dependent_names = (
+                dependent_name for name in rule if name in settings for dependent_name in rule[name]
+            )
+            yield next(name for name in dependent_names if name not in settings)
 
 
 _MESSAGES = {
@@ -129,15 +134,15 @@ _MESSAGES = {
     "maximum": "Must be at most {rule}.",
     "uniqueItems": "Must not contain duplicates.",
     "pattern": "Does not have the format that the type's schema describes.",
-    "oneOf": "Exactly one of these is needed: {names}.",
-    "not": "Only one of these is possible: {names}.",
+    "oneOf": "Exactly one of these settings is required: {names}.",
+    "not": "Only one of these settings is allowed: {names}.",
 }
-"""Messages by keywords of JSON Schema. The library's own messages would repeat secrets."""
-_OTHER = "Does not fit the schema of the type's settings."
+"""Messages by JSON Schema keyword. The messages of the library would contain secrets."""
+_DEFAULT_MESSAGE = "Does not match the schema of the type's settings."
 
 
 def _describe(problem: ValidationError) -> str:
     rule: Any = problem.validator_value
     groups = {"oneOf": rule, "not": [rule]}.get(str(problem.validator), [])
     names = ", ".join(f"`{name}`" for group in groups for name in group["required"])
-    return _MESSAGES.get(str(problem.validator), _OTHER).format(rule=rule, names=names)
+    return _MESSAGES.get(str(problem.validator), _DEFAULT_MESSAGE).format(rule=rule, names=names)

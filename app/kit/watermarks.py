@@ -1,13 +1,13 @@
 """Watermarks: timestamps before which an organization's records are complete.
 
-The timestamp of a record is set before its transaction commits. A reader that reads a period in
-between would miss the record, and the record would not be in the next period either. Therefore the
-reader of a period first raises the organization's watermark to the end of the period (`raise_to`)
-and commits that. From then on no record is committed with an earlier timestamp: a deferred trigger
-(`keep_periods_complete`, migration 202611231000) runs when a transaction commits, and replaces
-timestamps before the watermark. The reader then waits for the transactions that have passed this
-check but are not visible yet (`wait_for_commits`). That takes milliseconds, however long
-transactions are open, and no transaction waits for the reader.
+The timestamp of a record is set before its transaction commits. A reader that reads a period
+between these two times would miss the record, and the next period would not contain it either.
+Therefore the reader of a period first raises the organization's watermark to the end of the period
+(`raise_to`) and commits that. From then on no record is committed with an earlier timestamp: a
+deferred trigger (`keep_periods_complete`, migration 202611231000) runs when a transaction commits,
+and replaces timestamps before the watermark. The reader then waits for the transactions that have
+passed this check but are not visible yet (`wait_for_commits`). That takes milliseconds, regardless
+of how long transactions are open, and no transaction waits for the reader.
 
 The trigger applies to `created_at` and `decided_at` of tag sets.
 """
@@ -24,9 +24,9 @@ from app.kit import db, tenancy
 from app.kit.tenancy import TenantModel
 
 WAIT_SECONDS = 120.0
-"""How long a reader waits for transactions that are committing."""
+"""The maximum seconds that a reader waits for transactions that are committing."""
 
-_PAUSE = 0.02
+_PAUSE_SECONDS = 0.02
 
 
 class StillCommitting(Exception):  # noqa: N818 - a signal: run again later
@@ -34,7 +34,7 @@ class StillCommitting(Exception):  # noqa: N818 - a signal: run again later
 
 
 class Watermark(TenantModel, db.Base):
-    """The end of the latest period that was promised to be complete; one row per organization."""
+    """The end of the latest period that is guaranteed to be complete; a row per organization."""
 
     __tablename__ = "watermarks"
 
@@ -44,7 +44,7 @@ class Watermark(TenantModel, db.Base):
 _RAISE = text(
     """
     WITH period AS MATERIALIZED (
-        SELECT least(CAST(:wanted AS timestamptz), clock_timestamp()) AS ends_at
+        SELECT least(CAST(:period_end AS timestamptz), clock_timestamp()) AS ends_at
     ), raised AS (
         INSERT INTO watermarks (organization_id, at) SELECT :organization_id, ends_at FROM period
         ON CONFLICT (organization_id) DO UPDATE SET at = greatest(watermarks.at, excluded.at)
@@ -64,13 +64,13 @@ _COMMITTING = text(
 )
 
 
-def raise_to(wanted: datetime | None) -> datetime:
-    """Raise the bound organization's watermark to the end of a period, and return that end.
+def raise_to(period_end: datetime | None) -> datetime:
+    """Raise the current organization's watermark to the end of a period, and return that end.
 
-    The end is `wanted`, or now if `wanted` is None or in the future. The watermark takes effect
-    when the running transaction commits.
+    The end is `period_end`, or now if `period_end` is None or in the future. The watermark takes
+    effect when the running transaction commits.
     """
-    values = {"organization_id": tenancy.current_organization_id(), "wanted": wanted}
+    values = {"organization_id": tenancy.current_organization_id(), "period_end": period_end}
     end: datetime = db.session().execute(_RAISE, values).scalar_one()
     return end
 
@@ -83,14 +83,14 @@ def wait_for_commits(checkpoint: Callable[[], None]) -> None:
     StillCommitting after `WAIT_SECONDS`.
     """
     organization_id = tenancy.current_organization_id()
-    earlier = _list_committing(organization_id)
+    pending = _list_committing(organization_id)
     deadline = monotonic() + WAIT_SECONDS
-    while earlier:
+    while pending:
         checkpoint()
         if monotonic() > deadline:
             raise StillCommitting
-        sleep(_PAUSE)
-        earlier &= _list_committing(organization_id)
+        sleep(_PAUSE_SECONDS)
+        pending &= _list_committing(organization_id)
 
 
 def _list_committing(organization_id: UUID) -> set[str]:

@@ -1,1 +1,1 @@
-"""Schemas: what to label."""
+"""Schemas: the fields to label in each type of document."""

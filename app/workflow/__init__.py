@@ -1,1 +1,1 @@
-"""The workflow: who labels and reviews what, and the results."""
+"""The workflow: labeling, review, and the distribution of both among users."""

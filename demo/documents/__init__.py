@@ -1,4 +1,4 @@
-"""The demo organization's documents, each with its correct tags and the status it gets."""
+"""The documents of the demo organization, with their correct tags and statuses."""
 
 from demo.documents.catalogue import DOCUMENTS, DemoDocument
 

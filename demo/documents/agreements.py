@@ -1,4 +1,4 @@
-"""Draw contracts as PDF with several pages."""
+"""Draw contracts as PDF files with several pages."""
 
 from io import BytesIO
 from xml.sax.saxutils import escape
@@ -22,16 +22,16 @@ from demo.documents.model import Block, Contract, Signature
 
 MARGIN = 72.0
 INK = colors.black
-TEXT = ParagraphStyle(
+TEXT_STYLE = ParagraphStyle(
     "text", fontName="Times-Roman", fontSize=11.5, leading=17, alignment=TA_JUSTIFY, spaceAfter=9
 )
-HEADING = ParagraphStyle(
-    "heading", TEXT, fontName="Times-Bold", fontSize=13, spaceBefore=10, spaceAfter=5
+HEADING_STYLE = ParagraphStyle(
+    "heading", TEXT_STYLE, fontName="Times-Bold", fontSize=13, spaceBefore=10, spaceAfter=5
 )
-TITLE = ParagraphStyle(
-    "title", TEXT, fontName="Times-Bold", fontSize=26, leading=32, alignment=TA_CENTER
+TITLE_STYLE = ParagraphStyle(
+    "title", TEXT_STYLE, fontName="Times-Bold", fontSize=26, leading=32, alignment=TA_CENTER
 )
-GRID = TableStyle(
+GRID_STYLE = TableStyle(
     [
         ("GRID", (0, 0), (-1, -1), 0.5, colors.HexColor("#555555")),
         ("BACKGROUND", (0, 0), (-1, 0), colors.HexColor("#e8e8e8")),
@@ -39,7 +39,9 @@ GRID = TableStyle(
         ("FONT", (0, 0), (-1, 0), "Times-Bold", 10.5),
     ]
 )
-SIGNED = ParagraphStyle("signed", TEXT, fontName="Times-Italic", fontSize=17, leading=22)
+SIGNATURE_STYLE = ParagraphStyle(
+    "signed", TEXT_STYLE, fontName="Times-Italic", fontSize=17, leading=22
+)
 
 
 def draw_contract(contract: Contract) -> bytes:
@@ -60,12 +62,12 @@ def draw_contract(contract: Contract) -> bytes:
     for signature in contract.signatures:
         story.extend(_build_signature(signature))
 
-    def footer(canvas: Canvas, _: object) -> None:
+    def draw_footer(canvas: Canvas, _: object) -> None:
         canvas.setFont("Times-Roman", 9)
         canvas.drawString(MARGIN, 40, contract.title)
         canvas.drawRightString(A4[0] - MARGIN, 40, str(canvas.getPageNumber()))
 
-    template.build(story, onFirstPage=footer, onLaterPages=footer)
+    template.build(story, onFirstPage=draw_footer, onLaterPages=draw_footer)
     return target.getvalue()
 
 
@@ -73,16 +75,16 @@ def _build_flowables(block: Block) -> list[Flowable]:
     if block.kind == "break":
         return [PageBreak()]
     if block.kind == "title":
-        return [Spacer(1, 130), Paragraph(escape(block.text), TITLE), Spacer(1, 50)]
+        return [Spacer(1, 130), Paragraph(escape(block.text), TITLE_STYLE), Spacer(1, 50)]
     if block.kind == "table":
-        share = (A4[0] - 2 * MARGIN) / (len(block.rows[0]) + 1)
-        widths = [2 * share, *[share] * (len(block.rows[0]) - 1)]
-        return [Table([list(row) for row in block.rows], widths, style=GRID), Spacer(1, 12)]
-    return [Paragraph(escape(block.text), HEADING if block.kind == "heading" else TEXT)]
+        unit_width = (A4[0] - 2 * MARGIN) / (len(block.rows[0]) + 1)
+        widths = [2 * unit_width, *[unit_width] * (len(block.rows[0]) - 1)]
+        return [Table([list(row) for row in block.rows], widths, style=GRID_STYLE), Spacer(1, 12)]
+    return [Paragraph(escape(block.text), HEADING_STYLE if block.kind == "heading" else TEXT_STYLE)]
 
 
 def _build_signature(signature: Signature) -> list[Flowable]:
     line = Table([[""]], [230], [4], hAlign="LEFT", style=[("LINEBELOW", (0, 0), (0, 0), 0.8, INK)])
-    below = f"{signature.name}, {signature.role}, for {signature.party}, {signature.date}"
-    name = Paragraph(escape(signature.name), SIGNED)
-    return [Spacer(1, 40), name, line, Spacer(1, 6), Paragraph(escape(below), TEXT)]
+    caption = f"{signature.name}, {signature.role}, for {signature.party}, {signature.date}"
+    name = Paragraph(escape(signature.name), SIGNATURE_STYLE)
+    return [Spacer(1, 40), name, line, Spacer(1, 6), Paragraph(escape(caption), TEXT_STYLE)]

@@ -1,4 +1,4 @@
-"""List the documents with their layout, language and status.
+"""List the demo documents with their layout, language and status.
 
 The drawing libraries are imported when a document is rendered, not when the list is read.
 """
@@ -21,9 +21,9 @@ DOCX = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
 class DemoDocument:
     """A document to upload.
 
-    `render` returns the bytes of the file, the same at every call. `truth` has its complete and
-    correct tags, as PUT /tag-sets/{id}/tags takes them. `language` is an ISO 639-1 code. `state` is
-    the status of its tag set in the demo; `unlabeled` means that it has none.
+    `render` returns the bytes of the file, the same at every call. `truth` has all correct tags in
+    the format of PUT /tag-sets/{id}/tags. `language` is an ISO 639-1 code. `state` is the status of
+    its tag set in the demo; `unlabeled` means that the document has no tag set.
     """
 
     name: str

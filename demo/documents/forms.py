@@ -1,4 +1,4 @@
-"""Draw invoices as PDF on other paper: a receipt roll, and a form of numbered boxes."""
+"""Draw invoices as PDF: a receipt roll, and a form with numbered boxes."""
 
 from reportlab.lib.pagesizes import LETTER
 from reportlab.lib.units import mm
@@ -21,24 +21,24 @@ def draw_receipt(invoice: Invoice) -> bytes:
     sheet = Sheet(size, title=f"{words['invoice']} {invoice.number}", author=supplier.name)
     left, right, middle = 14.0, sheet.width - 14, sheet.width / 2
     mono, bold = Font(8.5, family="Courier"), Font(12, bold=True, family="Courier")
-    sheet.text(middle, 32, supplier.name, bold, "center")
+    sheet.draw_text(middle, 32, supplier.name, bold, "center")
     y = 48.0
     for text in supplier.address:
-        sheet.text(middle, y, text, mono, "center")
+        sheet.draw_text(middle, y, text, mono, "center")
         y += 12
-    y = sheet.pairs(left, right, y + 8, list_heading_facts(invoice), mono, leading=12)
+    y = sheet.draw_pairs(left, right, y + 8, list_heading_facts(invoice), mono, leading=12)
     _draw_dashes(sheet, left, right, y)
     for description, quantity, price, amount in list_line_cells(invoice):
-        sheet.text(left, y + 16, description, mono)
-        sheet.pairs(left, right, y + 28, [(f"  {quantity} x {price}", amount)], mono)
+        sheet.draw_text(left, y + 16, description, mono)
+        sheet.draw_pairs(left, right, y + 28, [(f"  {quantity} x {price}", amount)], mono)
         y += 28
     _draw_dashes(sheet, left, right, y + 8)
     *parts, total = list_totals(invoice)
-    y = sheet.pairs(left, right, y + 26, parts, mono, leading=12)
-    sheet.pairs(left, right, y + 6, [(total[0].upper(), total[1])], bold)
+    y = sheet.draw_pairs(left, right, y + 26, parts, mono, leading=12)
+    sheet.draw_pairs(left, right, y + 6, [(total[0].upper(), total[1])], bold)
     if invoice.paid:
-        sheet.text(middle, y + 28, f"*** {words['paid'].upper()} ***", mono, "center")
-    sheet.text(middle, y + 48, invoice.note, mono, "center")
+        sheet.draw_text(middle, y + 28, f"*** {words['paid'].upper()} ***", mono, "center")
+    sheet.draw_text(middle, y + 48, invoice.note, mono, "center")
     return sheet.to_bytes()
 
 
@@ -47,37 +47,39 @@ def draw_boxed_form(invoice: Invoice) -> bytes:
     words, supplier, customer = get_wording(invoice.locale), invoice.supplier, invoice.customer
     sheet = Sheet(LETTER, title=f"{words['invoice']} {invoice.number}", author=supplier.name)
     left, right = 40.0, sheet.width - 40
-    sheet.box(left, 36, right - left, 40, fill="#20302a")
+    sheet.draw_box(left, 36, right - left, 40, fill="#20302a")
     heading = Font(16, bold=True, color="#ffffff")
-    sheet.text(left + 12, 62, f"{words['invoice'].upper()} / WORK ORDER", heading)
-    sheet.text(right - 12, 61, "FORM 88-C", Font(10, color="#ffffff"), "right")
-    wide = right - left
-    _draw_boxes(sheet, left, 76, 46, [("1", words["supplier"], supplier.name, wide)])
+    sheet.draw_text(left + 12, 62, f"{words['invoice'].upper()} / WORK ORDER", heading)
+    sheet.draw_text(right - 12, 61, "FORM 88-C", Font(10, color="#ffffff"), "right")
+    full_width = right - left
+    _draw_boxes(sheet, left, 76, 46, [("1", words["supplier"], supplier.name, full_width)])
     address = [
-        (str(2 + n), f"Address {n + 1}", t, wide / 2) for n, t in enumerate(supplier.address)
+        (str(2 + n), f"Address {n + 1}", t, full_width / 2) for n, t in enumerate(supplier.address)
     ]
     _draw_boxes(sheet, left, 122, 40, address)
     facts = list_heading_facts(invoice)
-    cells = [(str(4 + n), label, text, wide / len(facts)) for n, (label, text) in enumerate(facts)]
+    cells = [
+        (str(4 + n), label, text, full_width / len(facts)) for n, (label, text) in enumerate(facts)
+    ]
     _draw_boxes(sheet, left, 162, 40, cells)
     if customer:
-        bill_to = [("8", words["customer"], customer.name, wide / 2)]
-        bill_to.append(("9", "Service location", ", ".join(customer.address), wide / 2))
+        bill_to = [("8", words["customer"], customer.name, full_width / 2)]
+        bill_to.append(("9", "Service location", ", ".join(customer.address), full_width / 2))
         _draw_boxes(sheet, left, 202, 40, bill_to)
     y = _draw_work(sheet, left, 242, invoice)
     totals = [
-        (str(11 + number), label, text, wide / 3)
+        (str(11 + number), label, text, full_width / 3)
         for number, (label, text) in enumerate(list_totals(invoice))
     ]
     _draw_boxes(sheet, left, y, 44, totals)
     _draw_checkbox(sheet, left, y + 60, words["paid"], ticked=invoice.paid)
-    sheet.text(left + 90, y + 69, invoice.note, Font(9))
+    sheet.draw_text(left + 90, y + 69, invoice.note, Font(9))
     return sheet.to_bytes()
 
 
 def _draw_dashes(sheet: Sheet, left: float, right: float, y: float) -> None:
     sheet.canvas.setDash(3, 2)
-    sheet.rule(left, right, y)
+    sheet.draw_line(left, right, y)
     sheet.canvas.setDash()
 
 
@@ -85,32 +87,32 @@ def _draw_boxes(
     sheet: Sheet, x: float, y: float, height: float, cells: list[tuple[str, str, str, float]]
 ) -> None:
     for number, label, text, width in cells:
-        sheet.box(x, y, width, height)
-        sheet.text(x + 5, y + 11, f"{number}  {label}", Font(6.5, color="#4a5a53"))
-        sheet.text(x + 8, y + height - 10, text, Font(11, family="Courier"))
+        sheet.draw_box(x, y, width, height)
+        sheet.draw_text(x + 5, y + 11, f"{number}  {label}", Font(6.5, color="#4a5a53"))
+        sheet.draw_text(x + 8, y + height - 10, text, Font(11, family="Courier"))
         x += width
 
 
 def _draw_work(sheet: Sheet, x: float, y: float, invoice: Invoice) -> float:
     columns = [Column(290), Column(52, "right"), Column(90, "right"), Column(100, "right")]
-    rows, blank = list_line_cells(invoice), 4
-    height = 24 * (len(rows) + blank + 1)
-    sheet.text(x + 5, y + 11, "10", Font(6.5, color="#4a5a53"))
+    rows, blank_count = list_line_cells(invoice), 4
+    height = 24 * (len(rows) + blank_count + 1)
+    sheet.draw_text(x + 5, y + 11, "10", Font(6.5, color="#4a5a53"))
     titles = list_column_titles(invoice)
-    sheet.row(x + 14, y + 16, columns, ("", *titles[1:]), Font(8, bold=True), padding=18)
-    sheet.text(x + 22, y + 16, titles[0], Font(8, bold=True))
-    for number in range(1, len(rows) + blank + 1):
-        sheet.rule(x, x + 532, y + 24 * number, 0.4)
+    sheet.draw_row(x + 14, y + 16, columns, ("", *titles[1:]), Font(8, bold=True), padding=18)
+    sheet.draw_text(x + 22, y + 16, titles[0], Font(8, bold=True))
+    for number in range(1, len(rows) + blank_count + 1):
+        sheet.draw_line(x, x + 532, y + 24 * number, 0.4)
     for number, cells in enumerate(rows, start=1):
-        sheet.row(x, y + 24 * number + 16, columns, cells, Font(10, family="Courier"))
+        sheet.draw_row(x, y + 24 * number + 16, columns, cells, Font(10, family="Courier"))
     for column in columns:
-        sheet.box(x, y, column.width, height)
+        sheet.draw_box(x, y, column.width, height)
         x += column.width
     return y + height
 
 
 def _draw_checkbox(sheet: Sheet, x: float, y: float, label: str, *, ticked: bool) -> None:
-    sheet.box(x, y, 11, 11)
+    sheet.draw_box(x, y, 11, 11)
     if ticked:
-        sheet.text(x + 5.5, y + 9, "X", Font(10, bold=True), "center")
-    sheet.text(x + 18, y + 9, label, Font(10, bold=True))
+        sheet.draw_text(x + 5.5, y + 9, "X", Font(10, bold=True), "center")
+    sheet.draw_text(x + 18, y + 9, label, Font(10, bold=True))

@@ -21,21 +21,21 @@ def draw_with_letterhead(invoice: Invoice) -> bytes:
     _draw_band(sheet, invoice)
     left, right = 205.0, sheet.width - 45
     _draw_recipient(sheet, left, 95, invoice.customer)
-    sheet.text(left, 215, words["invoice"], Font(24, bold=True, color="#1f3b4d"))
-    y = sheet.pairs(left, right, 245, list_heading_facts(invoice)[:3])
+    sheet.draw_text(left, 215, words["invoice"], Font(24, bold=True, color="#1f3b4d"))
+    y = sheet.draw_pairs(left, right, 245, list_heading_facts(invoice)[:3])
     columns = [Column(185), Column(40, "right"), Column(58, "right"), Column(62, "right")]
     y += 18
-    sheet.row(left, y, columns, list_column_titles(invoice), Font(8, bold=True), padding=0)
-    sheet.rule(left, right, y + 6, 1.2, "#1f3b4d")
+    sheet.draw_row(left, y, columns, list_column_titles(invoice), Font(8, bold=True), padding=0)
+    sheet.draw_line(left, right, y + 6, 1.2, "#1f3b4d")
     for cells in list_line_cells(invoice):
         y += 22
-        sheet.row(left, y, columns, cells, Font(8.5), padding=0)
-        sheet.rule(left, right, y + 7, 0.3, "#b8c4cc")
+        sheet.draw_row(left, y, columns, cells, Font(8.5), padding=0)
+        sheet.draw_line(left, right, y + 7, 0.3, "#b8c4cc")
     *parts, total = list_totals(invoice)
-    y = sheet.pairs(left + 160, right, y + 34, parts)
-    sheet.rule(left + 160, right, y - 8)
-    sheet.pairs(left + 160, right, y + 8, [total], Font(12, bold=True))
-    sheet.text(left, 690, invoice.note, Font(8))
+    y = sheet.draw_pairs(left + 160, right, y + 34, parts)
+    sheet.draw_line(left + 160, right, y - 8)
+    sheet.draw_pairs(left + 160, right, y + 8, [total], Font(12, bold=True))
+    sheet.draw_text(left, 690, invoice.note, Font(8))
     return sheet.to_bytes()
 
 
@@ -45,21 +45,21 @@ def draw_with_borders(invoice: Invoice) -> bytes:
     sheet = Sheet(A4, title=f"{words['invoice']} {invoice.number}", author=invoice.supplier.name)
     left, right = 50.0, sheet.width - 50
     title = Font(20, bold=True, family="Times")
-    sheet.text(sheet.width / 2, 70, words["invoice"].upper(), title, "center")
+    sheet.draw_text(sheet.width / 2, 70, words["invoice"].upper(), title, "center")
     half = (right - left) / 2
-    sheet.box(left, 95, half, 105)
-    sheet.box(left + half, 95, half, 105)
+    sheet.draw_box(left, 95, half, 105)
+    sheet.draw_box(left + half, 95, half, 105)
     supplier = invoice.supplier
-    sheet.text(left + 8, 112, supplier.name, Font(11, bold=True, family="Times"))
+    sheet.draw_text(left + 8, 112, supplier.name, Font(11, bold=True, family="Times"))
     contacts = [*supplier.address, supplier.phone, supplier.email]
-    sheet.texts(left + 8, 128, contacts, Font(9, family="Times"))
-    sheet.text(left + half + 8, 112, words["customer"], Font(9, bold=True, family="Times"))
+    sheet.draw_texts(left + 8, 128, contacts, Font(9, family="Times"))
+    sheet.draw_text(left + half + 8, 112, words["customer"], Font(9, bold=True, family="Times"))
     _draw_recipient(sheet, left + half + 8, 128, invoice.customer, Font(10, family="Times"))
     y = _draw_facts(sheet, left, 215, right - left, list_heading_facts(invoice))
     y = _draw_lines(sheet, left, y + 20, invoice)
     if invoice.iban:
-        sheet.text(left, y + 40, f"{words['iban']} {format_iban(invoice.iban)}", Font(10))
-    sheet.text(left, y + 58, invoice.note, Font(9, family="Times"))
+        sheet.draw_text(left, y + 40, f"{words['iban']} {format_iban(invoice.iban)}", Font(10))
+    sheet.draw_text(left, y + 58, invoice.note, Font(9, family="Times"))
     return sheet.to_bytes()
 
 
@@ -67,40 +67,40 @@ def draw_two_columns(invoice: Invoice) -> bytes:
     """Draw an invoice with parties, dates and payment in a narrow left column."""
     words = get_wording(invoice.locale)
     sheet = Sheet(A4, title=f"{words['invoice']} {invoice.number}", author=invoice.supplier.name)
-    sheet.text(45, 80, invoice.supplier.name, Font(19, color="#27509b"))
-    sheet.rule(45, sheet.width - 45, 96, 2, "#27509b")
+    sheet.draw_text(45, 80, invoice.supplier.name, Font(19, color="#27509b"))
+    sheet.draw_line(45, sheet.width - 45, 96, 2, "#27509b")
     _draw_side_column(sheet, invoice)
     left, right = 250.0, sheet.width - 45
     y = 145.0
     for description, quantity, price, amount in list_line_cells(invoice):
-        sheet.text(left, y, description, Font(10.5, bold=True))
-        sheet.text(
+        sheet.draw_text(left, y, description, Font(10.5, bold=True))
+        sheet.draw_text(
             left, y + 15, f"{quantity} \N{MULTIPLICATION SIGN} {price}", Font(9, color="#555555")
         )
-        sheet.text(right, y + 15, amount, Font(10.5), "right")
-        sheet.rule(left, right, y + 25, 0.4, "#9fb3d1")
+        sheet.draw_text(right, y + 15, amount, Font(10.5), "right")
+        sheet.draw_line(left, right, y + 25, 0.4, "#9fb3d1")
         y += 46
     *parts, total = list_totals(invoice)
-    y = sheet.pairs(left, right, y + 12, parts, Font(10), leading=18)
-    sheet.box(left - 8, y - 4, right - left + 16, 30, fill="#e6edf8", stroke=None)
-    sheet.pairs(left, right, y + 16, [total], Font(13, bold=True, color="#27509b"))
-    sheet.text(45, 790, invoice.note, Font(7.5))
+    y = sheet.draw_pairs(left, right, y + 12, parts, Font(10), leading=18)
+    sheet.draw_box(left - 8, y - 4, right - left + 16, 30, fill="#e6edf8", stroke=None)
+    sheet.draw_pairs(left, right, y + 16, [total], Font(13, bold=True, color="#27509b"))
+    sheet.draw_text(45, 790, invoice.note, Font(7.5))
     return sheet.to_bytes()
 
 
 def _draw_band(sheet: Sheet, invoice: Invoice) -> None:
     words, supplier = get_wording(invoice.locale), invoice.supplier
-    sheet.box(0, 0, 165, sheet.height, fill="#1f3b4d", stroke=None)
-    sheet.box(28, 50, 44, 44, fill="#e0a526", stroke=None)
+    sheet.draw_box(0, 0, 165, sheet.height, fill="#1f3b4d", stroke=None)
+    sheet.draw_box(28, 50, 44, 44, fill="#e0a526", stroke=None)
     light = Font(8.5, color="#ffffff")
-    y = sheet.texts(28, 125, supplier.name.split(" "), Font(13, bold=True, color="#ffffff"))
-    sheet.text(28, y + 14, supplier.name, Font(7, color="#ffffff"))
-    y = sheet.texts(28, y + 28, [*supplier.address, "", supplier.phone], light)
-    sheet.text(28, y, supplier.email, Font(7, color="#ffffff"))
-    y = sheet.texts(28, 700, [words["tax_id"], supplier.tax_id], light)
+    y = sheet.draw_texts(28, 125, supplier.name.split(" "), Font(13, bold=True, color="#ffffff"))
+    sheet.draw_text(28, y + 14, supplier.name, Font(7, color="#ffffff"))
+    y = sheet.draw_texts(28, y + 28, [*supplier.address, "", supplier.phone], light)
+    sheet.draw_text(28, y, supplier.email, Font(7, color="#ffffff"))
+    y = sheet.draw_texts(28, 700, [words["tax_id"], supplier.tax_id], light)
     if invoice.iban:
-        sheet.text(28, y + 8, words["iban"], light)
-        sheet.text(28, y + 20, format_iban(invoice.iban), Font(7.5, color="#ffffff"))
+        sheet.draw_text(28, y + 8, words["iban"], light)
+        sheet.draw_text(28, y + 20, format_iban(invoice.iban), Font(7.5, color="#ffffff"))
 
 
 def _draw_recipient(
@@ -108,7 +108,7 @@ def _draw_recipient(
 ) -> float:
     if party is None:
         return y
-    return sheet.texts(x, y, [party.name, *party.address], font or Font(10))
+    return sheet.draw_texts(x, y, [party.name, *party.address], font or Font(10))
 
 
 def _draw_facts(
@@ -116,9 +116,9 @@ def _draw_facts(
 ) -> float:
     cell = width / len(facts)
     for number, (label, text) in enumerate(facts):
-        sheet.box(x + number * cell, y, cell, 34)
-        sheet.text(x + number * cell + 6, y + 12, label, Font(7.5, family="Times"))
-        sheet.text(x + number * cell + 6, y + 27, text, Font(10, bold=True, family="Times"))
+        sheet.draw_box(x + number * cell, y, cell, 34)
+        sheet.draw_text(x + number * cell + 6, y + 12, label, Font(7.5, family="Times"))
+        sheet.draw_text(x + number * cell + 6, y + 27, text, Font(10, bold=True, family="Times"))
     return y + 34
 
 
@@ -127,18 +127,22 @@ def _draw_lines(sheet: Sheet, x: float, y: float, invoice: Invoice) -> float:
     edge = x
     width = sum(column.width for column in columns)
     rows = list_line_cells(invoice)
-    sheet.box(x, y, width, 22, fill="#dddddd")
-    sheet.row(x, y + 15, columns, list_column_titles(invoice), Font(10, bold=True, family="Times"))
+    sheet.draw_box(x, y, width, 22, fill="#dddddd")
+    sheet.draw_row(
+        x, y + 15, columns, list_column_titles(invoice), Font(10, bold=True, family="Times")
+    )
     for number, cells in enumerate(rows, start=1):
-        sheet.row(x, y + 22 * number + 15, columns, cells, Font(10, family="Times"))
-        sheet.rule(x, x + width, y + 22 * (number + 1))
+        sheet.draw_row(x, y + 22 * number + 15, columns, cells, Font(10, family="Times"))
+        sheet.draw_line(x, x + width, y + 22 * (number + 1))
     for column in columns:
-        sheet.box(edge, y, column.width, 22 * (len(rows) + 1))
+        sheet.draw_box(edge, y, column.width, 22 * (len(rows) + 1))
         edge += column.width
     y += 22 * (len(rows) + 1)
     for label, text in list_totals(invoice):
-        sheet.box(x + 335, y, 160, 22)
-        sheet.pairs(x + 341, x + 491, y + 15, [(label, text)], Font(10, bold=True, family="Times"))
+        sheet.draw_box(x + 335, y, 160, 22)
+        sheet.draw_pairs(
+            x + 341, x + 491, y + 15, [(label, text)], Font(10, bold=True, family="Times")
+        )
         y += 22
     return y
 
@@ -155,5 +159,5 @@ def _draw_side_column(sheet: Sheet, invoice: Invoice) -> None:
         sections.append((words["iban"], [format_iban(invoice.iban)]))
     y = 140.0
     for label, texts in sections:
-        sheet.text(45, y, label.upper(), Font(7, bold=True, color="#27509b"))
-        y = sheet.texts(45, y + 13, [text for text in texts if text]) + 12
+        sheet.draw_text(45, y, label.upper(), Font(7, bold=True, color="#27509b"))
+        y = sheet.draw_texts(45, y + 13, [text for text in texts if text]) + 12

@@ -1,8 +1,8 @@
-"""The invented invoices and contracts behind the demo documents, read from `sources/`.
+"""Load the fictional invoices and contracts of the demo documents from `sources/`.
 
-Nobody in them exists. Tax numbers lie in ranges that are never issued, telephone numbers in
-ranges kept for fiction, mail addresses under `.example`; IBANs carry right check digits over bank
-codes that belong to no bank.
+No person or company in them exists. Tax numbers are from ranges that are never issued, telephone
+numbers from ranges reserved for fiction, and email addresses end in `.example`. IBANs have correct
+check digits, but bank codes that belong to no bank.
 """
 
 import json
@@ -39,7 +39,7 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Invoice:
-    """An invoice; its totals follow from its lines. `tax_rate` is in percent."""
+    """An invoice; its totals are computed from its lines. `tax_rate` is in percent."""
 
     locale: str
     supplier: Party
@@ -71,13 +71,13 @@ class Invoice:
 
     @property
     def total(self) -> Decimal:
-        """The subtotal and the tax."""
+        """The sum of the subtotal and the tax."""
         return self.subtotal + self.tax
 
 
 @dataclass(frozen=True, slots=True)
 class Signature:
-    """A signature block; an empty name is an unsigned line."""
+    """A signature block; an empty name means that it is not signed."""
 
     party: str
     name: str
@@ -87,7 +87,7 @@ class Signature:
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """A block of a contract's text; `rows` is for tables, `text` for all others."""
+    """A block of a contract's text; tables have `rows`, all other kinds have `text`."""
 
     kind: Literal["title", "heading", "text", "table", "break"]
     text: str = ""
@@ -168,20 +168,20 @@ def load_contract(slug: str) -> Contract:
 
 def parse_blocks(text: str) -> tuple[Block, ...]:
     """Parse the Markdown of the contracts: `#`, `##`, `---`, tables and text."""
-    return tuple(_parse_block(piece.strip()) for piece in text.split("\n\n") if piece.strip())
+    return tuple(_parse_block(block.strip()) for block in text.split("\n\n") if block.strip())
 
 
-def _parse_block(piece: str) -> Block:
-    if piece == "---":
+def _parse_block(text: str) -> Block:
+    if text == "---":
         return Block("break")
-    if piece.startswith("## "):
-        return Block("heading", piece[3:])
-    if piece.startswith("# "):
-        return Block("title", piece[2:])
-    if piece.startswith("|"):
-        rows = (row.strip("|").split("|") for row in piece.splitlines())
+    if text.startswith("## "):
+        return Block("heading", text[3:])
+    if text.startswith("# "):
+        return Block("title", text[2:])
+    if text.startswith("|"):
+        rows = (row.strip("|").split("|") for row in text.splitlines())
         return Block("table", rows=tuple(tuple(cell.strip() for cell in row) for row in rows))
-    return Block("text", piece)
+    return Block("text", text)
 
 
 def _parse_party(raw: dict[str, Any]) -> Party:

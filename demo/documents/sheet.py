@@ -14,7 +14,7 @@ INK = "#1c1c1c"
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A table column; `width` in points."""
+    """A table column; `width` is in points."""
 
     width: float
     align: Align = "left"
@@ -31,7 +31,7 @@ class Font:
 
     @property
     def name(self) -> str:
-        """The PostScript name."""
+        """The PostScript name of the font."""
         if self.family == "Times":
             return "Times-Bold" if self.bold else "Times-Roman"
         return f"{self.family}-Bold" if self.bold else self.family
@@ -41,7 +41,7 @@ PLAIN = Font()
 
 
 class Sheet:
-    """A PDF in progress. The same calls give the same bytes (reportlab's `invariant`)."""
+    """A PDF that is being drawn. The same calls give the same bytes (reportlab's `invariant`)."""
 
     def __init__(self, size: tuple[float, float], *, title: str, author: str) -> None:
         self.width, self.height = size
@@ -50,10 +50,10 @@ class Sheet:
         self.canvas.setTitle(title)
         self.canvas.setAuthor(author)
 
-    def text(
+    def draw_text(
         self, x: float, y: float, text: str, font: Font = PLAIN, align: Align = "left"
     ) -> None:
-        """Draw a line with its baseline at `y`; `x` is its left end, right end or center."""
+        """Draw a line of text with its baseline at `y`; `align` says which part is at `x`."""
         self.canvas.setFont(font.name, font.size)
         self.canvas.setFillColor(HexColor(font.color))
         draw = {
@@ -63,20 +63,22 @@ class Sheet:
         }[align]
         draw(x, self.height - y, text)
 
-    def texts(self, x: float, y: float, texts: Iterable[str], font: Font = PLAIN) -> float:
-        """Draw lines below each other; return the next baseline."""
+    def draw_texts(self, x: float, y: float, texts: Iterable[str], font: Font = PLAIN) -> float:
+        """Draw lines of text below each other, and return the next baseline."""
         for text in texts:
-            self.text(x, y, text, font)
+            self.draw_text(x, y, text, font)
             y += font.size * 1.4
         return y
 
-    def rule(self, x0: float, x1: float, y: float, width: float = 0.6, color: str = INK) -> None:
+    def draw_line(
+        self, x0: float, x1: float, y: float, width: float = 0.6, color: str = INK
+    ) -> None:
         """Draw a horizontal line."""
         self.canvas.setStrokeColor(HexColor(color))
         self.canvas.setLineWidth(width)
         self.canvas.line(x0, self.height - y, x1, self.height - y)
 
-    def box(
+    def draw_box(
         self,
         x: float,
         y: float,
@@ -95,7 +97,7 @@ class Sheet:
         bottom = self.height - y - height
         self.canvas.rect(x, bottom, width, height, stroke=int(bool(stroke)), fill=int(bool(fill)))
 
-    def row(
+    def draw_row(
         self,
         x: float,
         y: float,
@@ -112,10 +114,10 @@ class Sheet:
                 "right": x + column.width - padding,
                 "center": x + column.width / 2,
             }
-            self.text(anchors[column.align], y, cell, font, column.align)
+            self.draw_text(anchors[column.align], y, cell, font, column.align)
             x += column.width
 
-    def pairs(
+    def draw_pairs(
         self,
         left: float,
         right: float,
@@ -125,15 +127,15 @@ class Sheet:
         *,
         leading: float = 15,
     ) -> float:
-        """Draw labels on the left and texts on the right; return the next baseline."""
+        """Draw labels on the left and texts on the right, and return the next baseline."""
         for label, text in pairs:
-            self.text(left, y, label, font)
-            self.text(right, y, text, font, "right")
+            self.draw_text(left, y, label, font)
+            self.draw_text(right, y, text, font, "right")
             y += leading
         return y
 
-    def new_page(self) -> None:
-        """End the page and begin one of the same size."""
+    def start_page(self) -> None:
+        """End the page, and start a page of the same size."""
         self.canvas.showPage()
 
     def to_bytes(self) -> bytes:

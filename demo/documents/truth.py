@@ -1,9 +1,9 @@
-"""The right labels of a demo document, as tags for PUT /tag-sets/{id}/tags.
+"""Build the correct labels of a demo document as tags for PUT /tag-sets/{id}/tags.
 
-Values are normalised, whatever the page prints: dates as `YYYY-MM-DD`, money as a decimal string
-with its ISO 4217 code, countries as ISO 3166-1 alpha-2, IBANs without spaces, an address on one
-line with `, ` between its printed lines. Evidence is empty: where the words stand is known only
-once the service has read the document.
+Values are normalized, regardless of what the page prints: dates as `YYYY-MM-DD`, money as a decimal
+string with its ISO 4217 code, countries as ISO 3166-1 alpha-2, IBANs without spaces, an address on
+one line with `, ` between its printed lines. Evidence is empty, because the positions of words are
+known only after the service has parsed the document.
 """
 
 from datetime import date
@@ -15,7 +15,7 @@ Tag = dict[str, object]
 
 
 def build_invoice_tags(invoice: Invoice) -> list[Tag]:
-    """Return the tags of the invoice schema, without those that the invoice does not have."""
+    """Return the tags of an invoice, without fields for which the invoice has no value."""
     currency = invoice.currency
     values: dict[str, object] = {
         "invoice_number": invoice.number,
@@ -39,7 +39,7 @@ def build_invoice_tags(invoice: Invoice) -> list[Tag]:
 
 
 def build_contract_tags(contract: Contract) -> list[Tag]:
-    """Return the tags of the contract schema, with one `parties` tag for each party.
+    """Return the tags of a contract, with one `parties` tag for each party.
 
     The signature region is omitted, because a region is only a box on a page.
     """
@@ -62,10 +62,10 @@ def build_contract_tags(contract: Contract) -> list[Tag]:
 
 
 def _build_line_tags(row: int, line: Line, currency: str) -> list[Tag]:
-    whole = line.quantity == line.quantity.to_integral_value()
+    is_whole = line.quantity == line.quantity.to_integral_value()
     cells: dict[str, object] = {
         "description": line.description,
-        "quantity": int(line.quantity) if whole else float(line.quantity),
+        "quantity": int(line.quantity) if is_whole else float(line.quantity),
         "unit_price": _format_money(line.unit_price, currency),
         "amount": _format_money(line.amount, currency),
     }
@@ -73,8 +73,8 @@ def _build_line_tags(row: int, line: Line, currency: str) -> list[Tag]:
 
 
 def _build_tag(field: str, value: object, row: int | None = None) -> Tag:
-    place: Tag = {} if row is None else {"row": row}
-    return {"field": field, "value": value, **place, "evidence": []}
+    row_property: Tag = {} if row is None else {"row": row}
+    return {"field": field, "value": value, **row_property, "evidence": []}
 
 
 def _format_day(value: date) -> str:

@@ -10,7 +10,7 @@ from docx.enum.text import WD_ALIGN_PARAGRAPH, WD_BREAK
 
 from demo.documents.model import Block, Contract, Signature
 
-WRITTEN = datetime(2026, 1, 2, tzinfo=UTC)
+WRITTEN_AT = datetime(2026, 1, 2, tzinfo=UTC)
 
 
 def write_docx_contract(contract: Contract) -> bytes:
@@ -18,17 +18,17 @@ def write_docx_contract(contract: Contract) -> bytes:
     document = Document()
     properties = document.core_properties
     properties.title, properties.author = contract.title, contract.parties[0]
-    properties.created = properties.modified = WRITTEN
+    properties.created = properties.modified = WRITTEN_AT
     properties.language = contract.language
     for block in contract.blocks:
-        _add(document, block)
+        _add_block(document, block)
     _add_signatures(document, contract.signatures)
     target = BytesIO()
     document.save(target)
     return _fix_dates(target.getvalue())
 
 
-def _add(document: DocxDocument, block: Block) -> None:
+def _add_block(document: DocxDocument, block: Block) -> None:
     if block.kind == "title":
         document.add_heading(block.text, level=0).alignment = WD_ALIGN_PARAGRAPH.CENTER
     elif block.kind == "heading":
@@ -63,7 +63,7 @@ def _fix_dates(content: bytes) -> bytes:
         zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as copy,
     ):
         for entry in source.infolist():
-            fixed = zipfile.ZipInfo(entry.filename, WRITTEN.timetuple()[:6])
-            fixed.compress_type = zipfile.ZIP_DEFLATED
-            copy.writestr(fixed, source.read(entry))
+            new_entry = zipfile.ZipInfo(entry.filename, WRITTEN_AT.timetuple()[:6])
+            new_entry.compress_type = zipfile.ZIP_DEFLATED
+            copy.writestr(new_entry, source.read(entry))
     return target.getvalue()

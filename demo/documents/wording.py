@@ -1,4 +1,4 @@
-"""Labels, dates and amounts as each language and country prints them."""
+"""Format labels, dates and amounts as each language and country prints them."""
 
 from dataclasses import dataclass
 from datetime import date
@@ -10,7 +10,7 @@ from demo.documents.model import Invoice, load_json
 
 @dataclass(frozen=True, slots=True)
 class Wording:
-    """How a locale prints an invoice; `labels` are keyed by the member that they name."""
+    """The labels and formats of a locale; `labels` are keyed by the value that they name."""
 
     labels: dict[str, str]
     months: tuple[str, ...]
@@ -23,21 +23,21 @@ class Wording:
     def __getitem__(self, label: str) -> str:
         return self.labels[label]
 
-    def figure(self, amount: Decimal) -> str:
+    def format_figure(self, amount: Decimal) -> str:
         """Return an amount with the locale's separators and digits, without a currency."""
-        swapped = f"{amount:,}".translate({ord(","): self.group, ord("."): self.point})
-        return self._in_digits(swapped)
+        separated = f"{amount:,}".translate({ord(","): self.group, ord("."): self.point})
+        return self._convert_digits(separated)
 
-    def money(self, amount: Decimal) -> str:
-        """Return an amount with the currency as the locale writes it."""
-        return self.money_pattern.format(amount=self.figure(amount))
+    def format_money(self, amount: Decimal) -> str:
+        """Return an amount with the currency in the format of the locale."""
+        return self.money_pattern.format(amount=self.format_figure(amount))
 
-    def quantity(self, value: Decimal) -> str:
+    def format_quantity(self, value: Decimal) -> str:
         """Return a quantity or rate without trailing zeros."""
-        return self._in_digits(f"{value.normalize():f}".replace(".", self.point))
+        return self._convert_digits(f"{value.normalize():f}".replace(".", self.point))
 
-    def day(self, value: date) -> str:
-        """Return a date in the locale's usual form."""
+    def format_day(self, value: date) -> str:
+        """Return a date in the usual format of the locale."""
         text = self.date_pattern.format(
             y=value.year,
             m=value.month,
@@ -46,15 +46,15 @@ class Wording:
             dd=f"{value.day:02}",
             month=self.months[value.month - 1] if self.months else "",
         )
-        return self._in_digits(text)
+        return self._convert_digits(text)
 
-    def _in_digits(self, text: str) -> str:
+    def _convert_digits(self, text: str) -> str:
         return text.translate(dict(zip(map(ord, "0123456789"), self.digits, strict=True)))
 
 
 @cache
 def get_wording(locale: str) -> Wording:
-    """Return the wording of a locale such as `de-CH`. Raises KeyError for an unknown one."""
+    """Return the wording of a locale such as `de-CH`. Raises KeyError for an unknown locale."""
     language = locale.split("-", maxsplit=1)[0]
     local = load_json("locales.json")[locale]
     labels: dict[str, str] = load_json("words.json")[language]
@@ -75,11 +75,11 @@ def format_iban(iban: str) -> str:
 
 
 def list_heading_facts(invoice: Invoice) -> list[tuple[str, str]]:
-    """Return labels and texts of the number, dates and tax number that the invoice has."""
+    """Return labels and texts for the number, dates and tax number of the invoice."""
     words = get_wording(invoice.locale)
-    facts = [(words["number"], invoice.number), (words["date"], words.day(invoice.issued))]
+    facts = [(words["number"], invoice.number), (words["date"], words.format_day(invoice.issued))]
     if invoice.due:
-        facts.append((words["due"], words.day(invoice.due)))
+        facts.append((words["due"], words.format_day(invoice.due)))
     facts.append((words["tax_id"], invoice.supplier.tax_id))
     return facts
 
@@ -90,9 +90,9 @@ def list_line_cells(invoice: Invoice) -> list[tuple[str, str, str, str]]:
     return [
         (
             line.description,
-            words.quantity(line.quantity),
-            words.figure(line.unit_price),
-            words.figure(line.amount),
+            words.format_quantity(line.quantity),
+            words.format_figure(line.unit_price),
+            words.format_figure(line.amount),
         )
         for line in invoice.lines
     ]
@@ -105,11 +105,11 @@ def list_column_titles(invoice: Invoice) -> tuple[str, str, str, str]:
 
 
 def list_totals(invoice: Invoice) -> list[tuple[str, str]]:
-    """Return labels and texts of subtotal, tax and total, in this order."""
+    """Return labels and texts for subtotal, tax and total, in this order."""
     words = get_wording(invoice.locale)
-    rate = words.quantity(invoice.tax_rate)
+    rate = words.format_quantity(invoice.tax_rate)
     return [
-        (words["subtotal"], words.money(invoice.subtotal)),
-        (f"{words['tax']} {rate} %", words.money(invoice.tax)),
-        (words["total"], words.money(invoice.total)),
+        (words["subtotal"], words.format_money(invoice.subtotal)),
+        (f"{words['tax']} {rate} %", words.format_money(invoice.tax)),
+        (words["total"], words.format_money(invoice.total)),
     ]

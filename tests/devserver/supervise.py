@@ -39,7 +39,7 @@ def main() -> int:
     supervisor = Supervisor(
         lambda text: say(report=text),
         backoff=Backoff(**plan.get("backoff", {})),
-        changed=lambda: say(pids=supervisor.pids()),
+        on_change=lambda: say(pids=supervisor.get_pids()),
     )
     try:
         with supervisor:

@@ -14,9 +14,9 @@ import psycopg2
 import pytest
 import requests
 
-from devserver.backup import _dump
+from devserver.backup import _dump_database
 from devserver.postgres import EmbeddedPostgres
-from devserver.postgres_tools import superuser_url
+from devserver.postgres_tools import get_superuser_url
 from devserver.progress import Progress
 from tests.factories.waiting import wait_until
 from tests.faults.conftest import ROOT, Receiver, Service, running
@@ -126,7 +126,7 @@ def test_a_backup_that_broke_off_is_refused(tmp_path: Path) -> None:
     (tmp_path / "backup" / "database.dump").write_bytes(b"PGDMP")
     done = _command(tmp_path / "data", "restore", str(tmp_path / "backup"))
     assert done.returncode == 1
-    assert "no complete backup" in done.stderr
+    assert "not a complete backup" in done.stderr
     assert not (tmp_path / "data").exists()
 
 
@@ -148,9 +148,9 @@ def test_tables_of_another_owner_are_restored_for_the_application(
     """A server of one's own may have any owner, one with the name of the superuser too."""
     with EmbeddedPostgres(tmp_path / "source", fast=True) as server:
         if owner != "postgres":
-            _sql(superuser_url(server), f"CREATE ROLE {owner}")
+            _sql(get_superuser_url(server), f"CREATE ROLE {owner}")
         _sql(
-            superuser_url(server),
+            get_superuser_url(server),
             "CREATE ROLE labeling_app",
             "CREATE EXTENSION pg_trgm",
             f"GRANT CREATE ON SCHEMA public TO {owner}",
@@ -161,18 +161,18 @@ def test_tables_of_another_owner_are_restored_for_the_application(
             f"ALTER DEFAULT PRIVILEGES FOR ROLE {owner} GRANT SELECT ON TABLES TO labeling_app",
         )
         (tmp_path / "backup").mkdir()
-        _dump(superuser_url(server), tmp_path / "backup" / "database.dump", Progress())
+        _dump_database(get_superuser_url(server), tmp_path / "backup" / "database.dump", Progress())
     (tmp_path / "backup" / "backup.json").write_text(json.dumps({"owner": owner}))
     done = _command(tmp_path / "data", "restore", str(tmp_path / "backup"))
     assert done.returncode == 0, done.stdout + done.stderr
     with EmbeddedPostgres(tmp_path / "data" / "postgres") as server:
         assert _sql(
-            superuser_url(server),
+            get_superuser_url(server),
             "SELECT tableowner, pg_get_userbyid(defaclrole) FROM pg_tables, pg_default_acl"
             " WHERE tablename = 'notes'",
         ) == [("labeling", "labeling")]
         roles = "SELECT rolname FROM pg_roles WHERE rolsuper OR rolcanlogin ORDER BY 1"
-        assert _sql(superuser_url(server), roles) == [("labeling",), ("postgres",)]
+        assert _sql(get_superuser_url(server), roles) == [("labeling",), ("postgres",)]
         assert _sql(server.url, "SELECT 1") == [(1,)]
 
 
@@ -191,4 +191,4 @@ def test_nothing_is_restored_over_a_database(tmp_path: Path) -> None:
     (tmp_path / "data" / "postgres").mkdir(parents=True)
     done = _command(tmp_path / "data", "restore", str(tmp_path / "backup"))
     assert done.returncode == 1
-    assert "has a database already" in done.stderr
+    assert "already has a database" in done.stderr

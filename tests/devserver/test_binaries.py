@@ -21,15 +21,17 @@ def caches(tmp_path, monkeypatch):
 
 
 def test_without_another_account_the_installed_programs_are_used(caches):
-    program = binaries.postgres_binaries(None) / "postgres"
+    program = binaries.find_postgres_binaries(None) / "postgres"
     assert "PostgreSQL" in subprocess.check_output([program, "--version"], text=True)
-    assert "v=" in subprocess.check_output([binaries.valkey_binary(None), "--version"], text=True)
+    assert "v=" in subprocess.check_output(
+        [binaries.find_valkey_binary(None), "--version"], text=True
+    )
     assert list(caches.iterdir()) == []
 
 
 def test_a_closed_installation_is_copied_whole_and_open(caches, monkeypatch):
     monkeypatch.setattr(binaries, "_is_accessible", lambda path: False)
-    folder = binaries.postgres_binaries(ANYBODY)
+    folder = binaries.find_postgres_binaries(ANYBODY)
     assert folder.is_relative_to(caches)
     for name in ("postgres", "initdb"):
         version = subprocess.check_output([folder / name, "--version"], text=True)
@@ -37,9 +39,9 @@ def test_a_closed_installation_is_copied_whole_and_open(caches, monkeypatch):
     copied = list(caches.rglob("*"))
     assert all(path.stat().st_mode & stat.S_IROTH for path in copied)
     assert not any(path.stat().st_mode & stat.S_IWOTH for path in copied)
-    assert binaries.valkey_binary(ANYBODY).is_relative_to(caches)
+    assert binaries.find_valkey_binary(ANYBODY).is_relative_to(caches)
     before = folder.stat().st_ino
-    assert binaries.postgres_binaries(ANYBODY).stat().st_ino == before
+    assert binaries.find_postgres_binaries(ANYBODY).stat().st_ino == before
 
 
 def test_a_umask_that_shut_the_installation_does_not_shut_the_copy(caches, tmp_path):
@@ -60,4 +62,4 @@ def test_a_cache_that_others_can_write_is_refused(caches, monkeypatch):
     (caches / "labeling-runtime").mkdir()
     (caches / "labeling-runtime").chmod(0o777)
     with pytest.raises(PermissionError, match="can be written by another user"):
-        binaries.postgres_binaries(ANYBODY)
+        binaries.find_postgres_binaries(ANYBODY)

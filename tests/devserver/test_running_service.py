@@ -14,7 +14,7 @@ import pytest
 
 from devserver import processes
 from devserver.memory import measure_pss
-from devserver.process import LOG_BYTES, free_port
+from devserver.process import MAX_LOG_BYTES, free_port
 from tests.devserver.conftest import ROOT, Running, kill_all
 from tests.devserver.stand_ins import SCRIPT, get_api_variable, list_children
 
@@ -137,7 +137,7 @@ def test_logs_of_the_servers_are_rotated_while_they_run(service, eventually):
     for name in ("postgres", "valkey"):
         log = Path(service.base["DATA_DIR"]) / name / f"{name}.log"
         with log.open("ab") as file:
-            file.write(b"x" * (LOG_BYTES + 1))
-        eventually(lambda log=log: log.stat().st_size < LOG_BYTES)
+            file.write(b"x" * (MAX_LOG_BYTES + 1))
+        eventually(lambda log=log: log.stat().st_size < MAX_LOG_BYTES)
         old = log.with_name(f"{name}.log.1")
-        assert old.stat().st_size > LOG_BYTES
+        assert old.stat().st_size > MAX_LOG_BYTES

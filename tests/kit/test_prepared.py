@@ -24,7 +24,7 @@ COUNT = Prepared("test_count", "", "SELECT count(*) FROM memberships")
 
 @pytest.fixture(autouse=True)
 def _fresh() -> None:
-    prepared.forget_connection()
+    prepared.drop_connection()
 
 
 def test_reads_keep_the_connection_of_their_thread(app: Flask) -> None:

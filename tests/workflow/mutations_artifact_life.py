@@ -68,7 +68,7 @@ def a_reopened_one_is_one_too_many(patch: Patch) -> None:
 
 
 def one_person_labels_twice(patch: Patch) -> None:
-    patch.setattr(drafts, "deciding", copy_with(deciding, find_of_labeler=lambda *_, **__: None))
+    patch.setattr(drafts, "deciding", copy_with(deciding, find_by_labeler=lambda *_, **__: None))
 
 
 def work_is_handed_to_who_has_labeled(patch: Patch) -> None:

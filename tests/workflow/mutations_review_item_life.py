@@ -44,7 +44,7 @@ def people_are_given_their_own(patch: Patch) -> None:
     real = next_item.claim_next
 
     def claim_next(*args: Any, **criteria: Any) -> Any:
-        return real(*args, **{**criteria, "allows_own": True})
+        return real(*args, **{**criteria, "allows_self_review": True})
 
     patch.setattr(next_item, "claim_next", claim_next)
 
@@ -87,11 +87,11 @@ def the_queue_has_no_order(patch: Patch) -> None:
 
 
 def a_verdict_ends_nothing(patch: Patch) -> None:
-    patch.setattr(decisions, "DECIDED", {})
+    patch.setattr(decisions, "REVIEW_RESET", {})
 
 
 def a_bulk_ends_nothing(patch: Patch) -> None:
-    patch.setattr(bulk, "DECIDED", {})
+    patch.setattr(bulk, "REVIEW_RESET", {})
 
 
 def escalating_is_forgotten(patch: Patch) -> None:

@@ -36,7 +36,7 @@ WANTED = {
     "talon": (re.compile(r"/tests/fixtures/(?:standard_replies/)?[^/]+\.eml$"), ""),
 }
 OUTLOOK = re.compile(r"/mail_outlook_\d+$")
-MOST_BYTES = 2_000_000
+MAX_BYTES = 2_000_000
 
 
 def fetch(folder: Path) -> int:
@@ -84,7 +84,7 @@ def unpack(archive: Path, folder: Path) -> int:
     count = 0
     with tarfile.open(archive) as files:
         for entry in files:
-            if not entry.isfile() or entry.size > MOST_BYTES or not pattern.search(entry.name):
+            if not entry.isfile() or entry.size > MAX_BYTES or not pattern.search(entry.name):
                 continue
             source = files.extractfile(entry)
             assert source is not None

@@ -4,7 +4,7 @@ from typing import TypedDict
 from uuid import UUID
 
 ISSUED = "invoices.issued"
-"""Invoices or credit notes of the organization were issued; the payload is {period_from}."""
+"""Invoices or credit notes of the organization were issued; payload: {period_from}."""
 PAID = "invoice.paid"
 VOIDED = "invoice.voided"
 

@@ -1,4 +1,4 @@
-"""Jobs of invoices: issue those of a closed period, and render their files."""
+"""Jobs that issue the invoices of a closed period and render their files."""
 
 from datetime import datetime
 from uuid import UUID
@@ -14,24 +14,25 @@ from app.kit.logging import get_logger
 
 log = get_logger(__name__)
 MAX_ATTEMPTS = 20
-_FIRST = UUID(int=0)
+_FIRST_ID = UUID(int=0)
 
 
 @jobs.handler(ISSUE_MONTH, queue="invoices", max_attempts=MAX_ATTEMPTS)
 def issue_month(job: Job) -> None:
-    """Issue the invoices of a closed period for some organizations, and enqueue the next ones.
+    """Issue the invoices of a closed period for a batch of organizations; enqueue the next batch.
 
-    If that fails, each organization gets a job of its own, so that one does not hold up others.
+    If the batch fails, each of its organizations gets a separate job, so that one organization does
+    not block the others.
     """
     start, end = _get_period(job)
-    ids = issuing.list_billed(end, after=UUID(job.args.get("after", str(_FIRST))))
+    ids = issuing.list_billed_organizations(end, after=UUID(job.args.get("after", str(_FIRST_ID))))
     if not ids:
         return
     with tenancy.across_organizations(reason="the jobs belong to no organization"):
-        _issue(ids, start, end, {"from": job.args["from"], "to": job.args["to"]})
+        _issue_batch(ids, start, end, {"from": job.args["from"], "to": job.args["to"]})
 
 
-def _issue(ids: list[UUID], start: datetime, end: datetime, period: dict[str, str]) -> None:
+def _issue_batch(ids: list[UUID], start: datetime, end: datetime, period: dict[str, str]) -> None:
     try:
         issuing.issue_many(ids, start, end)
     except BillingFileError as error:
@@ -39,7 +40,7 @@ def _issue(ids: list[UUID], start: datetime, end: datetime, period: dict[str, st
     except (LookupError, ValueError, ArithmeticError, AssertionError):
         log.exception("invoices.batch_failed", period=period["from"])
         db.session().rollback()
-        jobs.enqueue_many("invoices.issue", [(key, period) for key in ids])
+        jobs.enqueue_many("invoices.issue", [(id_, period) for id_ in ids])
     jobs.enqueue(ISSUE_MONTH, {**period, "after": str(ids[-1])}, organization_id=None)
 
 

@@ -1,4 +1,4 @@
-"""Models of invoices and of their series of numbers."""
+"""Models of invoices and of number series."""
 
 from datetime import datetime
 from decimal import Decimal
@@ -14,7 +14,7 @@ from app.kit.tenancy import TenantModel
 
 
 class InvoiceKind(StrEnum):
-    """The kinds of documents that are numbered."""
+    """The kinds of numbered documents."""
 
     INVOICE = "invoice"
     CREDIT_NOTE = "credit_note"
@@ -35,16 +35,16 @@ TRANSITIONS: dict[InvoiceStatus, frozenset[InvoiceStatus]] = {
     InvoiceStatus.PAID: frozenset((InvoiceStatus.VOID,)),
     InvoiceStatus.VOID: frozenset(),
 }
-"""Maps each status to the ones that may follow. A trigger of the table enforces it, too."""
+"""Maps each status to the statuses that may follow. A trigger of the table also enforces this."""
 
 
 class Invoice(TenantModel, db.Revised, db.Base):
-    """An invoice or a credit note. A trigger refuses changes of what was issued.
+    """An invoice or a credit note. A trigger rejects changes to the content of an issued one.
 
-    `number` is null for drafts only. The period is from `period_from` (inclusive) to `period_to`.
-    `seller` and `buyer` are parties with the members of the engine's `Party`. Members of `lines`
-    and `tax` that are decimals are stored as text. `refers_to` is the invoice of a credit note.
-    `pdf` and `xml` are the stored files: {key, sha256, size}.
+    `number` is null for drafts only. The period is from `period_from` (inclusive) to `period_to`
+    (exclusive). `seller` and `buyer` have the fields of the engine's `Party`. Decimals in `lines`
+    and `tax` are stored as text. `refers_to` is the invoice that a credit note corrects. `pdf` and
+    `xml` are the stored files: {key, sha256, size}.
     """
 
     __tablename__ = "invoices"
@@ -66,7 +66,7 @@ class Invoice(TenantModel, db.Revised, db.Base):
             postgresql_where=text("kind = 'invoice'"),
         ),
         CheckConstraint("(status = 'draft') = (number IS NULL)", name="numbered"),
-        # The law demands that the operator keeps invoices. See decision 0072.
+        # The operator must keep invoices by law. See decision 0072.
         {"info": {"kept": True}},
     )
 
@@ -94,7 +94,7 @@ class Invoice(TenantModel, db.Revised, db.Base):
 
 
 class InvoiceSeries(db.Base):
-    """The last number of a series, which is locked from issuing a number to the commit."""
+    """The last number of a series. Issuing a number locks the row until the commit."""
 
     __tablename__ = "invoice_series"
 

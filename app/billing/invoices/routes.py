@@ -25,8 +25,8 @@ _READ = "billing:manage"
 def list_invoices(caller: Caller, query: dict[str, Any]) -> Page:
     """List invoices.
 
-    Returns invoices and credit notes with their lines. Months without anything to pay have no
-    invoice.
+    Returns invoices and credit notes with their lines. A month with nothing to pay has
+    no invoice.
     """
     return reading.list_invoices(**query)
 
@@ -35,8 +35,8 @@ def list_invoices(caller: Caller, query: dict[str, Any]) -> Page:
 def get_upcoming_invoice(caller: Caller) -> dict[str, Any]:
     """Get the upcoming invoice.
 
-    Returns the invoice that closing the running month now would create: the present plan until the
-    end of the month, and the usage until now.
+    Returns the invoice that would be created if the current month were closed now. It contains the
+    price of the current plan until the end of the month, and the usage until now.
     """
     return reading.get_upcoming(caller.org.id)
 
@@ -45,8 +45,8 @@ def get_upcoming_invoice(caller: Caller) -> dict[str, Any]:
 def get_invoice(caller: Caller, invoice_id: UUID) -> dict[str, Any]:
     """Get an invoice.
 
-    Returns an invoice or a credit note with its lines. What was issued never changes, except for
-    its status.
+    Returns an invoice or a credit note with its lines. After it is issued, only `status`, `paid_at`
+    and `pdf` change.
     """
     return reading.get(invoice_id)
 
@@ -57,8 +57,8 @@ def get_invoice(caller: Caller, invoice_id: UUID) -> dict[str, Any]:
 def download_invoice_pdf(caller: Caller, invoice_id: UUID) -> Download:
     """Download the PDF of an invoice.
 
-    Returns the stored file, or a range of it. It is PDF/A-3 and contains the invoice as XML
-    (EN 16931), if its currency has at most two decimal places. Responds with 409 `conflict` if
+    Returns the stored file, or a byte range of it. The file is PDF/A-3. It contains the invoice as
+    XML (EN 16931) if the currency has at most two decimal places. Responds with 409 `conflict` if
     there is no file yet; `details.state` is `draft` or `pending`. If the operator has switched on
     `DOWNLOAD_LINKS`, the response is a redirect (307) to a signed link of the object store.
     """

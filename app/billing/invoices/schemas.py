@@ -17,10 +17,10 @@ from app.kit.api.fields import (
 
 _AMOUNT = "A decimal number, in the currency of the invoice."
 _STATUS = (
-    "`draft` until there is a billing profile. `void` when credit notes have reversed the invoice."
+    "`draft`: the billing profile is missing. `void`: credit notes have reversed the whole invoice."
 )
 _CATEGORY = (
-    "Code of UNTDID 5305: `S` standard rate, `Z` zero rate, `AE` reverse charge, `O` no tax."
+    "Tax category (UNTDID 5305): `S` standard rate, `Z` zero rate, `AE` reverse charge, `O` no tax."
 )
 
 
@@ -41,7 +41,7 @@ class InvoicePeriod(Response):
 
 
 class InvoiceParty(Response):
-    """The seller or the buyer, as of the issue of the invoice."""
+    """The seller or the buyer, at the time when the invoice was issued."""
 
     name = Str()
     address = Nested(BillingAddress)
@@ -53,8 +53,8 @@ class InvoiceLine(Response):
     """A line; `amount` is quantity times unit price, rounded to the minor unit of the currency."""
 
     description = Str()
-    quantity = Str(description="A decimal number.")
-    unit = Str(description="Code of UN/ECE Recommendation 20: `C62` for pieces, `MON` for months.")
+    quantity = Str(description="The quantity, a decimal number.")
+    unit = Str(description="Unit code (UN/ECE Recommendation 20): `C62` piece, `MON` month.")
     unit_price = Str(description=_AMOUNT)
     amount = Str(description=_AMOUNT)
 
@@ -64,10 +64,10 @@ class InvoiceTax(Response):
 
     name = Str()
     category = Str(description=_CATEGORY)
-    rate = Str(description="In percent.")
+    rate = Str(description="The tax rate in percent.")
     base = Str(description=_AMOUNT)
     amount = Str(description=_AMOUNT)
-    reason = Str(allow_none=True, description="Why no tax is charged.")
+    reason = Str(allow_none=True, description="The reason why no tax is charged.")
 
 
 class InvoiceFile(Response):
@@ -78,11 +78,11 @@ class InvoiceFile(Response):
 
 
 class Invoice(Response):
-    """An invoice or a credit note, whose amounts are positive, too."""
+    """An invoice or a credit note. The amounts of a credit note are also positive."""
 
     id = Uuid()
     kind = Str(validate=OneOf(tuple(InvoiceKind)))
-    number = Str(allow_none=True, description="Null for drafts.")
+    number = Str(allow_none=True, description="The invoice number; null for drafts.")
     status = Str(validate=OneOf(tuple(InvoiceStatus)), description=_STATUS)
     period = Nested(InvoicePeriod)
     currency = Str()
@@ -98,19 +98,21 @@ class Invoice(Response):
     issued_at = UtcDateTime(allow_none=True)
     due_at = UtcDateTime(allow_none=True)
     paid_at = UtcDateTime(allow_none=True)
-    pdf = Nested(InvoiceFile, allow_none=True, description="Null until it is rendered.")
+    pdf = Nested(InvoiceFile, allow_none=True, description="The PDF; null until it is rendered.")
     created_at = UtcDateTime()
     updated_at = UtcDateTime()
 
 
 class UpcomingInvoice(Response):
-    """The invoice that closing the running period now would create."""
+    """The invoice that would be created if the current month were closed now."""
 
     period = Nested(InvoicePeriod)
     currency = Str()
     lines = List(Nested(InvoiceLine))
     subtotal = Str(description=_AMOUNT)
     tax = Nested(
-        InvoiceTax, allow_none=True, description="Null if the operator has not set up invoices."
+        InvoiceTax,
+        allow_none=True,
+        description="The tax; null if the operator has not set up invoices.",
     )
     total = Str(description=_AMOUNT)

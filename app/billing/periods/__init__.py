@@ -1,1 +1,1 @@
-"""Billing periods: closing a month."""
+"""Billing periods: the closing of calendar months."""

@@ -1,4 +1,4 @@
-"""SQL queries of billing periods."""
+"""SQL queries for billing periods."""
 
 from datetime import datetime
 
@@ -8,13 +8,15 @@ from app.billing.periods.models import BillingPeriod
 from app.kit import db, events
 
 # A month is billed for every organization that existed in it. A closed organization gets a last
-# invoice; for an erased one, there is no data left to bill.
-_BILLED = "SELECT id FROM organizations WHERE created_at < :ended AND status <> 'erased'"
+# invoice; an erased organization has no data left to bill.
+_BILLED_ORGANIZATIONS = (
+    "SELECT id FROM organizations WHERE created_at < :ended AND status <> 'erased'"
+)
 
 _CLOSE = text(
     f"""
     INSERT INTO billing_periods (period, organizations)
-    SELECT :period, count(*) FROM ({_BILLED}) AS billed
+    SELECT :period, count(*) FROM ({_BILLED_ORGANIZATIONS}) AS billed
     ON CONFLICT DO NOTHING RETURNING period
     """  # noqa: S608 - a constant
 )
@@ -26,17 +28,17 @@ def get_database_time() -> datetime:
 
 
 def close(period: str, ended: datetime) -> bool:
-    """Record that `period`, which ended at `ended`, is closed; return false if it already was.
+    """Record that `period`, which ended at `ended`, is closed; return False if it already was.
 
-    Of several concurrent requests, one inserts the row; the others wait for its commit.
+    If requests run concurrently, one inserts the row, and the others wait for its commit.
     """
     values = {"period": period, "ended": ended}
     return db.session().execute(_CLOSE, values).first() is not None
 
 
 def emit_for_billed_organizations(event: str, payload: dict[str, str], ended: datetime) -> int:
-    """Emit an event for each organization that is billed, and return how many there are."""
-    return events.emit_each(event, payload, organizations=_BILLED, ended=ended)
+    """Emit an event for each billed organization, and return the number of organizations."""
+    return events.emit_each(event, payload, organizations=_BILLED_ORGANIZATIONS, ended=ended)
 
 
 def find(period: str) -> BillingPeriod | None:

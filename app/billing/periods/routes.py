@@ -20,8 +20,8 @@ blueprint = Blueprint("billing_periods", tag="internal")
 def close_billing_period(caller: None, body: dict[str, Any]) -> dict[str, Any]:
     """Close a billing period.
 
-    Closes a month for all organizations, so that its invoices are issued. For a month that is
-    already closed, the response is the same again. Responds with 409 `conflict` if the operator has
+    Closes a month for all organizations, so that its invoices are issued. If the month is already
+    closed, the response is the same as before. Responds with 409 `conflict` if the operator has
     not set up invoices (`BILLING_FILE`).
     """
     return service.close(**body)

@@ -7,7 +7,7 @@ from app.kit.api.fields import Data, Int, Response, Schema, Str, UtcDateTime
 
 
 class Month(Str):
-    """A month, `YYYY-MM`."""
+    """A string field for a month, `YYYY-MM`."""
 
     def __init__(self, *, required: bool = False) -> None:
         metadata = {"pattern": f"^{MONTH}$", "example": "2026-10"}
@@ -34,5 +34,5 @@ class BillingPeriod(Response):
     period = Str()
     from_ = UtcDateTime(data_key="from", attribute="from")
     to = UtcDateTime()
-    organizations = Int(description="Number of organizations billed.")
+    organizations = Int(description="The number of billed organizations.")
     closed_at = UtcDateTime()

@@ -30,7 +30,7 @@ def get_bounds(period: str) -> tuple[datetime, datetime]:
 
 
 def close(*, period: str) -> dict[str, Any]:
-    """Close a month for all organizations; for a closed month, return the same result again.
+    """Close a month for all organizations; if it is already closed, return the same result.
 
     Raises 400 `validation_error` if the month has not ended, and 409 `conflict` if the operator has
     not set up invoices.
@@ -40,9 +40,9 @@ def close(*, period: str) -> dict[str, Any]:
         if queries.get_database_time() < end:
             message = "This month has not ended yet in UTC."
             raise errors.invalid(message, "period", ends_at=_format_utc(end))
-        problem = _find_problem()
-        if problem is not None and queries.find(period) is None:
-            raise problem
+        configuration_error = _find_configuration_error()
+        if configuration_error is not None and queries.find(period) is None:
+            raise configuration_error
         if queries.close(period, end):
             payload = {"period": period, "from": _format_utc(start), "to": _format_utc(end)}
             queries.emit_for_billed_organizations(CLOSED, payload, end)
@@ -59,14 +59,14 @@ def close(*, period: str) -> dict[str, Any]:
     }
 
 
-def _find_problem() -> ApiError | None:
-    """Return the 409 if the operator's file about invoices is missing, or None."""
+def _find_configuration_error() -> ApiError | None:
+    """Return a 409 error if the billing file is missing or invalid, or None."""
     try:
         require_configuration()
     except BillingFileError as error:
         return errors.conflict(
-            f"Billing periods cannot be closed yet, because the setting BILLING_FILE {error}. It"
-            " names the seller and the taxes of invoices.",
+            f"Billing periods cannot be closed yet, because the setting BILLING_FILE {error}. The"
+            " billing file defines the seller and the taxes of invoices.",
             state="open",
         )
     return None

@@ -1,1 +1,1 @@
-"""Changes of plans: now or at the end of the period, and their history."""
+"""Plan changes, immediate or at the end of the period, and their history."""

@@ -1,4 +1,4 @@
-"""Jobs that make the scheduled changes of plans, and record new versions of plans."""
+"""Jobs that apply scheduled plan changes and record new plan versions."""
 
 from app.billing.plan_changes import service
 from app.billing.plan_changes.versions import record_versions
@@ -8,10 +8,10 @@ from app.kit.jobs import Job
 
 @jobs.handler("plan_changes.apply_due", resumable=True)
 def apply_due_changes(job: Job) -> None:
-    """Record new versions, and make the scheduled changes that are due, one by one."""
+    """Record new plan versions, and apply the scheduled changes that are due, one by one."""
     record_versions()
     job.checkpoint()
-    for organization_id in service.list_due():
+    for organization_id in service.list_due_organizations():
         service.apply_due_change(organization_id)
         job.checkpoint()
 

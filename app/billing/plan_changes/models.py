@@ -1,4 +1,4 @@
-"""Models of the history of plans and of scheduled changes."""
+"""Models of the plan history and of scheduled plan changes."""
 
 from datetime import datetime
 from uuid import UUID
@@ -16,7 +16,7 @@ class PlanChange(TenantModel, db.Base):
 
     `id` grows in the order of the changes, and `changed_at` never decreases with it. Until the
     first change, an organization has the plan `plan_before` of that change; without a change, it
-    has always had its present plan.
+    has always had its current plan.
     """
 
     __tablename__ = "plan_changes"
@@ -28,9 +28,9 @@ class PlanChange(TenantModel, db.Base):
 
 
 class ScheduledPlanChange(TenantModel, db.Base):
-    """The plan that an organization gets at `effective_at`; it has at most one such change.
+    """The plan that an organization gets at `effective_at`.
 
-    Any change of the plan deletes it.
+    An organization has at most one scheduled change. Any change of the plan deletes it.
     """
 
     __tablename__ = "scheduled_plan_changes"

@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 
 def get_month(at: datetime) -> tuple[datetime, datetime]:
-    """Return the start of the month of a time, in UTC, and the start of the next month."""
+    """Return the start of the UTC month that contains `at`, and the start of the next month."""
     first = at.astimezone(UTC).replace(day=1, hour=0, minute=0, second=0, microsecond=0)
     if first.month < 12:  # noqa: PLR2004 - December
         return first, first.replace(month=first.month + 1)

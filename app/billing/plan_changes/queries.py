@@ -1,4 +1,4 @@
-"""SQL of the history of plans and of scheduled changes."""
+"""SQL queries for the plan history and scheduled plan changes."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -9,18 +9,18 @@ from sqlalchemy import delete, func, select, text
 from app.billing.plan_changes.models import PlanChange, ScheduledPlanChange
 from app.kit import db
 
-# The trigger that records a change reads it.
+# The trigger that records a plan change reads this setting.
 _SET_DUE_TIME = text("SELECT set_config('app.plan_due_at', :at, true)")
 
 
 def get_database_time() -> datetime:
-    """Return the time of the database's clock, by which periods end."""
+    """Return the time of the database's clock, which decides when periods end."""
     now: datetime = db.session().scalars(select(func.clock_timestamp())).one()
     return now
 
 
 def list_changes(organization_ids: Sequence[UUID]) -> dict[UUID, list[PlanChange]]:
-    """Return all changes of the plans of organizations, which must be bound, in order."""
+    """Return all plan changes of the organizations, in order. They must be bound."""
     changes: dict[UUID, list[PlanChange]] = {key: [] for key in organization_ids}
     statement = (
         select(PlanChange)
@@ -33,17 +33,17 @@ def list_changes(organization_ids: Sequence[UUID]) -> dict[UUID, list[PlanChange
 
 
 def find_scheduled() -> ScheduledPlanChange | None:
-    """Return the scheduled change of the bound organization, or None."""
+    """Return the scheduled change of the current organization, or None."""
     return db.session().scalars(select(ScheduledPlanChange)).one_or_none()
 
 
 def delete_scheduled() -> None:
-    """Delete the scheduled change of the bound organization if there is one."""
+    """Delete the scheduled change of the current organization if there is one."""
     db.session().execute(delete(ScheduledPlanChange))
 
 
-def list_due(organization_ids: Sequence[UUID] | None = None) -> list[UUID]:
-    """Return the organizations with a scheduled change that is due: all, or some of these."""
+def list_due_organizations(organization_ids: Sequence[UUID] | None = None) -> list[UUID]:
+    """Return the organizations with a due scheduled change, all or only those with these ids."""
     due = ScheduledPlanChange.effective_at <= func.clock_timestamp()
     statement = select(ScheduledPlanChange.organization_id).where(due)
     if organization_ids is not None:
@@ -52,5 +52,5 @@ def list_due(organization_ids: Sequence[UUID] | None = None) -> list[UUID]:
 
 
 def set_due_time(at: datetime | None) -> None:
-    """Let the changes that follow in the transaction take effect at a time in the past, or now."""
+    """Set the effective time of later changes in this transaction: a past time, or None for now."""
     db.session().execute(_SET_DUE_TIME, {"at": "" if at is None else at.isoformat()})

@@ -14,8 +14,8 @@ blueprint = Blueprint("plan_changes", tag="billing", records="organizations")
 def get_plan(caller: Caller) -> dict[str, Any]:
     """Get the organization's plan.
 
-    Returns the plan with its price, with the limits that apply to the organization, and with its
-    scheduled change. The operator may have set other limits than the plan's.
+    Returns the plan with its price, the limits that apply to the organization, and the scheduled
+    change. The limits differ from the plan's limits if the operator has set other limits.
     """
     return service.get_plan()
 
@@ -27,8 +27,9 @@ def change_plan(caller: Caller, body: dict[str, Any]) -> dict[str, Any]:
     """Change the plan.
 
     Changes the plan now, or at the end of the month. The price of a month with several plans is
-    prorated by the second. A change replaces a scheduled one; choosing the present plan cancels
-    it. Responds with 409 `conflict` if more is used than the new plan allows now (`details.over`),
-    if there is no billing profile (`details.missing`), or if the operator has set other limits.
+    prorated by the second. A change replaces a scheduled change; choosing the current plan
+    cancels the scheduled change. Responds with 409 `conflict` if the usage exceeds the limits of
+    the new plan and `when` is `now` (`details.over`), if the billing profile is missing
+    (`details.missing`), or if the operator has set other limits (`details.limits`).
     """
     return service.change(caller.org.id, user_id=caller.user_id, **body)

@@ -1,4 +1,4 @@
-"""Service that changes plans, now or at the end of the period, and tells which were in force."""
+"""Service that changes plans and lists the plans that were in force in a period."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -26,8 +26,8 @@ list_changes = queries.list_changes
 _FOREVER = datetime.max.replace(tzinfo=UTC)
 
 
-class When(StrEnum):
-    """When a plan changes."""
+class ChangeTime(StrEnum):
+    """The time at which a plan changes."""
 
     NOW = "now"
     PERIOD_END = "period_end"
@@ -35,7 +35,7 @@ class When(StrEnum):
 
 @dataclass(frozen=True)
 class Segment:
-    """A time in which an organization had a plan; `end` is exclusive."""
+    """A time span in which an organization had a plan; `end` is exclusive."""
 
     plan: str
     start: datetime
@@ -43,18 +43,18 @@ class Segment:
 
 
 def get_plan() -> dict[str, Any]:
-    """Return the plan of the bound organization with its limits, and the scheduled change."""
+    """Return the plan of the current organization with its limits, and the scheduled change."""
     scheduled = queries.find_scheduled()
     return {**plans.describe_plan(), "scheduled_change": _render_scheduled(scheduled)}
 
 
 def change(organization_id: UUID, *, plan: str, when: str, user_id: UUID) -> dict[str, Any]:
-    """Change the plan of the bound organization, and return the plan and what is scheduled.
+    """Change the plan of the current organization; return the plan and the scheduled change.
 
-    A change replaces a scheduled one; the present plan cancels it. Emits
-    `organization.plan_changed` for a change that is made now. Raises 400 `validation_error` for a
-    plan that only the operator can assign, and 409 `conflict` if the billing profile is missing, if
-    the operator has set other limits, or if more is used than the plan allows now.
+    A change replaces a scheduled change; the current plan cancels it. Emits
+    `organization.plan_changed` for an immediate change. Raises 400 `validation_error` for a plan
+    that only the operator can assign, and 409 `conflict` if the billing profile is missing, if the
+    operator has set other limits, or if an immediate change would exceed the limits of the plan.
     """
     organization = organizations.lock(organization_id)
     apply_due(organization)
@@ -62,7 +62,7 @@ def change(organization_id: UUID, *, plan: str, when: str, user_id: UUID) -> dic
         queries.delete_scheduled()
         return _render(organization, None)
     _check_change(organization, catalogue.get_plan(plan))
-    if when == When.NOW:
+    if when == ChangeTime.NOW:
         _check_usage(catalogue.get_plan(plan))
         record_versions()
         organizations.change_plan(organization, plan=plan, limits={})
@@ -77,9 +77,9 @@ def change(organization_id: UUID, *, plan: str, when: str, user_id: UUID) -> dic
 
 
 def apply_due(organization: Organization) -> None:
-    """Make the scheduled change of a locked organization if it is due.
+    """Apply the scheduled change of a locked organization if it is due.
 
-    The new plan counts from the time at which the change was due, whenever it is made.
+    The new plan takes effect from the due time, even if the change is applied later.
     """
     scheduled = queries.find_scheduled()
     if scheduled is None or scheduled.effective_at > queries.get_database_time():
@@ -90,28 +90,28 @@ def apply_due(organization: Organization) -> None:
     queries.set_due_time(None)
 
 
-def list_due() -> list[UUID]:
+def list_due_organizations() -> list[UUID]:
     """Return the organizations with a scheduled change that is due."""
     with tenancy.across_organizations(reason="finds the plan changes that are due"):
-        return queries.list_due()
+        return queries.list_due_organizations()
 
 
 def apply_due_change(organization_id: UUID) -> None:
-    """Make the scheduled change of an organization if it is due."""
+    """Apply the scheduled change of an organization if it is due."""
     with tenancy.organization(organization_id):
         apply_due(organizations.lock(organization_id))
 
 
 def apply_due_changes(organization_ids: Sequence[UUID]) -> None:
-    """Make the scheduled changes of locked organizations that are due. All must be bound."""
-    for organization_id in queries.list_due(organization_ids):
+    """Apply the due scheduled changes of locked organizations, which must all be bound."""
+    for organization_id in queries.list_due_organizations(organization_ids):
         apply_due_change(organization_id)
 
 
 def list_segments(
     organization: Organization, changes: Sequence[PlanChange], start: datetime, end: datetime
 ) -> list[Segment]:
-    """Return the plans of an organization in a period, in order, from all changes of its plan.
+    """Return the plans of an organization in a period, in order. `changes` are all its changes.
 
     The segments follow one another without a gap, from the creation of the organization to its
     closing.
@@ -128,7 +128,7 @@ def list_segments(
 def build_segments(
     changes: Sequence[PlanChange], plan: str, start: datetime, end: datetime
 ) -> list[Segment]:
-    """Return all segments of an organization that has `plan` now; those without length, too."""
+    """Return all segments, including empty segments; `plan` is the organization's current plan."""
     segments = []
     for item in changes:
         segments.append(Segment(item.plan_before, start, item.changed_at))
@@ -142,33 +142,35 @@ def _check_change(organization: Organization, plan: Plan) -> None:
     if organization.plan_limits:
         raise errors.conflict(
             "The operator of this service has set other limits than those of your plan, so only"
-            " they can change it.",
+            " the operator can change the plan.",
             limits=organization.plan_limits,
         )
-    if not profiles.is_paid(plan):
+    if not profiles.has_price(plan):
         return
     profile = profiles.find()
     if profile is None:
         message = "Set the billing profile before you choose a plan with a price."
         raise errors.conflict(message, missing="billing_profile")
     if profile.currency != plan.currency:
-        message = f"The plan is offered in {plan.currency}; the billing profile has another one."
+        message = (
+            f"The plan is offered in {plan.currency}; the billing profile has another currency."
+        )
         raise errors.invalid(message, "plan", currency=plan.currency)
 
 
 def _check_usage(plan: Plan) -> None:
     month = read_month(tuple(Meter))
-    over = [
-        {"meter": str(meter), "used": month.used(meter), "limit": limit}
+    exceeded_limits = [
+        {"meter": str(meter), "used": month.get_used(meter), "limit": limit}
         for meter in Meter
-        if (limit := plan.limits[meter]) is not None and month.used(meter) > limit
+        if (limit := plan.limits[meter]) is not None and month.get_used(meter) > limit
     ]
-    if over:
+    if exceeded_limits:
         raise errors.conflict(
-            "More is used than this plan allows. Reduce it, or change the plan at the end of the"
-            " period.",
+            "The usage exceeds the limits of this plan. Reduce the usage, or change the plan at the"
+            " end of the period.",
             plan=plan.name,
-            over=over,
+            over=exceeded_limits,
         )
 
 

@@ -1,7 +1,7 @@
-"""Record since when the versions of plans exist, and find the one that was in force at a time.
+"""Record when plan versions appear, and find the version that was in force at a time.
 
-A period, or the part of it after a change of the plan, keeps the version that it began with. So a
-new version in the catalogue never changes what a running period costs.
+A period, or the part of a period after a plan change, keeps the version with which it began. So a
+new version in the catalogue never changes the price of a running period.
 """
 
 from collections import defaultdict
@@ -17,13 +17,13 @@ from app.kit import db
 
 
 def record_versions() -> None:
-    """Record the newest version of each plan, unless that was done before."""
+    """Record the newest version of each plan, unless it is already recorded."""
     for plan in catalogue.list_plans():
         plans.pin_plan(plan)
 
 
 class PlanVersions:
-    """The recorded versions of plans; read once for many organizations."""
+    """The recorded plan versions, read once for many organizations."""
 
     def __init__(self) -> None:
         self._rows: dict[str, list[PlanVersion]] = defaultdict(list)
@@ -31,8 +31,8 @@ class PlanVersions:
             self._rows[row.name].append(row)
         self._plans: dict[tuple[str, int], Plan] = {}
 
-    def get_at(self, name: str, at: datetime) -> Plan:
-        """Return the version of a plan that was the newest at a time, or else the first one."""
+    def get_version_at(self, name: str, at: datetime) -> Plan:
+        """Return the newest plan version that existed at `at`, or else the first version."""
         rows = self._rows.get(name)
         if not rows:
             return catalogue.get_plan(name)

@@ -1,1 +1,1 @@
-"""Plans: what an organization may use, and what it costs."""
+"""Plans: their limits and prices."""

@@ -1,7 +1,7 @@
 """The catalogue of plans: a TOML file, read once.
 
-The file named by PLANS_FILE replaces the one of the service. Of each plan it has one or more
-versions. A published version is never changed: a change of a price or a limit is a new version.
+The file named by PLANS_FILE replaces the built-in file. The file has one or more versions of each
+plan. A published version is never changed: a new price or limit needs a new version.
 """
 
 import re
@@ -20,19 +20,19 @@ from app.kit.settings import PLANS
 
 BUILT_IN = Path(__file__).parent / "catalogue.toml"
 MAX_QUANTITY = 2**53 - 1
-"""The largest limit: the largest integer that every JSON parser represents exactly."""
+"""The maximum limit: the largest integer that every JSON parser represents exactly."""
 MAX_VERSION = 2**31 - 1
 _AMOUNT = re.compile(r"[0-9]{1,9}(\.[0-9]{1,9})?")
 _CURRENCY = re.compile(r"[A-Z]{3}")
 
 
 class CatalogueError(ValueError):
-    """The file of plans is invalid; the message says where and why."""
+    """The plan file is invalid; the message says where and why."""
 
 
 @dataclass(frozen=True)
 class Tier:
-    """A price for each unit up to `up_to` units; None means any number.
+    """A price for each unit up to `up_to` units; None means no upper bound.
 
     Units are counted from the end of the included quantity.
     """
@@ -43,10 +43,10 @@ class Tier:
 
 @dataclass(frozen=True)
 class Charge:
-    """What is charged for a meter beyond the `included` quantity, by graduated tiers.
+    """The price of usage of a meter beyond the `included` quantity, in graduated tiers.
 
-    `included` is in the meter's own measure. `unit` is the quantity for which a tier has its
-    price, for example 2**30 bytes.
+    `included` is in the measure of the meter. `unit` is the quantity to which the unit price of a
+    tier applies, for example 2**30 bytes.
     """
 
     meter: str
@@ -57,7 +57,7 @@ class Charge:
 
 @dataclass(frozen=True)
 class Plan:
-    """A version of a plan. `price` is for a month; a limit of None means no limit.
+    """A version of a plan. `price` is the price per month; a limit of None means no limit.
 
     Only the operator can assign a plan that is not public.
     """
@@ -72,10 +72,10 @@ class Plan:
 
 
 def get_plan(name: str, version: int | None = None) -> Plan:
-    """Return a version of a plan, or its newest one if `version` is None. Raises LookupError.
+    """Return a version of a plan; the newest version if `version` is None. Raises LookupError.
 
-    Reads the file only. `app.billing.plans.service.get_plan` also finds the versions that were in
-    use and are no longer in the file.
+    Reads only the file. `app.billing.plans.service.get_plan` also finds versions that were in use
+    and are no longer in the file.
     """
     versions = load_catalogue()[name]
     return versions[max(versions) if version is None else version]
@@ -99,36 +99,36 @@ def read_catalogue(path: Path) -> Mapping[str, Mapping[int, Plan]]:
     except (OSError, ValueError) as error:
         raise CatalogueError(f"cannot be read: {error}") from None
     catalogue: dict[str, dict[int, Plan]] = {name: {} for name in PLANS}
-    _check_members(content, {"plans"}, "the file")
-    for number, members in enumerate(_as_list(content.get("plans"), "plans"), start=1):
-        plan = parse_plan(members, f"plan {number}")
+    _check_keys(content, {"plans"}, "the file")
+    for number, table in enumerate(_check_list(content.get("plans"), "plans"), start=1):
+        plan = parse_plan(table, f"plan {number}")
         if plan.version in catalogue[plan.name]:
-            raise CatalogueError(f"version {plan.version} of {plan.name} is there twice")
+            raise CatalogueError(f"version {plan.version} of {plan.name} is defined twice")
         catalogue[plan.name][plan.version] = plan
     if missing := [name for name, versions in catalogue.items() if not versions]:
         raise CatalogueError(f"these plans are missing: {', '.join(missing)}")
     return MappingProxyType(catalogue)
 
 
-def parse_plan(members: Any, place: str) -> Plan:
+def parse_plan(table: Any, place: str) -> Plan:
     """Return the plan that a table of the file describes. Raises CatalogueError."""
-    _check_members(members, {*Plan.__dataclass_fields__}, place, optional={"limits", "charges"})
-    if members["name"] not in PLANS:
+    _check_keys(table, {*Plan.__dataclass_fields__}, place, optional={"limits", "charges"})
+    if table["name"] not in PLANS:
         raise CatalogueError(f"{place}: name must be one of {', '.join(PLANS)}")
-    place = f"{members['name']}, version {members['version']}"
-    if not isinstance(members["is_public"], bool):
+    place = f"{table['name']}, version {table['version']}"
+    if not isinstance(table["is_public"], bool):
         raise CatalogueError(f"{place}: is_public must be true or false")
-    if not isinstance(members["currency"], str) or not _CURRENCY.fullmatch(members["currency"]):
+    if not isinstance(table["currency"], str) or not _CURRENCY.fullmatch(table["currency"]):
         raise CatalogueError(f"{place}: currency must be a code of ISO 4217 such as EUR")
-    charges = _as_list(members.get("charges", []), f"{place}: charges")
+    charges = _check_list(table.get("charges", []), f"{place}: charges")
     plan = Plan(
-        name=members["name"],
-        version=_parse_quantity(members["version"], f"{place}: version", 1, MAX_VERSION),
-        currency=members["currency"],
-        price=_parse_amount(members["price"], f"{place}: price"),
-        limits=_parse_limits(members.get("limits", {}), place),
+        name=table["name"],
+        version=_parse_quantity(table["version"], f"{place}: version", 1, MAX_VERSION),
+        currency=table["currency"],
+        price=_parse_amount(table["price"], f"{place}: price"),
+        limits=_parse_limits(table.get("limits", {}), place),
         charges=tuple(_parse_charge(charge, place) for charge in charges),
-        is_public=members["is_public"],
+        is_public=table["is_public"],
     )
     meters = [charge.meter for charge in plan.charges]
     if len(set(meters)) < len(meters):
@@ -137,7 +137,7 @@ def parse_plan(members: Any, place: str) -> Plan:
 
 
 def format_plan(plan: Plan) -> dict[str, Any]:
-    """Return a plan in the form that `parse_plan` reads; its values are those of JSON."""
+    """Return a plan as JSON values, in the form that `parse_plan` reads."""
     return {
         "name": plan.name,
         "version": plan.version,
@@ -161,49 +161,49 @@ def format_plan(plan: Plan) -> dict[str, Any]:
     }
 
 
-def _parse_limits(members: Any, place: str) -> Mapping[str, int | None]:
-    _check_members(members, set(), f"{place}: limits", optional=set(Meter))
+def _parse_limits(table: Any, place: str) -> Mapping[str, int | None]:
+    _check_keys(table, set(), f"{place}: limits", optional=set(Meter))
     limits: dict[str, int | None] = dict.fromkeys(map(str, Meter))
-    for name, limit in members.items():
+    for name, limit in table.items():
         limits[name] = _parse_quantity(limit, f"{place}: limit {name}")
     return MappingProxyType(limits)
 
 
-def _parse_charge(members: Any, place: str) -> Charge:
-    _check_members(members, {"meter", "included", "tiers"}, f"{place}: charge", optional={"unit"})
-    if members["meter"] not in tuple(Meter):
-        raise CatalogueError(f"{place}: {members['meter']!r} is not a meter")
-    place = f"{place}: charge for {members['meter']}"
+def _parse_charge(table: Any, place: str) -> Charge:
+    _check_keys(table, {"meter", "included", "tiers"}, f"{place}: charge", optional={"unit"})
+    if table["meter"] not in tuple(Meter):
+        raise CatalogueError(f"{place}: {table['meter']!r} is not a meter")
+    place = f"{place}: charge for {table['meter']}"
     tiers = tuple(
-        _parse_tier(tier, place) for tier in _as_list(members["tiers"], f"{place}: tiers")
+        _parse_tier(tier, place) for tier in _check_list(table["tiers"], f"{place}: tiers")
     )
     bounds = [tier.up_to for tier in tiers]
-    finite = [bound for bound in bounds[:-1] if bound is not None]
-    if not bounds or bounds[-1] is not None or finite != sorted(set(finite)):
+    finite_bounds = [bound for bound in bounds[:-1] if bound is not None]
+    if not bounds or bounds[-1] is not None or finite_bounds != sorted(set(finite_bounds)):
         raise CatalogueError(f"{place}: up_to must grow, and the last tier must have none")
-    if len(finite) < len(bounds) - 1:
+    if len(finite_bounds) < len(bounds) - 1:
         raise CatalogueError(f"{place}: only the last tier may have no up_to")
     return Charge(
-        meter=members["meter"],
-        included=_parse_quantity(members["included"], f"{place}: included"),
+        meter=table["meter"],
+        included=_parse_quantity(table["included"], f"{place}: included"),
         tiers=tiers,
-        unit=_parse_quantity(members.get("unit", 1), f"{place}: unit", minimum=1),
+        unit=_parse_quantity(table.get("unit", 1), f"{place}: unit", minimum=1),
     )
 
 
-def _parse_tier(members: Any, place: str) -> Tier:
-    _check_members(members, {"unit_price"}, f"{place}: tier", optional={"up_to"})
-    up_to = members.get("up_to")
+def _parse_tier(table: Any, place: str) -> Tier:
+    _check_keys(table, {"unit_price"}, f"{place}: tier", optional={"up_to"})
+    up_to = table.get("up_to")
     return Tier(
         up_to=None
         if up_to is None
         else Decimal(_parse_quantity(up_to, f"{place}: up_to", minimum=1)),
-        unit_price=_parse_amount(members["unit_price"], f"{place}: unit_price"),
+        unit_price=_parse_amount(table["unit_price"], f"{place}: unit_price"),
     )
 
 
 def _parse_amount(value: Any, place: str) -> Decimal:
-    # TOML's floating-point numbers would not be exact, so that amounts are texts.
+    # TOML's floating-point numbers would not be exact, so amounts are strings.
     if not isinstance(value, str) or not _AMOUNT.fullmatch(value):
         raise CatalogueError(f'{place} must be a decimal number in quotes, such as "49.00"')
     return Decimal(value)
@@ -215,19 +215,19 @@ def _parse_quantity(value: Any, place: str, minimum: int = 0, maximum: int = MAX
     return value
 
 
-def _as_list(value: Any, place: str) -> list[Any]:
+def _check_list(value: Any, place: str) -> list[Any]:
     if not isinstance(value, list):
         raise CatalogueError(f"{place} must be a list")
     return value
 
 
-def _check_members(
+def _check_keys(
     value: Any, names: set[str], place: str, *, optional: set[Any] | None = None
 ) -> None:
     optional = optional or set()
     if not isinstance(value, dict):
         raise CatalogueError(f"{place} must be a table")
     if unknown := sorted(value.keys() - names - optional):
-        raise CatalogueError(f"{place}: unknown members: {', '.join(unknown)}")
+        raise CatalogueError(f"{place}: unknown keys: {', '.join(unknown)}")
     if missing := sorted(names - optional - value.keys()):
-        raise CatalogueError(f"{place}: missing members: {', '.join(missing)}")
+        raise CatalogueError(f"{place}: missing keys: {', '.join(missing)}")

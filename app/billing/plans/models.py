@@ -1,4 +1,4 @@
-"""Model of the versions of plans that are in use."""
+"""Model of the plan versions that are in use."""
 
 from datetime import datetime
 from typing import Any
@@ -10,7 +10,7 @@ from app.kit import db
 
 
 class PlanVersion(db.Base):
-    """A version of a plan that an organization or an invoice names. A row is never changed.
+    """A version of a plan that an organization or an invoice refers to. A row is never changed.
 
     `definition` is the plan in the form of `catalogue.format_plan`.
     """

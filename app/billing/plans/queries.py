@@ -1,4 +1,4 @@
-"""SQL queries of plans."""
+"""SQL queries for plans."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -13,7 +13,7 @@ from app.kit.pagination import Page, PageRequest, paginate
 
 
 def get_plan() -> tuple[str, dict[str, Any]]:
-    """Return the name of the bound organization's plan, and the limits that differ from it."""
+    """Return the current organization's plan name, and the limits that the operator has set."""
     statement = select(Organization.plan, Organization.plan_limits).where(
         Organization.id == tenancy.current_organization_id()
     )
@@ -22,7 +22,7 @@ def get_plan() -> tuple[str, dict[str, Any]]:
 
 
 def list_names(request: PageRequest, names: Sequence[str]) -> Page:
-    """Return a page of rows with the `name` and the `rank` of a plan each."""
+    """Return a page of plans; each row has `name` and `rank`."""
     rows = [(name, rank) for rank, name in enumerate(names, start=1)]
     table = values(column("name", String), column("rank", Integer), name="plans").data(rows)
     sorts = {"rank": table.c.rank, "name": table.c.name}
@@ -38,6 +38,6 @@ def find_definition(name: str, version: int) -> dict[str, Any] | None:
 
 
 def insert_definition(name: str, version: int, definition: dict[str, Any]) -> None:
-    """Store the definition of a version of a plan, unless it is stored already."""
+    """Store the definition of a version of a plan, unless it is already stored."""
     row = {"name": name, "version": version, "definition": definition}
     db.session().execute(insert(PlanVersion).values(row).on_conflict_do_nothing())

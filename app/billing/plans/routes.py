@@ -8,7 +8,7 @@ from app.kit.api.blueprint import Blueprint, Listing
 from app.kit.pagination import Page
 from app.kit.principal import Caller
 
-blueprint = Blueprint("billing", description="Plans, their limits, and what is used of them.")
+blueprint = Blueprint("billing", description="Plans, their limits, and usage.")
 
 
 @blueprint.get(
@@ -19,8 +19,8 @@ blueprint = Blueprint("billing", description="Plans, their limits, and what is u
     returns=AvailablePlan,
 )
 def list_plans(caller: Caller, query: dict[str, Any]) -> Page:
-    """List plans that can be chosen.
+    """List available plans.
 
-    Returns the limits and prices of each plan. The operator may assign other plans as well.
+    Returns the limits and prices of each plan. The operator can also assign other plans.
     """
     return service.list_plans(**query)

@@ -27,18 +27,25 @@ class Money(Response):
 class PlanTier(Response):
     """The price of each unit up to `up_to` units, which are counted after the included quantity."""
 
-    up_to = Int(allow_none=True, maximum=MAX_QUANTITY, description="Null means any number.")
+    up_to = Int(
+        allow_none=True,
+        maximum=MAX_QUANTITY,
+        description="The last unit of the tier; null means no upper bound.",
+    )
     unit_price = Str(description="A decimal number in the currency of the plan's price.")
 
 
 class PlanCharge(Response):
-    """What is charged for a meter beyond the included quantity."""
+    """The price of usage of a meter beyond the included quantity."""
 
     meter = Str(validate=OneOf(tuple(map(str, Meter))))
-    included = Int(maximum=MAX_QUANTITY, description="In the measure of the meter, such as bytes.")
+    included = Int(
+        maximum=MAX_QUANTITY,
+        description="The included quantity, in the measure of the meter, such as bytes.",
+    )
     unit = Int(
         maximum=MAX_QUANTITY,
-        description="The quantity for which a tier has its price, such as 1073741824 bytes.",
+        description="The quantity to which the price of a tier applies, such as 1073741824 bytes.",
     )
     tiers = List(Nested(PlanTier))
 
@@ -48,12 +55,12 @@ class PlanVersion(Response):
 
     name = Str(validate=OneOf(PLANS))
     version = Int()
-    price = Nested(Money, description="The price of a month.")
+    price = Nested(Money, description="The price per month.")
     limits = Nested(PlanLimits)
     charges = List(Nested(PlanCharge))
 
 
 class AvailablePlan(PlanVersion):
-    """A plan that can be chosen. The smallest plan has the lowest rank."""
+    """An available plan. The smallest plan has the lowest rank."""
 
     rank = Int()

@@ -1,4 +1,4 @@
-"""Service of plans: the organization's plan, those that can be chosen, and versions in use."""
+"""Service for plans: the organization's plan, available plans, and versions in use."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -11,7 +11,7 @@ from app.kit.plan_limits import Meter
 
 
 def describe_plan() -> dict[str, Any]:
-    """Return the bound organization's plan, with the limits that apply to the organization."""
+    """Return the current organization's plan, with the limits that apply to the organization."""
     name, overrides = queries.get_plan()
     plan = catalogue.get_plan(name)
     limits = merge_limits(plan, overrides)
@@ -19,7 +19,7 @@ def describe_plan() -> dict[str, Any]:
 
 
 def list_plans(*, page: PageRequest) -> Page:
-    """Return a page of the plans that an organization can choose."""
+    """Return a page of the available plans."""
     plans = {plan.name: plan for plan in catalogue.list_plans() if plan.is_public}
     rows = queries.list_names(page, list(plans))
     items = [{**_describe(plans[row.name]), "rank": row.rank} for row in rows.items]
@@ -27,7 +27,7 @@ def list_plans(*, page: PageRequest) -> Page:
 
 
 def merge_limits(plan: Plan, overrides: Mapping[str, Any]) -> dict[Meter, int | None]:
-    """Return the limits of a plan with those that the operator has set for an organization."""
+    """Return the limits of a plan, replaced by the limits that the operator has set."""
     limits = {**plan.limits, **overrides}
     return {meter: limits[meter] for meter in Meter}
 
@@ -35,8 +35,8 @@ def merge_limits(plan: Plan, overrides: Mapping[str, Any]) -> dict[Meter, int | 
 def get_plan(name: str, version: int) -> Plan:
     """Return a version of a plan as it was when it was first used. Raises LookupError.
 
-    So neither a change of the file nor the removal of a version from it alters what an organization
-    or an invoice refers to.
+    So changing the file, or removing a version from it, does not affect the versions to which
+    organizations and invoices refer.
     """
     definition = queries.find_definition(name, version)
     if definition is not None:

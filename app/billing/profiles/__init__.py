@@ -1,1 +1,1 @@
-"""Billing profiles: to whom invoices are addressed."""
+"""Billing profiles: the recipients of invoices."""

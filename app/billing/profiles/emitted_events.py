@@ -1,4 +1,4 @@
 """Events that billing profiles emit."""
 
 CHANGED = "billing_profile.changed"
-"""The billing profile of the organization was set; the payload is {revision}."""
+"""The billing profile of the organization was set; payload: {revision}."""

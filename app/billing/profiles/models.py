@@ -12,7 +12,8 @@ from app.kit.tenancy import TenantModel
 class BillingProfile(TenantModel, db.Revised, db.Base):
     """The address, the tax number and the preferences for the invoices of an organization.
 
-    An organization has at most one. `country` is a code of ISO 3166-1, `currency` one of ISO 4217.
+    An organization has at most one profile. `country` is an ISO 3166-1 code, `currency` an ISO 4217
+    code.
     """
 
     __tablename__ = "billing_profiles"

@@ -1,4 +1,4 @@
-"""SQL of billing profiles."""
+"""SQL queries for billing profiles."""
 
 from collections.abc import Sequence
 from uuid import UUID
@@ -11,12 +11,12 @@ from app.kit import db
 
 
 def find() -> BillingProfile | None:
-    """Return the billing profile of the bound organization, or None if it was never set."""
+    """Return the billing profile of the current organization, or None if it was never set."""
     return db.session().scalars(select(BillingProfile)).one_or_none()
 
 
 def find_many(organization_ids: Sequence[UUID]) -> dict[UUID, BillingProfile]:
-    """Return the billing profiles of organizations, which must be bound; some have none."""
+    """Return the billing profiles of the organizations that have one. All must be bound."""
     statement = select(BillingProfile).where(BillingProfile.organization_id.in_(organization_ids))
     return {profile.organization_id: profile for profile in db.session().scalars(statement)}
 

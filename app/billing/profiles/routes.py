@@ -15,7 +15,7 @@ _MANAGE = "billing:manage"
 def get_billing_profile(caller: Caller) -> dict[str, Any]:
     """Get the billing profile.
 
-    Returns to whom invoices are addressed, and their currency, time zone and language.
+    Returns the recipient of invoices, and the currency, time zone and language of invoices.
     """
     return service.get(caller.org.id)
 
@@ -32,7 +32,7 @@ def set_billing_profile(
 ) -> dict[str, Any]:
     """Set the billing profile.
 
-    Replaces the whole profile. The tax number must be one of the country of the address. Issued
+    Replaces the whole profile. The tax number must be from the country of the address. Issued
     invoices do not change; invoices that are drafts because the profile was missing are issued.
     """
     return service.replace(caller.org.id, revision=revision, **body)

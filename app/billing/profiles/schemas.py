@@ -15,12 +15,12 @@ from app.kit.api.fields import (
     UtcDateTime,
 )
 
-_COUNTRY = "Country code of ISO 3166-1, such as AT."
-_CURRENCY = "Currency code of ISO 4217. Must be that of the organization's plan."
-_ZONE = "IANA time zone of the dates on invoices."
+_COUNTRY = "ISO 3166-1 country code, such as AT."
+_CURRENCY = "ISO 4217 currency code. If the plan has a price, it must be the currency of the plan."
+_ZONE = "IANA time zone for the dates on invoices."
 _TAX_NUMBER = (
-    "Number for value added tax of a company in the country of the address. With a valid number of"
-    " another country of the European Union, reverse charge applies."
+    "Value added tax (VAT) number of a company, from the country of the address. If that is another"
+    " country of the European Union than the seller's, reverse charge applies."
 )
 
 
@@ -32,7 +32,7 @@ class SetBillingAddress(Schema):
         required=True,
         max_items=3,
         validate=Length(min=1),
-        description="Street and house.",
+        description="Street and house number.",
     )
     postal_code = Name(max_length=20, allow_none=True, load_default=None)
     city = Name(required=True, max_length=100)

@@ -16,7 +16,7 @@ from app.identity.users import addresses
 from app.kit import db, errors, events
 from app.kit.locales import check_time_zone
 
-# XML 1.0 has no other characters, and invoices are XML, too.
+# XML 1.0 allows no other characters, and invoices are also rendered as XML.
 _NOT_IN_XML = re.compile(r"[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 find = queries.find
@@ -24,7 +24,7 @@ find_many = queries.find_many
 
 
 def get(organization_id: UUID) -> dict[str, Any]:
-    """Return the billing profile of the bound organization.
+    """Return the billing profile of the current organization.
 
     A profile that was never set has the revision 0 and the currency of the plan.
     """
@@ -52,17 +52,17 @@ def replace(
     language: str,
     revision: int | None,
 ) -> dict[str, Any]:
-    """Replace the billing profile of the bound organization, and return it.
+    """Replace the billing profile of the current organization, and return it.
 
     Emits `billing_profile.changed`. Raises 400 `validation_error` for an unknown country, time zone
-    or currency, for a tax number that is not one of the country, and for a currency that the plan
-    is not offered in; and 409 `stale_precondition`.
+    or currency, for a tax number that is not valid in the country, and for a currency in which the
+    plan is not offered; and 409 `stale_precondition`.
     """
     organization = organizations.lock(organization_id)
     profile = queries.find()
-    current = 0 if profile is None else profile.revision
-    if revision is not None and revision != current:
-        raise errors.stale(current)
+    current_revision = 0 if profile is None else profile.revision
+    if revision is not None and revision != current_revision:
+        raise errors.stale(current_revision)
     _check_currency(currency, catalogue.get_plan(organization.plan))
     country = _check_country(address["country"])
     values = {
@@ -100,8 +100,8 @@ def _load_address(address: dict[str, Any], country: str) -> dict[str, Any]:
     }
 
 
-def is_paid(plan: Plan) -> bool:
-    """Return whether a plan can lead to an invoice."""
+def has_price(plan: Plan) -> bool:
+    """Return whether a plan has a price or charges, and so can lead to an invoice."""
     return bool(plan.price or plan.charges)
 
 
@@ -117,7 +117,7 @@ def _check_currency(code: str, plan: Plan) -> None:
     currency = pycountry.currencies.get(alpha_3=code)
     if currency is None or currency.alpha_3 != code:
         raise errors.invalid("Must be a currency code of ISO 4217, such as EUR.", "currency")
-    if is_paid(plan) and code != plan.currency:
+    if has_price(plan) and code != plan.currency:
         message = f"The plan {plan.name} is offered in {plan.currency}."
         raise errors.invalid(message, "currency", plan=plan.name, currency=plan.currency)
 
@@ -133,7 +133,7 @@ def _check_tax_number(number: str | None, country: str) -> str | None:
 
 def _check_text(text: str, field: str) -> str:
     if _NOT_IN_XML.search(text):
-        raise errors.invalid("Has a character that invoices cannot contain.", field)
+        raise errors.invalid("Contains a character that is not allowed on invoices.", field)
     return text
 
 

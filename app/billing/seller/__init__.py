@@ -1,1 +1,1 @@
-"""The operator as the seller: address, series of numbers, payment terms and tax rates."""
+"""The operator as the seller: address, number series, payment terms and tax rates."""

@@ -1,4 +1,4 @@
-"""The operator's file about invoices (setting BILLING_FILE): read once, and checked whole."""
+"""The operator's billing file (setting BILLING_FILE): read once, and validated as a whole."""
 
 import re
 import tomllib
@@ -39,10 +39,10 @@ class BillingFileError(ValueError):
 
 @dataclass(frozen=True)
 class BillingConfiguration:
-    """Who issues invoices, under which numbers, payable when, and with which taxes.
+    """The seller, the number series, the payment terms and the taxes of invoices.
 
     A series is the part of a number before its digits; `{year}` in it stands for the year of issue.
-    `rates` are percentages by country.
+    `rates` maps each country to a percentage.
     """
 
     seller: Party
@@ -67,7 +67,7 @@ class BillingConfiguration:
         ]
 
     def build_prefix(self, *, is_credit_note: bool, at: datetime) -> str:
-        """Return the series of a document that is issued at a time."""
+        """Return the number prefix of a document that is issued at `at`."""
         series = self.credit_note_series if is_credit_note else self.series
         return series.replace("{year}", str(at.year))
 
@@ -77,13 +77,13 @@ class BillingConfiguration:
 
 
 def find_configuration() -> BillingConfiguration | None:
-    """Return the content of the billing file, or None if there is none. Raises BillingFileError."""
+    """Return the content of the billing file, or None if none is set. Raises BillingFileError."""
     path = container.settings().billing_file
     return read_configuration(Path(path)) if path else None
 
 
 def require_configuration() -> BillingConfiguration:
-    """Return the content of the billing file. Raises BillingFileError if there is none."""
+    """Return the content of the billing file. Raises BillingFileError, including if none is set."""
     configuration = find_configuration()
     if configuration is None:
         raise BillingFileError("is not set")
@@ -106,12 +106,12 @@ def read_configuration(path: Path) -> BillingConfiguration:
 
 
 def _parse_file(content: Any) -> BillingConfiguration:
-    _check_members(content, "the file", {"seller", "taxes"}, {"invoices", "payment"})
+    _check_keys(content, "the file", {"seller", "taxes"}, {"invoices", "payment"})
     seller = _parse_seller(content["seller"])
     invoices, taxes = content.get("invoices", {}), content["taxes"]
     optional = {"series", "credit_note_series", "digits", "payment_days", "notes"}
-    _check_members(invoices, "invoices", set(), optional)
-    _check_members(taxes, "taxes", {"name", "rates"}, set())
+    _check_keys(invoices, "invoices", set(), optional)
+    _check_keys(taxes, "taxes", {"name", "rates"}, set())
     rates = _parse_rates(taxes["rates"])
     if seller.country not in rates:
         raise BillingFileError(f"taxes.rates: the rate of {seller.country} is missing")
@@ -136,7 +136,7 @@ def _parse_file(content: Any) -> BillingConfiguration:
 def _parse_payment(value: Any) -> Payment | None:
     if value is None:
         return None
-    _check_members(value, "payment", {"iban"}, {"bic", "account_holder"})
+    _check_keys(value, "payment", {"iban"}, {"bic", "account_holder"})
     texts = {key: _parse_text(text, f"payment.{key}") for key, text in value.items()}
     try:
         texts["iban"] = iban.validate(texts["iban"])
@@ -146,9 +146,9 @@ def _parse_payment(value: Any) -> Payment | None:
 
 
 def _parse_seller(value: Any) -> Party:
-    # EN 16931 asks for the seller's number on every invoice.
+    # EN 16931 requires the seller's tax number on every invoice.
     required = {*("name", "address_lines", "postal_code", "city", "country", "email"), "tax_number"}
-    _check_members(value, "seller", required, set())
+    _check_keys(value, "seller", required, set())
     country = _parse_country(value["country"], "seller.country")
     try:
         tax_number = normalize_tax_number(
@@ -158,7 +158,7 @@ def _parse_seller(value: Any) -> Party:
         raise BillingFileError(f"seller.tax_number {error.message}") from None
     lines = _parse_texts(value["address_lines"], "seller.address_lines", 3)
     if not lines:
-        raise BillingFileError("seller.address_lines must have a line")
+        raise BillingFileError("seller.address_lines must have at least one line")
     return Party(
         **{key: _parse_text(value[key], f"seller.{key}") for key in ("name", "city", "email")},
         postal_code=_parse_text(value["postal_code"], "seller.postal_code"),
@@ -174,9 +174,9 @@ def _parse_rates(value: Any) -> Mapping[str, Decimal]:
     rates = {}
     for key, rate in value.items():
         country = _parse_country(key, f"taxes.rates.{key}")
-        # TOML's floating-point numbers would not be exact, so that rates are texts.
+        # TOML's floating-point numbers would not be exact, so rates are strings.
         if not isinstance(rate, str) or not _RATE.fullmatch(rate):
-            raise BillingFileError(f'taxes.rates.{key} must be a text such as "19" or "8.1"')
+            raise BillingFileError(f'taxes.rates.{key} must be a string such as "19" or "8.1"')
         rates[country] = Decimal(rate)
     return MappingProxyType(rates)
 
@@ -191,20 +191,20 @@ def _parse_country(value: Any, place: str) -> str:
 def _parse_series(value: Any, place: str) -> str:
     if not isinstance(value, str) or not _SERIES.fullmatch(value):
         raise BillingFileError(
-            f"{place} must have letters, digits, -, _, . and / only, and at most one {{year}}"
+            f"{place} may have only letters, digits, -, _, . and /, and at most one {{year}}"
         )
     return value
 
 
 def _parse_text(value: Any, place: str) -> str:
     if not isinstance(value, str) or not value.strip() or len(value) > _MAX_TEXT:
-        raise BillingFileError(f"{place} must be a text of 1 to {_MAX_TEXT} characters")
+        raise BillingFileError(f"{place} must be a string of 1 to {_MAX_TEXT} characters")
     return value.strip()
 
 
-def _parse_texts(value: Any, place: str, maximum: int) -> tuple[str, ...]:
-    if not isinstance(value, list) or len(value) > maximum:
-        raise BillingFileError(f"{place} must be a list of at most {maximum} texts")
+def _parse_texts(value: Any, place: str, max_count: int) -> tuple[str, ...]:
+    if not isinstance(value, list) or len(value) > max_count:
+        raise BillingFileError(f"{place} must be a list of at most {max_count} strings")
     return tuple(_parse_text(text, place) for text in value)
 
 
@@ -214,10 +214,10 @@ def _parse_integer(value: Any, place: str, low: int, high: int) -> int:
     return value
 
 
-def _check_members(value: Any, place: str, required: set[str], optional: set[str]) -> None:
+def _check_keys(value: Any, place: str, required: set[str], optional: set[str]) -> None:
     if not isinstance(value, dict):
         raise BillingFileError(f"{place} must be a table")
     if unknown := sorted(value.keys() - required - optional):
-        raise BillingFileError(f"{place}: unknown members: {', '.join(unknown)}")
+        raise BillingFileError(f"{place}: unknown keys: {', '.join(unknown)}")
     if missing := sorted(required - value.keys()):
-        raise BillingFileError(f"{place}: missing members: {', '.join(missing)}")
+        raise BillingFileError(f"{place}: missing keys: {', '.join(missing)}")

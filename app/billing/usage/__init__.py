@@ -1,1 +1,1 @@
-"""Usage: meters, the limits of plans, and their history."""
+"""Usage: meters, plan limits, and the usage history."""

@@ -1,9 +1,9 @@
-"""Events of usage."""
+"""Events that usage emits."""
 
 from typing import TypedDict
 
 THRESHOLD_REACHED = "usage.threshold_reached"
-"""A meter has reached a part of its limit, once per meter, month and part."""
+"""A meter has reached a percentage of its limit. Emitted once per meter, month and percentage."""
 
 
 class ThresholdPayload(TypedDict):

@@ -1,4 +1,4 @@
-"""Jobs that fold meters, warn of limits, and compare meters with the rows."""
+"""Jobs that fold meter changes, warn of limits, and compare meters with their rows."""
 
 from app.billing.usage.service import upkeep, warnings
 from app.identity.organizations import emitted_events as organization_events
@@ -11,19 +11,19 @@ _RECONCILE_SECONDS = 86_400
 
 @jobs.handler("usage.fold", resumable=True)
 def fold(job: Job) -> None:
-    """Fold the changes of all organizations into days, batch by batch."""
+    """Fold the meter changes of all organizations into days, in batches."""
     upkeep.fold(job.checkpoint)
 
 
 @jobs.handler(warnings.WARN_JOB, listens=(organization_events.PLAN_CHANGED,))
 def warn(_: Job) -> None:
-    """Warn of meters of an organization that have reached a part of their limit."""
+    """Warn of an organization's meters that have reached a percentage of their limit."""
     warnings.warn()
 
 
 @jobs.handler("usage.reconcile", queue="maintenance")
 def reconcile(_: Job) -> None:
-    """Enqueue a comparison of the meters of each organization."""
+    """Enqueue a comparison of the meters for each organization."""
     organizations = upkeep.list_organizations()
     jobs.enqueue_many(
         "usage.reconcile_organization", [(id_, {"slug": slug}) for id_, slug in organizations]
@@ -32,7 +32,7 @@ def reconcile(_: Job) -> None:
 
 @jobs.handler("usage.reconcile_organization", queue="maintenance")
 def reconcile_organization(job: Job) -> None:
-    """Report the meters of an organization that differ from the rows."""
+    """Report the meters of an organization that differ from their rows."""
     assert job.organization_id is not None
     upkeep.report_differences(job.organization_id, job.args["slug"])
 

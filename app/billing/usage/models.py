@@ -1,4 +1,4 @@
-"""The tables of meters. Triggers and functions of the database write most of them.
+"""Models of meters. Triggers and functions in the database write most of the tables.
 
 See `migrations/metering.py`.
 """
@@ -16,10 +16,10 @@ _DERIVED = ({"info": {"derived": True}},)
 
 
 class UsageChange(db.Base):
-    """What one statement added to a meter and removed from it, until it is folded into the day.
+    """The quantities that a statement added to a meter and removed from it, until they are folded.
 
-    `xact` is its transaction. `organization_id` is not a foreign key, so that a write to a metered
-    table does not lock the organization.
+    Folding adds them to the day. `xact` is the id of the transaction. `organization_id` is not a
+    foreign key, so that a write to a metered table does not lock the organization.
     """
 
     __tablename__ = "usage_changes"
@@ -39,7 +39,7 @@ class UsageChange(db.Base):
 
 
 class UsageDay(TenantModel, db.Base):
-    """What was added to a meter and removed from it on a day in UTC, and its level at the end.
+    """The quantities added to and removed from a meter on a day in UTC, and its level at the end.
 
     A day without changes has no row. A trigger deletes the rows of an erased organization.
     """
@@ -55,7 +55,7 @@ class UsageDay(TenantModel, db.Base):
 
 
 class UsageSettlement(TenantModel, db.Base):
-    """The day before which an organization's usage is settled, that is, was measured for good.
+    """The day before which an organization's usage is settled: measured, and no longer changing.
 
     Changes of settled days that are not visible in `snapshot`, because their transaction committed
     later, count on the day `until`.
@@ -79,7 +79,7 @@ class UsageHorizon(db.Base):
 
 
 class UsageSource(db.Base):
-    """The rows over which a meter sums a quantity."""
+    """The table and the quantity expression that a meter sums."""
 
     __tablename__ = "usage_sources"
 

@@ -12,10 +12,10 @@ blueprint = Blueprint("billing_usage", tag="billing")
 
 @blueprint.get("/billing/usage", permission="billing:read", returns=Usage)
 def get_usage(caller: Caller) -> dict[str, Any]:
-    """Get the usage of the running month.
+    """Get the usage of the current month.
 
-    Returns what is used of each meter, its limit, and a warning from 80 % of the limit. Deleted
-    documents count in the month in which they were created.
+    Returns the usage of each meter, its limit, and a warning if the usage is at least 80 % of the
+    limit. Deleted documents count in the month in which they were created.
     """
     return service.describe_usage()
 
@@ -29,7 +29,7 @@ def get_usage(caller: Caller) -> dict[str, Any]:
 def get_usage_history(caller: Caller, query: dict[str, Any]) -> dict[str, Any]:
     """Get the usage by day.
 
-    Returns the use of each meter, or of one, on each day of a period, by default of the last 30
-    days.
+    Returns the usage of each meter, or of one meter, on each day of a period. The default period is
+    the last 30 days.
     """
     return service.describe_history(**query)

@@ -17,7 +17,7 @@ class UsagePeriod(Response):
 
 
 class MeterUsage(Response):
-    """What is used of a meter, and its limit; a limit of null means no limit."""
+    """The usage of a meter, and its limit; a limit of null means no limit."""
 
     meter = Str(validate=OneOf(_METERS))
     used = Int(maximum=MAX_QUANTITY)
@@ -30,7 +30,7 @@ class MeterUsage(Response):
 
 
 class Usage(Response):
-    """The use of the running month. Meters that do not end with `_per_month` are present levels."""
+    """The usage of the current month. Meters not ending with `_per_month` show current levels."""
 
     plan = Str(validate=OneOf(PLANS))
     period = Nested(UsagePeriod)
@@ -46,7 +46,7 @@ class UsageHistoryQuery(Schema):
 
 
 class UsageDay(Response):
-    """The use of a meter at the end of a day, and what was added and removed on the day.
+    """The usage of a meter at the end of a day, and the quantities added and removed on the day.
 
     For meters that end with `_per_month`, `used` is the sum since the first day of the month.
     """
@@ -58,14 +58,14 @@ class UsageDay(Response):
 
 
 class MeterHistory(Response):
-    """The days of a meter, oldest first; days in the future are left out."""
+    """The days of a meter, oldest first; days in the future are omitted."""
 
     meter = Str(validate=OneOf(_METERS))
     days = List(Nested(UsageDay))
 
 
 class UsageHistory(Response):
-    """The use of meters by day; both days are inclusive."""
+    """The usage of meters by day; `from` and `to` are inclusive."""
 
     from_ = Date(data_key="from", attribute="from")
     to = Date()

@@ -9,7 +9,7 @@ from app.kit.api.blueprint import Blueprint, Listing
 from app.kit.pagination import Page
 from app.kit.principal import Caller
 
-blueprint = Blueprint("export-formats", description="The file formats of exports.")
+blueprint = Blueprint("export-formats", description="File formats for exports.")
 
 
 @blueprint.get(
@@ -21,8 +21,8 @@ blueprint = Blueprint("export-formats", description="The file formats of exports
 def list_export_formats(caller: Caller, query: dict[str, Any]) -> Page:
     """List export formats.
 
-    Returns the media type, file extension and options of each format, and which parts of a tag set
-    it keeps.
+    Returns each format with its media type, file extension and options, and the parts of a tag set
+    that the format keeps.
     """
     return service.list_formats(**query)
 

@@ -7,7 +7,7 @@ _KEEPS = "The parts of a tag set that the file keeps."
 
 
 class ExportFormat(Response):
-    """A file format of exports."""
+    """A file format for exports."""
 
     id = Str()
     name = Str()
@@ -19,6 +19,6 @@ class ExportFormat(Response):
 
 
 class ExportFormatDetail(ExportFormat):
-    """A file format of exports with a sample file."""
+    """An export format with a sample file."""
 
-    sample = Str(description="A file with one invented tag set.")
+    sample = Str(description="A sample file with one fictitious tag set.")

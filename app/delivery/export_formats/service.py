@@ -1,4 +1,4 @@
-"""Service functions of export formats, which the format engine defines."""
+"""Service functions for export formats, which the format engine defines."""
 
 from dataclasses import replace
 
@@ -11,7 +11,7 @@ from app.kit.pagination import Page, PageRequest, paginate
 
 def list_formats(*, page: PageRequest) -> Page:
     """Return a page of formats."""
-    # Selected by the database, so that formats use the same pagination as stored rows.
+    # The database selects the formats, so that they use the same pagination as stored rows.
     names = [(format_.id, format_.name) for format_ in FORMATS.values()]
     table = values(column("id", String), column("name", String), name="formats").data(names)
     sorts = {"id": table.c.id, "name": table.c.name}

@@ -9,7 +9,7 @@ from uuid import UUID
 from app.delivery.exports.models import Export
 from app.delivery.exports.queries import records, rows
 from app.delivery.exports.service import running
-from app.delivery.exports.service.manifests import Written
+from app.delivery.exports.service.manifests import RunResult
 from app.delivery.exports.service.sources import DocumentSource
 from app.engines.formats import FORMATS, ProcessWriter, Writer, merge_fields
 from app.kit import container, jobs, purging, watermarks
@@ -18,12 +18,12 @@ from app.kit.storage import Staged
 
 REPORT_SECONDS = 1.0
 EXPIRE_EVERY = 600
-REMOVED_LONG_AGO = "removed_at < now() - interval '400 days'"
+OLD_REMOVED_TAG_SETS = "removed_at < now() - interval '400 days'"
 _DAY_SECONDS = 86_400
 
 
 class _ExportEnded(Exception):  # noqa: N818 - a signal, not an error
-    """Signals that the export was ended by something else while it ran."""
+    """Signals that the export was cancelled or failed while its file was being written."""
 
 
 def _get_export_id(job: Job) -> UUID:
@@ -48,7 +48,7 @@ def _reopen_export(args: dict[str, Any]) -> None:
 def run_export(job: Job) -> None:
     """Write an export's file.
 
-    A repeated run starts again from the beginning. Does nothing when the export is already over.
+    A repeated run starts again from the beginning. Does nothing if the export has already ended.
     """
     container.current().reserve.check()
     export = running.start(_get_export_id(job))
@@ -58,10 +58,10 @@ def run_export(job: Job) -> None:
     try:
         _wait_for_period(job, export)
         with container.current().storage.stage() as staged:
-            written = _write(
+            result = _write_file(
                 staged, export, lambda done, total: _report_progress(job, export.id, done, total)
             )
-            running.complete(job, export.id, staged, written)
+            running.complete(job, export.id, staged, result)
     except _ExportEnded:
         return
 
@@ -79,7 +79,7 @@ def _wait_for_period(job: Job, export: Export) -> None:
     try:
         watermarks.wait_for_commits(check)
     except watermarks.StillCommitting:
-        raise Retry("transactions of the export period have not ended for minutes") from None
+        raise Retry("a transaction in the export period has been open for minutes") from None
 
 
 def _report_progress(job: Job, export_id: UUID, done: int, total: int) -> None:
@@ -89,7 +89,7 @@ def _report_progress(job: Job, export_id: UUID, done: int, total: int) -> None:
 
 
 class _Progress:
-    """Calls `report` with the progress at most once per `REPORT_SECONDS`."""
+    """Calls `report` with the progress, at most once every `REPORT_SECONDS`."""
 
     def __init__(self, report: Callable[[int, int], None], total: int) -> None:
         self._report = report
@@ -104,8 +104,8 @@ class _Progress:
             self._due = monotonic() + REPORT_SECONDS
 
 
-def _write(staged: Staged, export: Export, report: Callable[[int, int], None]) -> Written:
-    """Write every row to the staged file, and return what was written."""
+def _write_file(staged: Staged, export: Export, report: Callable[[int, int], None]) -> RunResult:
+    """Write every row to the staged file, and return a summary of the run."""
     format_ = FORMATS[export.format]
     with ExitStack() as stack:
         snapshot = stack.enter_context(rows.open_snapshot(export.filter, export.include))
@@ -128,9 +128,9 @@ def _write(staged: Staged, export: Export, report: Callable[[int, int], None]) -
             progress.done = min(writer.rows, snapshot.total)
             progress.check()
 
-        removed = snapshot.copy(receive)
+        removed_count = snapshot.copy(receive)
         writer.close()
-        return Written(writer.rows, removed, snapshot.at, snapshot.versions)
+        return RunResult(writer.rows, removed_count, snapshot.taken_at, snapshot.versions)
 
 
 @jobs.handler("exports.expire", queue="maintenance", resumable=True)
@@ -141,9 +141,9 @@ def delete_expired_files(job: Job) -> None:
 
 
 @jobs.handler("exports.forget_removed", queue="maintenance", resumable=True)
-def forget_removed(job: Job) -> None:
-    """Delete the records of tag sets that were removed long ago."""
-    purging.purge("removed_tag_sets", REMOVED_LONG_AGO, job.checkpoint)
+def purge_removed_tag_sets(job: Job) -> None:
+    """Delete the records of tag sets that were removed more than 400 days ago."""
+    purging.purge("removed_tag_sets", OLD_REMOVED_TAG_SETS, job.checkpoint)
 
 
 jobs.periodic("exports.expire", every=EXPIRE_EVERY)

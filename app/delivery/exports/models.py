@@ -30,7 +30,7 @@ TRANSITIONS: Mapping[ExportStatus, tuple[ExportStatus, ...]] = {
     _QUEUED: (_RUNNING, _FAILED, _CANCELLED),
     # An interrupted run starts again from the beginning.
     _RUNNING: (_RUNNING, _COMPLETED, _FAILED, _CANCELLED),
-    # Only after the file has expired.
+    # A completed export can be retried only after its file has expired.
     _COMPLETED: (_QUEUED,),
     _FAILED: (_QUEUED,),
     _CANCELLED: (),
@@ -42,7 +42,7 @@ class Export(TenantModel, db.Record, db.Base):
     """An export job.
 
     The file is in the storage under `storage_key` and can be downloaded until `expires_at`.
-    `manifest` describes the file, and remains after it has expired.
+    `manifest` describes the file, and is kept after the file has expired.
     """
 
     __tablename__ = "exports"
@@ -74,18 +74,18 @@ class Export(TenantModel, db.Record, db.Base):
 
     @property
     def download_path(self) -> str | None:
-        """Return the path of the download from the server's root; None unless completed."""
+        """Return the URL path of the download, or None if the export is not completed."""
         is_completed = self.status == ExportStatus.COMPLETED
         return f"/api/v1/exports/{self.id}/download" if is_completed else None
 
     @property
     def applied_include(self) -> dict[str, Any]:
-        """Return `include` with the members that earlier releases did not store."""
+        """Return `include` with the properties that earlier releases did not store."""
         return {"removed": False, **self.include}
 
     @property
     def progress(self) -> dict[str, Any]:
-        """Return the number of exported tag sets, their total, the rate and the seconds left."""
+        """Return the number of exported tag sets, the total, the rate and the remaining seconds."""
         done, total = self.progress_done, self.progress_total
         rate = eta = None
         if self.started_at is not None and self.status in (_RUNNING, _COMPLETED):
@@ -98,10 +98,10 @@ class Export(TenantModel, db.Record, db.Base):
 
 
 class RemovedTagSet(TenantModel, db.Base):
-    """An accepted tag set that was reopened or deleted; triggers of `tag_sets` record it.
+    """A record of an accepted tag set that was reopened or deleted.
 
-    `removed_at` is never before the watermark of the organization. If the tag set is accepted
-    again, the record stays, and exports ignore it.
+    Triggers on `tag_sets` write the record. `removed_at` is never before the watermark of the
+    organization. If the tag set is accepted again, the record stays, and exports ignore it.
     """
 
     __tablename__ = "removed_tag_sets"

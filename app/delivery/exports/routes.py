@@ -23,7 +23,7 @@ from app.kit.principal import Caller
 
 blueprint = Blueprint("exports", description="Exports of tag sets to files.")
 
-# JSON comes last: some generated clients read every file in the way of the first type.
+# JSON comes last, because some generated clients parse every file as the first media type.
 _MEDIA_TYPES = {format_.media_type for format_ in FORMATS.values()}
 _FILE = File(tuple(sorted(_MEDIA_TYPES, key=lambda name: (name == "application/json", name))))
 
@@ -37,7 +37,7 @@ _FILE = File(tuple(sorted(_MEDIA_TYPES, key=lambda name: (name == "application/j
 def list_exports(caller: Caller, query: dict[str, Any]) -> Page:
     """List exports.
 
-    Returns export jobs, optionally filtered by status, format and time of creation.
+    Returns export jobs, optionally filtered by status, format and creation time.
     """
     return reading.list_exports(**query)
 
@@ -54,8 +54,8 @@ def create_export(caller: Caller, body: dict[str, Any]) -> models.Export:
     """Create an export.
 
     Queues a job that writes the selected tag sets to a file in the given format. `filter` selects
-    the tag sets, `include` which of them per document and which parts of each, `options` the
-    options of the format.
+    tag sets. `include` selects which of the matching tag sets of each document are exported, and
+    which parts of each tag set. `options` sets the options of the format.
     """
     return creating.create(**body, created_by=caller.user_id, api_key_id=caller.api_key_id)
 
@@ -76,11 +76,11 @@ def get_export(caller: Caller, job_id: UUID) -> models.Export:
 def download_export(caller: Caller, job_id: UUID) -> Download:
     """Download an export.
 
-    Returns the file of a completed export, or a range of it. Responds with 409 `conflict` if there
-    is no file (yet, or any more); `details.state` is the status of the export, or `expired`. Each
-    download adds an entry to the audit log. Ranges of one file that one caller requests within an
-    hour count as one download. If the operator has switched on `DOWNLOAD_LINKS`, the response is a
-    redirect (307) to a signed link of the object store.
+    Returns the file of a completed export, or a range of the file. Responds with 409 `conflict` if
+    the export has no file; `details.state` is the status of the export, or `expired`. Each download
+    adds an entry to the audit log. Range requests by one caller for the same file within an hour
+    count as one download. If the operator has switched on `DOWNLOAD_LINKS`, the response is a
+    redirect (307) to a signed link to the object store.
     """
     actor_id = caller.api_key_id or caller.user_id
     return reading.download(job_id, user_id=caller.user_id, actor_id=actor_id)
@@ -90,7 +90,7 @@ def download_export(caller: Caller, job_id: UUID) -> Download:
 def cancel_export(caller: Caller, job_id: UUID) -> models.Export:
     """Cancel an export.
 
-    Ends a queued or running job; it leaves no file. Responds with 409 `conflict` if the job has
+    Ends a queued or running job without a file. Responds with 409 `conflict` if the job has already
     ended.
     """
     return controlling.cancel(job_id)
@@ -100,8 +100,8 @@ def cancel_export(caller: Caller, job_id: UUID) -> models.Export:
 def retry_export(caller: Caller, job_id: UUID) -> models.Export:
     """Retry an export.
 
-    Queues a failed export again, or one whose file has expired, with the same filter, options and
-    period. Does not count towards the limit of exports per hour.
+    Queues a failed export again, or an export whose file has expired. The filter, options and
+    period stay the same. A retry does not count towards the limit of exports per hour.
     """
     return controlling.retry(job_id)
 
@@ -110,8 +110,9 @@ def retry_export(caller: Caller, job_id: UUID) -> models.Export:
 def get_export_manifest(caller: Caller, job_id: UUID) -> dict[str, Any]:
     """Get the manifest of an export.
 
-    Returns what the file of a completed export holds: filter, options, schema versions, counts,
-    checksum and the version of this service. It remains after the file has expired.
+    Returns a description of the file of a completed export: filter, options, schema versions,
+    counts, checksum and the version of this service. The manifest is kept after the file has
+    expired.
     """
     return manifests.get_manifest(job_id)
 
@@ -125,8 +126,8 @@ def get_export_manifest(caller: Caller, job_id: UUID) -> dict[str, Any]:
 def list_export_audit(caller: Caller, query: dict[str, Any]) -> Page:
     """List the audit trail of exports.
 
-    Returns who created, downloaded, cancelled or retried which export, and when files were written
-    and deleted; newest first.
+    Returns an entry for each creation, download, cancellation and retry of an export, and for each
+    file that was written or deleted; newest first.
     """
     return reading.list_audit(**query)
 
@@ -142,8 +143,9 @@ def list_export_audit(caller: Caller, query: dict[str, Any]) -> Page:
 def preview_export(caller: Caller, body: dict[str, Any]) -> dict[str, Any]:
     """Preview an export.
 
-    Returns the first rows that an export with this request would have, and the number of all tag
-    sets, without creating a job. Numbers beyond 10,000 are exact only if no other filter than
-    `schema_id` and `statuses` is used.
+    Returns the first rows that an export with this request would contain, and the total number of
+    tag sets, without creating a job. A total above 10,000 is exact only if the filter has no
+    properties other than `schema_id` and `statuses`, and `include.tags` is `accepted` or `all`;
+    otherwise, counting stops at 10,000.
     """
     return previewing.preview(**body)

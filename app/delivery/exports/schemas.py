@@ -28,20 +28,21 @@ MAX_PREVIEW_ROWS = 50
 _MAX_BIGINT = 2**63 - 1
 
 _TAGS_TEXT = (
-    "Which of the selected tag sets are exported. `accepted`: the accepted ones. `final`: one"
-    " final tag set per document, which is the accepted merge, else the one accepted last."
-    " `latest`: the newest tag set of each document, in any status. `all`: every tag set."
+    "Which of the tag sets that match the filter are exported. `accepted`: all accepted tag sets."
+    " `final`: one final tag set per document, which is the accepted merge or, without a merge, the"
+    " tag set accepted last. `latest`: the newest tag set of each document, in any status. `all`:"
+    " every tag set."
 )
 _PERIOD_TEXT = (
     "A period includes its start and excludes its end. A period without an end, or with an end in"
-    " the future, ends now; the response shows that end. If the next export begins where this one"
-    " ended, each tag set is in exactly one of them, even while tag sets are being saved."
+    " the future, ends now; the response shows the applied end. If the next export begins at this"
+    " end, each tag set is in exactly one of the two exports, even while tag sets are being saved."
 )
-_END_TEXT = "The end that was applied, never in the future. Null if there is no period."
+_END_TEXT = "The applied end of the period, never in the future. Null if there is no period."
 
 
 class ExportFilter(Schema):
-    """The filter that selects tag sets; a tag set must match every member."""
+    """The filter that selects tag sets; a tag set must match every property."""
 
     schema_id = Uuid()
     statuses = List(
@@ -67,20 +68,21 @@ class ExportInclude(Schema):
     tags = Str(validate=OneOf(TAG_SET_SELECTIONS), description=_TAGS_TEXT)
     evidence = Bool(
         description=(
-            "Evidence of each tag. On by default if the format keeps it; conll, spacy, coco and"
-            " docile need it."
+            "Whether to export the evidence for each tag. True by default if the format keeps"
+            " evidence; conll, spacy, coco and docile need it."
         )
     )
     text = Bool(
         description=(
-            "The document's text. On by default for label_studio, conll and spacy; spacy needs it."
+            "Whether to export the document's text. True by default for label_studio, conll and"
+            " spacy; spacy needs it."
         )
     )
-    history = Bool(description="Every saved revision of the tags. Off by default.")
+    history = Bool(description="Whether to export every saved revision of the tags; default false.")
     removed = Bool(
         description=(
-            "A row, with the status `removed`, for each accepted tag set that was reopened or"
-            " deleted in the period from `filter.decided_after`. Off by default."
+            "Whether to export a row with the status `removed` for each accepted tag set that was"
+            " reopened or deleted in the period from `filter.decided_after`; default false."
         )
     )
 
@@ -106,7 +108,7 @@ class PreviewExport(CreateExport):
 
 
 class AppliedFilter(Response):
-    """The filter as it was applied; members that were omitted are null."""
+    """The filter as it was applied; omitted properties are null."""
 
     schema_id = Uuid(allow_none=True)
     statuses = List(Str())
@@ -131,7 +133,7 @@ class AppliedInclude(Response):
 class ExportProgress(Response):
     """The progress of an export, updated about once a second while it runs."""
 
-    done = Int(description="Exported tag sets.")
+    done = Int(description="The number of exported tag sets.")
     total = Int(allow_none=True)
     rate_per_second = Float(allow_none=True)
     eta_seconds = Int(allow_none=True)
@@ -154,7 +156,10 @@ class Export(Response):
     include = Nested(AppliedInclude, attribute="applied_include")
     status = Str(validate=OneOf(STATUSES))
     progress = Nested(ExportProgress)
-    row_count = Int(allow_none=True, description="Tag sets.")
+    row_count = Int(
+        allow_none=True,
+        description="The number of tag sets in the file, including removed tag sets.",
+    )
     size_bytes = Int(allow_none=True, maximum=_MAX_BIGINT)
     sha256 = Str(allow_none=True, description="SHA-256 of the file.")
     expires_at = UtcDateTime(allow_none=True, description="When the file expires.")
@@ -169,7 +174,7 @@ class Export(Response):
 
 
 class ExportFilters(Schema):
-    """Filters of the list of exports."""
+    """Filters for the list of exports."""
 
     status = Str(validate=OneOf(STATUSES))
     format_id = Str(data_key="format", max_length=64)
@@ -180,12 +185,15 @@ class ExportFilters(Schema):
 class ExportPreview(Response):
     """The first rows of an export."""
 
-    count = Int(description="The number of all tag sets that the export would have.")
-    count_is_exact = Bool(description="Whether `count` is exact. If not, there may be more.")
-    rows = List(JsonObject(), description="The first tag sets, in the form of `jsonl`.")
+    count = Int(description="The total number of tag sets in the export.")
+    count_is_exact = Bool(description="Whether `count` is exact. If not, there are more.")
+    rows = List(JsonObject(), description="The first tag sets, in the format `jsonl`.")
     content = Str(
         allow_none=True,
-        description="The file that these rows would make; null for a binary format.",
+        description=(
+            "The content of a file with these rows; null if the format is binary or needs the"
+            " documents."
+        ),
     )
 
 
@@ -222,24 +230,24 @@ class ManifestFile(Response):
 
 
 class ExportManifest(Response):
-    """What the file of an export holds."""
+    """The description of an export's file."""
 
     job_id = Uuid()
     scheduled_export_id = Uuid(allow_none=True)
     tool = Nested(ManifestTool)
-    snapshot_at = UtcDateTime(description="The moment whose data the file holds.")
+    snapshot_at = UtcDateTime(description="The time of the database snapshot in the file.")
     format = Str()
     options = JsonObject()
     filter = Nested(AppliedFilter)
     include = Nested(AppliedInclude)
-    row_count = Int(description="Rows of the file, including those of removed tag sets.")
-    removed_count = Int(description="Rows of removed tag sets.")
+    row_count = Int(description="The number of rows, including removed tag sets.")
+    removed_count = Int(description="The number of rows for removed tag sets.")
     schemas = List(Nested(ManifestSchema))
     file = Nested(ManifestFile)
 
 
 class ExportAuditFilters(Schema):
-    """Filters of the audit trail of exports."""
+    """Filters for the audit trail of exports."""
 
     job_id = Uuid()
     actor_id = Uuid()
@@ -249,7 +257,7 @@ class ExportAuditFilters(Schema):
 
 
 class ExportActor(Response):
-    """Who acted. A job or a schedule is `system`."""
+    """The actor of an audit entry. Jobs and schedules have the kind `system`."""
 
     kind = Str(validate=OneOf(audit.KINDS))
     id = Uuid(allow_none=True)
@@ -264,12 +272,13 @@ class ExportAuditEntry(Response):
     actor = Nested(ExportActor)
     action = Str(
         description=(
-            "`exports.create`, `exports.download`, `exports.cancel`, `exports.retry`; `exports.run`"
-            " for a change of its status by a worker, `exports.expire` for the deletion of its file"
+            "`exports.create`, `exports.download`, `exports.cancel` or `exports.retry`;"
+            " `exports.run` if a worker changed the status; `exports.expire` if the file expired"
+            " and was deleted."
         )
     )
     job_id = Uuid()
     format = Str()
-    changes = JsonObject(description="The old and the new value of each changed member.")
+    changes = JsonObject(description="The old and the new value of each changed property.")
     request_id = Str(allow_none=True)
     ip_address = Str(allow_none=True)

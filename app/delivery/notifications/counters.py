@@ -1,4 +1,4 @@
-"""The counters of notifications that are shown in the application."""
+"""Counters for the notifications that are shown in the application."""
 
 from app.kit.counters import Cube, Source
 from app.kit.counters.spans import DAY, MONTH

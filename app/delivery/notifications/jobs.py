@@ -1,4 +1,4 @@
-"""Jobs that create notifications of events and queue their emails.
+"""Jobs that create notifications about events and queue their emails.
 
 Events that occur in large numbers are handled in batches and counted together.
 """
@@ -16,7 +16,7 @@ from app.kit.jobs import Job
 
 @jobs.handler("notifications.email", queue="notifications", listens=(sending.NOTIFICATION_CREATED,))
 def enqueue_email(job: Job) -> None:
-    """Queue the email of a notification, in the transaction that marks the job as done."""
+    """Queue the email of a notification in the transaction that marks the job as done."""
     mailing.enqueue_email(UUID(job.args["data"]["notification_id"]))
 
 

@@ -1,4 +1,4 @@
-"""Models of notifications, which users get in the application and by email."""
+"""Models for notifications, which users get in the application and by email."""
 
 from datetime import datetime, time
 from enum import StrEnum
@@ -17,7 +17,7 @@ _UNREAD = text("(read_at IS NULL)")
 
 
 class EmailFrequency(StrEnum):
-    """How often a user gets emails of notifications."""
+    """The frequency of notification emails to a user."""
 
     IMMEDIATE = "immediate"
     HOURLY = "hourly"
@@ -27,14 +27,15 @@ class EmailFrequency(StrEnum):
 class Notification(TenantModel, db.Record, db.Base):
     """One message to one user.
 
-    `unique_key` prevents a second notification of the same cause. Without `in_app`, the
+    `unique_key` prevents a second notification with the same cause. If `in_app` is false, the
     notification exists only for its email and is not shown in the application.
 
     A notification with `open_until` is open: until that time, or until it is read, events with the
-    same `message` are added to its `count`, and title and body are written again from `gathered`.
+    same `message` are added to its `count`, and title and body are rendered again from `gathered`.
     `by_mail` means that its email is sent when it is closed.
 
-    One without `message` collects nothing: `open_until` is the time when its email is due.
+    A notification without `message` collects no events; its `open_until` is the time when its email
+    is due.
     """
 
     __tablename__ = "notifications"
@@ -87,10 +88,10 @@ class Notification(TenantModel, db.Record, db.Base):
 
 
 class NotificationCause(TenantModel, db.Base):
-    """The id of an event of which users were notified.
+    """The id of an event that users were notified about.
 
-    It prevents a second notification when the job runs again, and is kept a little longer than such
-    jobs are.
+    It prevents a second notification when the event's job runs again, and is kept a little longer
+    than the job.
     """
 
     __tablename__ = "notification_causes"
@@ -101,9 +102,9 @@ class NotificationCause(TenantModel, db.Base):
 
 
 class DeliveryPreferences(db.Base):
-    """How a user gets emails of notifications. Without a row, they are sent at once.
+    """A user's preferences for notification emails. Without a row, emails are sent immediately.
 
-    The quiet hours are local times of the user's time zone, and may cross midnight.
+    The quiet hours are local times in the user's time zone, and may cross midnight.
     """
 
     __tablename__ = "notification_delivery_preferences"

@@ -1,4 +1,4 @@
-"""Routes of the caller's notifications, and of how their emails are delivered."""
+"""Routes of the caller's notifications and email delivery preferences."""
 
 from typing import Any
 from uuid import UUID
@@ -30,8 +30,8 @@ def list_notifications(caller: Caller, query: dict[str, Any]) -> Page:
     """List notifications.
 
     Returns the caller's notifications in all of their organizations. A session that is limited to
-    one organization sees those of this organization. Notifications that are only sent by email are
-    not listed.
+    one organization sees only notifications of this organization. Notifications that are only sent
+    by email are not listed.
     """
     return reading.list_notifications(caller, **query)
 
@@ -40,7 +40,7 @@ def list_notifications(caller: Caller, query: dict[str, Any]) -> Page:
 def get_unread_count(caller: Caller) -> dict[str, int]:
     """Get the number of unread notifications.
 
-    Counts the notifications that the list shows.
+    Counts the unread notifications that the list shows.
     """
     return reading.count_unread(caller)
 
@@ -49,8 +49,9 @@ def get_unread_count(caller: Caller) -> dict[str, int]:
 def read_all_notifications(caller: Caller) -> dict[str, int]:
     """Mark all notifications as read.
 
-    Marks the notifications that the list shows. Notifications that are created or count another
-    event at the same time stay unread. The emails of the others are not sent any more.
+    Marks the notifications that the list shows. A notification that is created, or to which an
+    event is added, at the same time stays unread. The emails of marked notifications are no longer
+    sent.
     """
     return reading.read_all(caller)
 
@@ -67,8 +68,8 @@ def read_notification(
 ) -> dict[str, Any]:
     """Mark a notification as read.
 
-    Marks it as unread again if `read` is false. The body may be left out. Events are not added to a
-    notification that was read, and its email is not sent any more.
+    Marks the notification as unread again if `read` is false. The body is optional. Events are not
+    added to a notification that was read, and its email is no longer sent.
     """
     return reading.set_read(caller, notification_id, **body)
 
@@ -77,7 +78,7 @@ def read_notification(
 def delete_notification(caller: Caller, notification_id: UUID) -> None:
     """Delete a notification.
 
-    Its email is not sent any more.
+    The email of the notification is no longer sent.
     """
     reading.delete(caller, notification_id)
 
@@ -86,7 +87,7 @@ def delete_notification(caller: Caller, notification_id: UUID) -> None:
 def get_delivery_preferences(caller: Caller) -> dict[str, Any]:
     """Get the delivery preferences.
 
-    Returns how often the caller gets emails of notifications, and their quiet hours.
+    Returns how often the caller gets notification emails, and the caller's quiet hours.
     """
     return preferences.get(caller.user_id)
 
@@ -103,9 +104,9 @@ def set_delivery_preferences(
 ) -> dict[str, Any]:
     """Set the delivery preferences.
 
-    With `immediate`, emails are sent at once; emails about work are collected for some minutes.
-    With `hourly`, one email for each organization is sent at every full hour, and with `daily`, at
-    8 o'clock. During the quiet hours, emails wait until their end. All times are those of the time
-    zone in the caller's profile. The change applies to pending emails, too.
+    With `immediate`, emails are sent immediately, except that emails about work are collected for
+    a few minutes. With `hourly`, one email per organization is sent at every full hour, and with
+    `daily`, at 8 o'clock. During the quiet hours, emails are delayed until the quiet hours end. All
+    times are in the time zone of the caller's profile. The change also applies to pending emails.
     """
     return preferences.replace(caller.user_id, revision=revision, **body)

@@ -25,10 +25,10 @@ _CLOCK_TIME = "([01][0-9]|2[0-3]):[0-5][0-9]"
 
 
 class NotificationFilters(Schema):
-    """Filters of the list of notifications."""
+    """Filters for the list of notifications."""
 
     kind = Str(validate=OneOf(_KINDS))
-    unread = QueryBool(description="Only unread notifications, or only those that were read.")
+    unread = QueryBool(description="True for unread notifications, false for read notifications.")
     created_after = UtcDateTime()
     created_before = UtcDateTime()
 
@@ -49,8 +49,8 @@ class Notification(Response):
     kind = Str(validate=OneOf(_KINDS))
     title = Str()
     body = Str(description="Plain text; paragraphs are separated by empty lines.")
-    link = Str(allow_none=True, description="The path of an operation, with its query.")
-    count = Int(description="The number of events that are counted together.")
+    link = Str(allow_none=True, description="The path and query of an API operation.")
+    count = Int(description="The number of events that the notification counts.")
     read_at = UtcDateTime(allow_none=True)
     created_at = UtcDateTime()
     updated_at = UtcDateTime()
@@ -69,7 +69,7 @@ class ReadCount(Response):
 
 
 class ReadNotification(Schema):
-    """The state to set."""
+    """The read state to set."""
 
     read = Bool(load_default=True, description="False marks the notification as unread again.")
 
@@ -93,26 +93,26 @@ class ClockTime(Str):
 
 
 class QuietHours(Schema):
-    """Local times between which no email is sent; they may cross midnight."""
+    """The local times between which no email is sent; the period may cross midnight."""
 
     from_ = ClockTime(name="from", description="The start, such as 22:00.")
     to = ClockTime(name="to", description="The end, such as 07:00.")
 
 
 class SetDeliveryPreferences(Schema):
-    """How emails of notifications are to be sent."""
+    """The preferences for notification emails to set."""
 
     email_frequency = Str(required=True, validate=OneOf(_FREQUENCIES))
     quiet_hours = Nested(
-        QuietHours, allow_none=True, load_default=None, description="Null for none."
+        QuietHours, allow_none=True, load_default=None, description="Null for no quiet hours."
     )
     revision = Int()
 
 
 class DeliveryPreferences(Response):
-    """How emails of notifications are sent. Times are those of `time_zone`, the user's."""
+    """A user's preferences for notification emails. Times are in the user's `time_zone`."""
 
     email_frequency = Str(validate=OneOf(_FREQUENCIES))
     quiet_hours = Nested(QuietHours, allow_none=True)
     time_zone = Str()
-    revision = Int(description="0 as long as the preferences have never been set.")
+    revision = Int(description="0 if the preferences have never been set.")

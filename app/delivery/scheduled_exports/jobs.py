@@ -1,4 +1,4 @@
-"""Jobs of scheduled exports: start what is due, and deliver the files."""
+"""Jobs that start due runs of scheduled exports and deliver their files."""
 
 from typing import Any
 from uuid import UUID
@@ -10,21 +10,21 @@ from app.kit.jobs import Job
 
 SCHEDULE_EVERY = 15
 MAX_ATTEMPTS = 10
-"""The attempts at a delivery. With the delays of jobs, they take about an hour."""
+"""The maximum number of attempts at a delivery; with the delays of jobs, about an hour."""
 
 
 @jobs.handler("scheduled_exports.start_due", resumable=True)
 def start_due_runs(job: Job) -> None:
-    """Start the runs that are due."""
+    """Start all due runs."""
     while starting.start_due_runs():
         job.checkpoint()
 
 
 @jobs.handler("scheduled_exports.finish_run", listens=(RUN_COMPLETED,))
 def finish_run(job: Job) -> None:
-    """End a run whose file is downloaded here, or queue the delivery of its file."""
+    """Finish a run whose file is for download, or queue the delivery of its file."""
     job_id = _get_job_id(job.args["data"])
-    # The file of a retry is delivered if the one before was not.
+    # If the delivery of an earlier file failed, the file of a retry is delivered.
     delivering.reopen(job_id)
     delivering.finish_or_enqueue(job_id)
 
@@ -33,11 +33,11 @@ def _get_job_id(args: dict[str, Any]) -> UUID:
     return UUID(args["job_id"])
 
 
-def _fail(job: Job, error: str) -> None:  # noqa: ARG001 - clients do not see the error
+def _fail_delivery(job: Job, error: str) -> None:  # noqa: ARG001 - clients do not see the error
     delivering.fail(_get_job_id(job.args))
 
 
-def _reopen(args: dict[str, Any]) -> None:
+def _reopen_delivery(args: dict[str, Any]) -> None:
     delivering.reopen(_get_job_id(args))
 
 
@@ -45,8 +45,8 @@ def _reopen(args: dict[str, Any]) -> None:
     delivering.DELIVER,
     queue="export_deliveries",
     max_attempts=MAX_ATTEMPTS,
-    on_failure=_fail,
-    on_retry=_reopen,
+    on_failure=_fail_delivery,
+    on_retry=_reopen_delivery,
 )
 def deliver(job: Job) -> None:
     """Deliver the file of a run."""

@@ -15,21 +15,24 @@ from app.kit.tenancy import TenantModel
 
 
 class Mode(StrEnum):
-    """What each run exports: everything, or what has changed since the last run that succeeded."""
+    """The mode of a scheduled export: each run exports everything, or only recent changes.
+
+    Recent changes are those since the end of the last delivered period.
+    """
 
     FULL = "full"
     INCREMENTAL = "incremental"
 
 
 class Trigger(StrEnum):
-    """Why a run was started."""
+    """The cause of a run: the schedule, or a request."""
 
     SCHEDULE = "schedule"
     MANUAL = "manual"
 
 
 class DeliveryStatus(StrEnum):
-    """Whether the file of a run has reached its destination."""
+    """The delivery status of a run's file."""
 
     PENDING = "pending"
     DELIVERED = "delivered"
@@ -39,11 +42,11 @@ class DeliveryStatus(StrEnum):
 class ScheduledExport(TenantModel, db.Revised, db.Base):
     """An export that runs at the times of a cron expression.
 
-    `filter`, `options` and `include` have defaults filled in. `settings` are those of the
-    destination without secrets; `credentials` is the encrypted JSON object of its secrets, and
-    `stored_secrets` are their names. `next_run_at` is null while the export is paused.
-    `exported_until` is the end of the last period that was delivered; an incremental run starts
-    there. The revision counts edits; a run does not change it.
+    `filter`, `options` and `include` have defaults filled in. `settings` holds the destination's
+    settings without secrets, `credentials` the encrypted JSON object with its secrets, and
+    `stored_secrets` the names of the secrets. `next_run_at` is null while the export is paused.
+    `exported_until` is the end of the last delivered period, at which the next incremental run
+    starts. The revision counts edits; a run does not change it.
     """
 
     __tablename__ = "scheduled_exports"
@@ -75,9 +78,9 @@ class ScheduledExport(TenantModel, db.Revised, db.Base):
 
 
 class ScheduledRun(TenantModel, db.Base):
-    """A run of a scheduled export: the export job of the same id, and the delivery of its file.
+    """A run of a scheduled export: the export job with the same id, and the delivery of its file.
 
-    `covers_from` and `covers_until` are the period of an incremental run. A run is over when its
+    `covers_from` and `covers_until` are the period of an incremental run. A run has ended when its
     job has failed or was cancelled, or when its delivery is no longer pending.
     """
 

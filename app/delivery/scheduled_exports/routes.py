@@ -16,7 +16,7 @@ from app.kit.api.blueprint import Blueprint, Listing
 from app.kit.pagination import Page
 from app.kit.principal import Caller
 
-blueprint = Blueprint("scheduled-exports", description="Exports that recur and are delivered.")
+blueprint = Blueprint("scheduled-exports", description="Recurring exports and their deliveries.")
 _READ, _MANAGE = "scheduled_exports:read", "scheduled_exports:manage"
 
 
@@ -29,7 +29,7 @@ _READ, _MANAGE = "scheduled_exports:read", "scheduled_exports:manage"
 def list_scheduled_exports(caller: Caller, query: dict[str, Any]) -> Page:
     """List scheduled exports.
 
-    Returns recurring exports with their next and their last run.
+    Returns recurring exports, each with the time of its next run and with its last run.
     """
     return managing.list_scheduled(**query)
 
@@ -44,8 +44,9 @@ def list_scheduled_exports(caller: Caller, query: dict[str, Any]) -> Page:
 def create_scheduled_export(caller: Caller, body: dict[str, Any]) -> dict[str, Any]:
     """Create a scheduled export.
 
-    Exports at the times of `cron`, in full or what has changed, and delivers each file. The secrets
-    of the destination are stored encrypted and are never in a response.
+    Runs an export at the times of `cron` and delivers each file. `mode` sets whether each run
+    exports all tag sets or only recent changes. The secrets of the destination are stored encrypted
+    and are never returned.
     """
     return managing.create(created_by=caller.user_id, **body)
 
@@ -68,8 +69,8 @@ def update_scheduled_export(
 ) -> dict[str, Any]:
     """Update a scheduled export.
 
-    Changes the given members, such as `paused`. With another format, filter or mode, the next
-    incremental run starts from the beginning.
+    Changes the given properties, such as `paused`. If the format, filter, options, `include` or
+    mode changes, the next incremental run exports everything.
     """
     return managing.update(export_id, revision=revision, **body)
 
@@ -78,8 +79,8 @@ def update_scheduled_export(
 def delete_scheduled_export(caller: Caller, export_id: UUID, revision: int | None) -> None:
     """Delete a scheduled export.
 
-    Deletes it with its history. The files of its runs can still be downloaded until they expire; a
-    file that is not delivered yet will not be.
+    Deletes the scheduled export and the history of its runs. The files of its runs can still be
+    downloaded until they expire. Files that have not been delivered yet are not delivered.
     """
     managing.delete(export_id, revision=revision)
 
@@ -94,7 +95,7 @@ def run_scheduled_export(caller: Caller, export_id: UUID) -> dict[str, Any]:
     """Run a scheduled export now.
 
     Starts a run outside of the schedule, even if the export is paused. Responds with 409 `conflict`
-    if a run is not over; `details.job_id` is its job.
+    if another run has not ended; `details.job_id` is the export job of that run.
     """
     return starting.run_now(export_id, created_by=caller.user_id, api_key_id=caller.api_key_id)
 

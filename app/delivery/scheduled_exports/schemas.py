@@ -30,17 +30,18 @@ from app.kit.api.fields import (
 
 _MAX_BIGINT = 2**63 - 1
 _CRON = (
-    "A cron expression of five fields, due every 15 minutes at most. A time that daylight saving"
-    " skips is due when the clock has jumped; a time that it repeats is due once."
+    "A cron expression with five fields and at least 15 minutes between two runs. A time that is"
+    " skipped when daylight saving time begins is due right after the change of the clock. A time"
+    " that occurs twice when daylight saving time ends is due once."
 )
-_ZONE = "IANA time zone of the cron expression. By default that of the organization."
+_ZONE = "IANA time zone of the cron expression. By default, the time zone of the organization."
 _MODE = (
     "`full`: each run exports everything that the filter selects. `incremental`: each run exports"
-    " the tag sets accepted since the end of the last delivered run, and a row with the status"
-    " `removed` for each one that was reopened or deleted since."
+    " the tag sets accepted since the end of the last delivered period, and a row with the status"
+    " `removed` for each accepted tag set that was reopened or deleted since then."
 )
 _SETTINGS = (
-    "Settings of the destination, with its secrets. s3: `bucket`, `prefix`, `region`,"
+    "Settings of the destination, including its secrets. s3: `bucket`, `prefix`, `region`,"
     " `endpoint_url`, `access_key_id`, `secret_access_key`. sftp: `host`, `port`, `path`,"
     " `username`, `password` or `private_key`, `host_key`. http: `url`, in which `{name}` is the"
     " name of the file, `username` and `password`, or `token`."
@@ -80,21 +81,21 @@ class UpdateScheduledExport(Schema):
     format_id = Str(data_key="format", max_length=64)
     where = Nested(ExportFilter, data_key="filter", description="Replaces the filter.")
     options = JsonObject()
-    include = Nested(ExportInclude, description="Replaces all members.")
+    include = Nested(ExportInclude, description="Replaces all properties of `include`.")
     cron_expression = Str(data_key="cron", max_length=cron.MAX_LENGTH, description=_CRON)
     time_zone = Str(max_length=64)
     mode = Str(validate=OneOf(tuple(Mode)), description=_MODE)
     destination = Nested(
         ExportDestination,
-        description="Replaces the destination. Its secrets are kept if none is sent and the host"
-        " stays the same.",
+        description="Replaces the destination. If the request contains no secrets, the stored"
+        " secrets are kept; this requires that the host and account stay the same.",
     )
-    paused = Bool(description="Runs that are missed while it is paused are not made up.")
+    paused = Bool(description="Runs missed during a pause are not started later.")
     revision = Int()
 
 
 class ScheduledExportFilters(Schema):
-    """Filters of the list of recurring exports."""
+    """Filters for the list of recurring exports."""
 
     paused = QueryBool()
     format_id = Str(data_key="format", max_length=64)
@@ -103,7 +104,7 @@ class ScheduledExportFilters(Schema):
 
 
 class RunFilters(Schema):
-    """Filters of the runs of a recurring export."""
+    """Filters for the runs of a recurring export."""
 
     created_after = UtcDateTime()
     created_before = UtcDateTime()
@@ -116,24 +117,26 @@ class ExportDelivery(Response):
     sent_bytes = Int(maximum=_MAX_BIGINT)
     delivered_at = UtcDateTime(allow_none=True)
     delivered_to = Str(allow_none=True)
-    error = Nested(ExportError, allow_none=True, description="The latest problem.")
+    error = Nested(ExportError, allow_none=True, description="The latest delivery error.")
 
 
 class ScheduledExportRun(Response):
     """A run of a recurring export, which is an export job with the same id."""
 
     id = Uuid()
-    job_id = Uuid(description="The export job; the same as `id`.")
+    job_id = Uuid(description="The id of the export job, which equals `id`.")
     scheduled_export_id = Uuid()
     trigger = Str(validate=OneOf(tuple(Trigger)))
-    due_at = UtcDateTime(allow_none=True, description="Null for a run on request.")
+    due_at = UtcDateTime(allow_none=True, description="The scheduled time; null for a manual run.")
     covers_from = UtcDateTime(
         allow_none=True, description="The start of the period of an incremental run, inclusive."
     )
-    covers_until = UtcDateTime(allow_none=True, description="Its end, exclusive.")
+    covers_until = UtcDateTime(
+        allow_none=True, description="The end of the period of an incremental run, exclusive."
+    )
     status = Str(
         validate=OneOf(RUN_STATUSES),
-        description="`delivering` while the file is there, but not at its destination yet.",
+        description="`delivering` if the file is complete but has not reached its destination yet.",
     )
     format = Str()
     progress = Nested(ExportProgress)
@@ -155,7 +158,7 @@ class StoredDestination(Response):
 
     kind = Str(validate=OneOf(KINDS))
     settings = JsonObject(description="The settings without secrets.")
-    stored_secrets = List(Str(), description="The names of the secrets that are stored.")
+    stored_secrets = List(Str(), description="The names of the stored secrets.")
 
 
 class ScheduledExport(Response):
@@ -172,7 +175,7 @@ class ScheduledExport(Response):
     mode = Str(validate=OneOf(tuple(Mode)))
     destination = Nested(StoredDestination)
     paused = Bool()
-    next_run_at = UtcDateTime(allow_none=True, description="Null while it is paused.")
+    next_run_at = UtcDateTime(allow_none=True, description="Null while the export is paused.")
     exported_until = UtcDateTime(
         allow_none=True,
         description="The end of the last delivered period of an incremental export.",

@@ -1,9 +1,10 @@
-"""Abandon deliveries of deactivated webhooks, and delete those of deleted ones, in batches.
+"""Abandoned deliveries of deactivated webhooks, and deleted deliveries of deleted webhooks.
 
-Deactivating a webhook begins a new generation of it: from the commit on, pending deliveries are
-outdated and are not attempted. The first batch is abandoned in the same transaction, the rest by a
-job. Activating the webhook again does not change that: later deliveries belong to the new
-generation. The relay finds deliveries that became outdated unnoticed (`jobs.claim`).
+Deactivating a webhook begins a new generation of the webhook: from the commit on, its pending
+deliveries are outdated and are not attempted. The first batch is abandoned in the same transaction,
+and a job abandons the rest. Outdated deliveries stay outdated when the webhook is activated again:
+later deliveries belong to the new generation. The relay finds deliveries that became outdated
+unnoticed (`jobs.claim`).
 """
 
 from collections.abc import Callable
@@ -19,7 +20,7 @@ log = get_logger(__name__)
 ABANDON_JOB = "webhooks.abandon"
 PURGE_JOB = "webhooks.purge"
 FIRST_BATCH = 1_000
-"""How many deliveries the transaction of a deactivation or deletion changes at most."""
+"""The maximum number of deliveries that the transaction of a deactivation or deletion changes."""
 
 Checkpoint = Callable[[], None]
 
@@ -50,7 +51,7 @@ def abandon_all(organization_id: UUID, checkpoint: Checkpoint) -> None:
     while webhooks := backlog.list_outdated_webhooks(organization_id):
         abandoned = sum(_abandon(webhook, checkpoint) for webhook in webhooks)
         if not abandoned:
-            # Other transactions have locked the rest; the relay will find what is still outdated.
+            # Other transactions have locked the rest; the relay finds those that stay outdated.
             return
 
 
@@ -61,7 +62,7 @@ def abandon_webhook(organization_id: UUID, webhook_id: UUID, checkpoint: Checkpo
 
 
 def _abandon(webhook: OutdatedWebhook, checkpoint: Checkpoint) -> int:
-    abandoned, outdated = 0, backlog.count_outdated(webhook)
+    abandoned, outdated_count = 0, backlog.count_outdated(webhook)
     try:
         while True:
             count = backlog.abandon_batch(webhook)
@@ -75,12 +76,12 @@ def _abandon(webhook: OutdatedWebhook, checkpoint: Checkpoint) -> int:
             "webhook.backlog_abandoned",
             webhook=str(webhook.id),
             abandoned=abandoned,
-            left=max(0, outdated - abandoned),
+            left=max(0, outdated_count - abandoned),
         )
 
 
 def delete_or_enqueue(organization_id: UUID, webhook_id: UUID) -> bool:
-    """Delete the deliveries of a webhook, or enqueue a job and return False if they are many."""
+    """Delete a batch of a webhook's deliveries; return False if a job must delete the rest."""
     if backlog.delete_batch(organization_id, webhook_id, FIRST_BATCH) < FIRST_BATCH:
         return True
     enqueue_purge(organization_id, webhook_id)

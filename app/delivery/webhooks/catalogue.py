@@ -24,26 +24,26 @@ class EventType:
     sample: dict[str, Any]
 
 
-Member = tuple[dict[str, Any], object]
-"""The JSON Schema of a member of `data`, and a sample value."""
+Property = tuple[dict[str, Any], object]
+"""The JSON Schema of a property of `data`, and a sample value."""
 
 
-def _build_member(
+def _build_property(
     json_type: str, description: str, sample: object, *, null: bool = False, **keywords: str | int
-) -> Member:
-    """Build a member; `null` allows null, `keywords` are those of JSON Schema."""
+) -> Property:
+    """Build a property; `null` allows null, and `keywords` are JSON Schema keywords."""
     types = [json_type, "null"] if null else json_type
     return {"type": types, **keywords, "description": description}, sample
 
 
-_id = partial(_build_member, "string", format="uuid")
-_text = partial(_build_member, "string")
-_sha256 = partial(_build_member, "string", pattern="^[0-9a-f]{64}$")
-_count = partial(_build_member, "integer", format="int64", minimum=0)
-_number = partial(_build_member, "number")
+_id = partial(_build_property, "string", format="uuid")
+_text = partial(_build_property, "string")
+_sha256 = partial(_build_property, "string", pattern="^[0-9a-f]{64}$")
+_count = partial(_build_property, "integer", format="int64", minimum=0)
+_number = partial(_build_property, "number")
 
 
-def _build(event: str, description: str, members: dict[str, Member]) -> EventType:
+def _build_event_type(event: str, description: str, properties: dict[str, Property]) -> EventType:
     schema = {
         "$schema": JSON_SCHEMA_DIALECT,
         "title": event,
@@ -63,8 +63,8 @@ def _build(event: str, description: str, members: dict[str, Member]) -> EventTyp
             },
             "data": {
                 "type": "object",
-                "required": list(members),
-                "properties": {name: member for name, (member, _) in members.items()},
+                "required": list(properties),
+                "properties": {name: keywords for name, (keywords, _) in properties.items()},
             },
         },
     }
@@ -72,13 +72,13 @@ def _build(event: str, description: str, members: dict[str, Member]) -> EventTyp
         "event": event,
         "timestamp": "2026-03-14T09:26:53.589793Z",
         "org_slug": "acme",
-        "data": {name: value for name, (_, value) in members.items()},
+        "data": {name: value for name, (_, value) in properties.items()},
     }
     return EventType(event, description, schema, sample)
 
 
 _EVENT_TYPES = (
-    _build(
+    _build_event_type(
         "export.completed",
         "An export job has finished, and its file can be downloaded.",
         {
@@ -88,85 +88,101 @@ _EVENT_TYPES = (
             "size_bytes": _count("The size of the file in bytes.", 884736),
             "sha256": _sha256("SHA-256 of the file.", "5f" * 32),
             "scheduled_export_id": _id(
-                "The schedule that started the export; null if none did.", None, null=True
+                "The scheduled export that started the job; null if it was started by a request.",
+                None,
+                null=True,
             ),
             "download_path": _text(
-                "Path of the download, relative to the address of the API.",
+                "The path of the download, relative to the server's URL.",
                 f"/api/v1/exports/{_ID}/download",
             ),
         },
     ),
-    _build(
+    _build_event_type(
         "tag_set.accepted",
         "A tag set of an artifact was accepted.",
         {
             "tag_set_id": _id("The tag set.", _ID),
-            "artifact_id": _id("Its artifact.", "0199a3e1-04b2-7f6a-8a53-b1d2c9e07f41"),
-            "schema_id": _id("Its schema.", _SCHEMA_ID),
+            "artifact_id": _id(
+                "The artifact of the tag set.", "0199a3e1-04b2-7f6a-8a53-b1d2c9e07f41"
+            ),
+            "schema_id": _id("The schema of the tag set.", _SCHEMA_ID),
             "schema_version_id": _id(
                 "The version of the schema.", "0199a2c4-8f3b-70ae-9c02-6de15b7a4f90"
             ),
             "labeler_id": _id(
-                "The labeler; null if no person labeled it.",
+                "The labeler; null if no person labeled the document.",
                 "0199a1aa-3e6f-7d08-a4b9-95c0e27f1d63",
                 null=True,
             ),
             "reviewer_id": _id(
-                "The reviewer; null if a rule accepted it.",
+                "The reviewer; null if a rule accepted the tag set.",
                 "0199a1ab-90d4-7e25-8f17-4ab36c2d5e80",
                 null=True,
             ),
-            "corrected": _build_member(
+            "corrected": _build_property(
                 "boolean", "Whether the reviewer corrected the labels.", sample=False
             ),
         },
     ),
-    _build(
+    _build_event_type(
         "artifact.ingested",
         "A new artifact was ingested and is ready for labeling.",
         {
             "artifact_id": _id("The artifact.", _ID),
-            "name": _text("Its name.", "invoice-0042.pdf"),
-            "media_type": _text("Its media type.", "application/pdf"),
-            "sha256": _sha256("SHA-256 of its content.", "9a" * 32),
-            "page_count": _count("The number of pages; null if it has none.", 3, null=True),
+            "name": _text("The name of the artifact.", "invoice-0042.pdf"),
+            "media_type": _text("The media type of the artifact.", "application/pdf"),
+            "sha256": _sha256("SHA-256 of the artifact's content.", "9a" * 32),
+            "page_count": _count(
+                "The number of pages; null if the artifact has no pages.", 3, null=True
+            ),
             "schema_id": _id(
-                "The schema for labeling it; null if it has none.", _SCHEMA_ID, null=True
+                "The schema for labeling the artifact; null if no schema is set.",
+                _SCHEMA_ID,
+                null=True,
             ),
             "connector_id": _id(
-                "The connector that imported it; null if none did.", None, null=True
+                "The connector that imported the artifact; null if no connector did.",
+                None,
+                null=True,
             ),
             "ingestion_job_id": _id(
-                "The ingestion job that created it; null if none did.", None, null=True
+                "The ingestion job that created the artifact; null if no ingestion job did.",
+                None,
+                null=True,
             ),
-            "parent_id": _id("The email that it was attached to; null if none.", None, null=True),
+            "parent_id": _id(
+                "The email to which the artifact was attached; null if it is no attachment.",
+                None,
+                null=True,
+            ),
         },
     ),
-    _build(
+    _build_event_type(
         "connector.alert",
         "A connector has raised an alert, for example because a crawl failed.",
         {
             "alert_id": _id("The alert.", _ID),
             "connector_id": _id("The connector.", "0199a2f7-62c8-7a39-b0d5-e8173f4c9a26"),
             "kind": _text("The kind of alert.", "crawl_failed"),
-            "message": _text("What happened.", "The bucket does not exist."),
+            "message": _text("The description of the problem.", "The bucket does not exist."),
             "ingestion_job_id": _id(
-                "The ingestion job in which it happened; null if none.",
+                "The ingestion job that had the problem; null if the problem was in no job.",
                 "0199a3ef-d471-7b8c-96e2-53a0c7f81d9b",
                 null=True,
             ),
         },
     ),
-    _build(
+    _build_event_type(
         "drift.detected",
-        "The behaviour of a model or of the labeling has changed.",
+        "The behavior of a model or of the labeling has changed.",
         {
             "report_id": _id("The drift report.", _ID),
             "schema_id": _id("The schema.", _SCHEMA_ID),
             "subject": (
                 {
                     "enum": ["model", "labeling"],
-                    "description": "Whether the behaviour of the model or of the labeling changed.",
+                    "description": "Whether the behavior of the model or of the labeling changed.",
                 },
                 "model",
             ),
@@ -175,11 +191,11 @@ _EVENT_TYPES = (
             "baseline": _number("The value of the metric before the change.", 0.97, null=True),
             "current": _number("The current value of the metric.", 0.88, null=True),
             "p_value": _number(
-                "The p-value: how likely such a difference is by chance alone.", 0.0004, null=True
+                "The p-value: the probability of such a difference by chance.", 0.0004, null=True
             ),
         },
     ),
-    _build(
+    _build_event_type(
         TEST,
         "A test delivery requested by a user. Webhooks cannot subscribe to it.",
         {"message": _text("A fixed text.", TEST_MESSAGE)},

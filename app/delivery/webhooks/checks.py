@@ -1,4 +1,4 @@
-"""Checks of what clients send about webhooks. Each raises 400 and names the member."""
+"""Checks of webhook requests. Each check raises 400 with the name of the invalid property."""
 
 from collections.abc import Sequence
 
@@ -8,7 +8,7 @@ from app.kit.egress import EgressRefused
 
 
 def check_events(names: Sequence[str], field: str = "events") -> None:
-    """Raise 400 unless `names` are different events to which webhooks can subscribe."""
+    """Raise 400 unless `names` are distinct events to which webhooks can subscribe."""
     supported = list(SUBSCRIBABLE)
     if not names:
         message = f"`{field}` must contain at least one event."

@@ -1,4 +1,4 @@
-"""The counters of deliveries, which replace counting rows."""
+"""Counters for deliveries, so that rows need not be counted."""
 
 from app.kit.counters import Cube, Source
 from app.kit.counters.spans import DAY, HOUR, MONTH
@@ -19,4 +19,4 @@ OUTCOMES = Source(
     (_WEBHOOK, "status", "created"),
     (Cube("delivery_outcomes.created.hour", ("status",), _WEBHOOK, "created", HOUR),),
 )
-"""The deliveries that have ended, without tests, by the hour of their creation."""
+"""The deliveries that have ended, without test deliveries, by the hour of their creation."""

@@ -1,8 +1,8 @@
-"""The dispatcher of deliveries, which sends them with many threads.
+"""The dispatcher, which sends deliveries with many threads.
 
-One thread looks for webhooks with due deliveries, begins attempts in batches, and renews leases;
-the threads of a pool send; one thread records outcomes. `quotas` decides which attempts begin and
-which is sent next. No transaction is open during a request.
+One thread looks for webhooks with due deliveries, begins attempts in batches, and renews leases.
+The threads of a pool send the attempts. Another thread records outcomes. `quotas` decides which
+attempts begin and which attempt is sent next. No transaction is open during a request.
 """
 
 import random
@@ -36,7 +36,8 @@ RENEW_SECONDS = 8.0
 STALLED_SECONDS = sending.DEADLINE_SECONDS + 5.0
 """An attempt takes longer than this only if the whole process was stopped meanwhile."""
 LEASE_MARGIN_SECONDS = 12.0
-"""An attempt is not sent if its lease ends sooner than this, as it might outlast the lease."""
+"""The minimum remaining time of a lease in seconds to send its attempt, so that the lease does not
+end during the attempt."""
 
 
 class Dispatcher:
@@ -55,7 +56,7 @@ class Dispatcher:
         self._quotas = Quotas(threads)
         self._finder = DueWebhookFinder()
         self._leases: dict[UUID, tuple[Lease, float]] = {}
-        self._released: list[Lease] = []
+        self._leases_to_release: list[Lease] = []
         self._is_woken = False
         self._is_searching = False
         self._stopping = False
@@ -69,10 +70,10 @@ class Dispatcher:
         self._recorder.start()
         self._thread.start()
 
-    def wake(self, released: Sequence[Lease] = ()) -> None:
-        """Make the dispatcher release the leases `released` and look for due deliveries."""
+    def wake(self, leases_to_release: Sequence[Lease] = ()) -> None:
+        """Make the dispatcher release the given leases and look for due deliveries."""
         with self._changed:
-            self._released += released
+            self._leases_to_release += leases_to_release
             self._is_woken = True
             self._changed.notify_all()
 
@@ -83,10 +84,12 @@ class Dispatcher:
 
     def _is_idle(self) -> bool:
         is_searching = self._is_woken or self._is_searching
-        return not (is_searching or self._leases or self._released) and self._quotas.is_idle
+        return (
+            not (is_searching or self._leases or self._leases_to_release) and self._quotas.is_idle
+        )
 
     def stop(self, timeout: float) -> None:
-        """Begin no more attempts, let running ones end, record them, and requeue the rest."""
+        """Stop beginning attempts, wait for and record attempts under way, and requeue the rest."""
         deadline = time.monotonic() + timeout
         with self._changed:
             self._stopping = True
@@ -110,7 +113,8 @@ class Dispatcher:
                 self._begin_attempts()
             except SQLAlchemyError as failure:
                 log.warning("webhook.dispatcher_waits", error=type(failure).__name__)
-                # Probably an outage, in which other processes wait too, so wait a random time.
+                # This is probably an outage that also affects other processes. A random time
+                # prevents that all processes retry simultaneously.
                 time.sleep(random.uniform(0.05, 0.5))  # noqa: S311 - no secret
             except Exception:
                 log.exception("webhook.dispatcher_failed")
@@ -118,7 +122,7 @@ class Dispatcher:
         self._requeue_unsent()
 
     def _has_work(self) -> bool:
-        must_requeue = self._released or self._quotas.to_requeue
+        must_requeue = self._leases_to_release or self._quotas.to_requeue
         may_search = self._is_woken and self._quotas.threads.free > 0
         return bool(self._stopping or must_requeue or may_search or self._quotas.may_pick)
 
@@ -144,7 +148,7 @@ class Dispatcher:
             self._is_woken, self._is_searching = False, True
         try:
             with self._open_transaction():
-                # The relay has found something, but perhaps not where this finder looks first.
+                # The relay has found due deliveries, but perhaps not where this finder looks first.
                 webhooks = self._finder.find_due()
         except BaseException:
             with self._changed:
@@ -158,27 +162,27 @@ class Dispatcher:
     def _begin_attempts(self) -> None:
         """Begin the attempts that `quotas` picks, and submit them to the free threads."""
         with self._changed:
-            picked = [] if self._stopping else self._quotas.pick(BEGIN_BATCH)
-        if not picked:
+            picks = [] if self._stopping else self._quotas.pick(BEGIN_BATCH)
+        if not picks:
             return
         began_at = time.monotonic()
         try:
             with self._open_transaction():
                 attempts = leases.begin_attempts(
-                    [webhook.limit for webhook in picked],
+                    [webhook.limit for webhook in picks],
                     attempts=1 + len(container.settings().webhook_retry_delays),
-                    failing=any(webhook.is_failing for webhook in picked),
+                    failing=any(webhook.is_failing for webhook in picks),
                 )
         except BaseException:
             with self._changed:
-                self._quotas.cancel(picked)
+                self._quotas.cancel(picks)
             raise
         with self._changed:
             for attempt in attempts:
                 if attempt.lease_token is not None:
                     valid_until = began_at + leases.LEASE_SECONDS
                     self._leases[attempt.lease_token] = attempt.lease, valid_until
-            self._quotas.begin(picked, attempts)
+            self._quotas.begin(picks, attempts)
             self._submit_attempts()
             self._changed.notify_all()
         _update_metrics(attempts)
@@ -189,15 +193,15 @@ class Dispatcher:
             self._pool.submit(self._send_attempts, attempt)
 
     def _send_attempts(self, first: Attempt) -> None:
-        """Send an attempt, then the next ones until there are none."""
+        """Send an attempt, then further attempts until none may be sent."""
         attempt: Attempt | None = first
         while attempt is not None:
-            is_lost = self._is_lost(attempt)
-            result = None if is_lost else self._send_unless_stalled(attempt)
+            has_lost_lease = self._has_lost_lease(attempt)
+            result = None if has_lost_lease else self._send_attempt(attempt)
             with self._changed:
                 if result is not None:
                     self._quotas.end(attempt, result)
-                elif is_lost:
+                elif has_lost_lease:
                     self._quotas.requeue_unsent(attempt)
                 else:
                     self._quotas.discard(attempt)
@@ -208,18 +212,18 @@ class Dispatcher:
             if result is not None:
                 self._recorder.put(result)
 
-    def _send_unless_stalled(self, attempt: Attempt) -> Result | None:
+    def _send_attempt(self, attempt: Attempt) -> Result | None:
         """Send an attempt and return its result.
 
-        Returns None for a failure while this process was stalled, which says nothing about the
-        receiver. The next attempt at the delivery records this one as interrupted.
+        Returns None if the attempt failed while this process was stalled, because that says nothing
+        about the receiver. The next attempt at the delivery records this attempt as interrupted.
         """
         began_at = time.monotonic()
         result = self._send(attempt)
-        stalled = time.monotonic() - began_at > STALLED_SECONDS
-        return None if stalled and not result.ok else result
+        has_stalled = time.monotonic() - began_at > STALLED_SECONDS
+        return None if has_stalled and not result.ok else result
 
-    def _is_lost(self, attempt: Attempt) -> bool:
+    def _has_lost_lease(self, attempt: Attempt) -> bool:
         """Return whether another dispatcher may have the delivery, because this process stalled."""
         with self._changed:
             lease_entry = self._leases.get(attempt.lease.token)
@@ -234,25 +238,25 @@ class Dispatcher:
             self._changed.notify_all()
 
     def _requeue_attempts(self) -> None:
-        """Requeue attempts that must not be sent now, without counting them; release deliveries."""
+        """Requeue attempts that must not be sent now, without counting them, and release leases."""
         with self._changed:
             attempts = list(self._quotas.to_requeue)
-            released = list(self._released)
-        if not (attempts or released):
+            leases_to_release = list(self._leases_to_release)
+        if not (attempts or leases_to_release):
             return
         with self._open_transaction():
             leases.requeue([attempt.lease for attempt in attempts])
-            leases.release(released)
+            leases.release(leases_to_release)
         with self._changed:
             del self._quotas.to_requeue[: len(attempts)]
-            del self._released[: len(released)]
+            del self._leases_to_release[: len(leases_to_release)]
             for attempt in attempts:
                 if attempt.lease_token is not None:
                     self._leases.pop(attempt.lease_token, None)
             self._changed.notify_all()
 
     def _requeue_unsent(self) -> None:
-        """Requeue unsent attempts, so that other dispatchers need not wait for their leases."""
+        """Requeue unsent attempts, so that other dispatchers need not wait until leases expire."""
         with self._changed:
             attempts = [*self._quotas.to_requeue, *self._quotas.remove_prefetched()]
         try:

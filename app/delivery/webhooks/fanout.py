@@ -1,4 +1,4 @@
-"""Create the deliveries of an event, one for each webhook that subscribes to it."""
+"""Fan-out of events: one delivery for each webhook that subscribes to the event."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ from app.kit.ids import uuid7
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """An event of the bound organization; `at` is when the transaction that emitted it began."""
+    """An event of the current organization; `at` is when the transaction that emitted it began."""
 
     id: str
     name: str
@@ -29,8 +29,8 @@ class Event:
 def fan_out(events: Sequence[Event]) -> None:
     """Create the deliveries of events; repeating the call changes nothing.
 
-    A webhook gets the events since its registration, and none from before it. A deactivated one
-    gets abandoned deliveries, which can be replayed.
+    A webhook gets only events from after its registration. For a deactivated webhook, the
+    deliveries are created as abandoned and can be replayed.
     """
     pairs = [
         (subscriber, event)
@@ -41,10 +41,10 @@ def fan_out(events: Sequence[Event]) -> None:
     if not pairs:
         return
     slug, now = fanout.get_org_slug(), db.utc_now()
-    missed = {"status": DeliveryStatus.ABANDONED.value, "next_attempt_at": None}
-    for active, members in ((True, {}), (False, missed)):
+    abandoned_state = {"status": DeliveryStatus.ABANDONED.value, "next_attempt_at": None}
+    for active, state in ((True, {}), (False, abandoned_state)):
         rows = [
-            {**_build_row(subscriber.id, subscriber.generation, event, slug, now), **members}
+            {**_build_row(subscriber.id, subscriber.generation, event, slug, now), **state}
             for subscriber, event in pairs
             if subscriber.active is active
         ]
@@ -58,8 +58,8 @@ def create_test(webhook_id: UUID, generation: int, request_id: str | None) -> UU
     event = Event(str(uuid7()), TEST, {"message": TEST_MESSAGE}, request_id, now)
     row = _build_row(webhook_id, generation, event, fanout.get_org_slug(), now)
     fanout.insert_deliveries([{**row, "test": True}])
-    created: UUID = row["id"]
-    return created
+    delivery_id: UUID = row["id"]
+    return delivery_id
 
 
 def _build_row(

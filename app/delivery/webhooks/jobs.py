@@ -25,12 +25,12 @@ _dispatcher: Dispatcher | None = None
 _finder = due.DueWebhookFinder()
 
 
-# Without a maximum of attempts, because an event must never be dropped.
+# There is no maximum number of attempts, because an event must never be dropped.
 @jobs.handler(
     "webhooks.fan_out", queue="fanout", listens=SUBSCRIBABLE, batch=True, max_attempts=None
 )
 def fan_out(batch: Sequence[Job]) -> None:
-    """Create the deliveries of events of one organization for their subscribers."""
+    """Create the deliveries for a batch of events in one organization."""
     fanout.fan_out(
         [
             fanout.Event(
@@ -83,7 +83,7 @@ def replay(job: Job) -> None:
 
 @jobs.handler("webhooks.tidy", queue="maintenance", resumable=True)
 def clean_up(job: Job) -> None:
-    """Delete old deliveries and secrets, and re-encrypt secrets of older keys."""
+    """Delete old deliveries and secrets, and re-encrypt secrets that use older keys."""
     maintenance.delete_expired_secrets()
     for organization_id, webhook_id in backlog.list_deleted_webhooks():
         abandoning.enqueue_purge(organization_id, webhook_id)
@@ -97,7 +97,7 @@ def clean_up(job: Job) -> None:
 
 
 def _rotate_secrets(webhooks: Sequence[maintenance.EncryptedSecrets]) -> None:
-    """Re-encrypt with the first key the secrets that another key has encrypted."""
+    """Re-encrypt secrets with the first key if they are encrypted with another key."""
     keyring = container.keyring()
     for webhook in webhooks:
         for token in (webhook.secret, webhook.previous_secret):
@@ -112,10 +112,10 @@ jobs.periodic("webhooks.tidy", every=_DAY_SECONDS)
 
 
 def claim() -> handlers.Batches:
-    """Return one empty batch, which wakes a dispatcher, if any delivery is due; else none.
+    """Return one empty batch, which wakes a dispatcher, if any delivery is due; otherwise [].
 
-    Also enqueues jobs that abandon deliveries that are outdated and still pending. A delivery can
-    become outdated unnoticed when its event is fanned out while its webhook is deactivated.
+    Also enqueues jobs that abandon outdated pending deliveries. A delivery can become outdated
+    unnoticed if its event is fanned out while its webhook is being deactivated.
     """
     webhooks = _finder.find()
     for organization_id in {webhook.organization_id for webhook in webhooks if webhook.outdated}:
@@ -126,8 +126,8 @@ def claim() -> handlers.Batches:
 def accept(batch: list[list[Any]]) -> None:
     """Wake this process's dispatcher. RQ calls this function by its name.
 
-    `batch` is empty. In messages of the previous release it holds leased deliveries as lists of
-    organization, webhook, failures, delivery and token.
+    `batch` is empty. In messages from the previous release, it contains leased deliveries, each as
+    a list of organization id, webhook id, failures, delivery id and token.
     """
     app: Any = current_app
     dispatcher = start(app._get_current_object())  # noqa: SLF001 - Flask's documented way

@@ -20,7 +20,7 @@ class DeliveryStatus(StrEnum):
 
     PENDING: attempts follow; `next_attempt_at` is set only in this status. DELIVERED: the response
     to an attempt was 2xx. FAILED: the service itself could not make the attempt. ABANDONED: the
-    last attempt failed, or the webhook was or is deactivated. SKIPPED: a retry came due after the
+    last attempt failed, or the webhook is or was deactivated. SKIPPED: a retry became due after the
     delivery had succeeded.
     """
 
@@ -34,11 +34,11 @@ class DeliveryStatus(StrEnum):
 class Webhook(TenantModel, db.Revised, db.Base):
     """An endpoint to send events to.
 
-    Secrets are encrypted; a rotated secret also signs until it expires. Until `paused_until` no
-    first attempts are made, because the endpoint has failed. `generation` counts deactivations:
-    pending deliveries of an earlier generation are abandoned. A webhook with `deleted_at` no longer
-    exists for users; its deliveries are being deleted. `replay` is the latest request to replay
-    deliveries, and `replay_state` how far its job is (see `replaying`).
+    Secrets are encrypted; `previous_secret` also signs deliveries until it expires. No first
+    attempts are made until `paused_until`, because the endpoint has failed. `generation` counts
+    deactivations: pending deliveries of an earlier generation are abandoned. A webhook with
+    `deleted_at` no longer exists for users; its deliveries are being deleted. `replay` is the
+    latest request to replay deliveries, and `replay_state` the state of its job (see `replaying`).
     """
 
     __tablename__ = "webhooks"
@@ -76,11 +76,11 @@ _LEASED = text("leased_until IS NOT NULL")
 class Delivery(TenantModel, db.Base):
     """The delivery of one event to one webhook.
 
-    Every attempt sends the same bytes, `body`. `round` counts redeliveries; the attempts of a round
-    are limited, not those of a delivery. `attempt_count` and `attempted_at` are written when an
-    attempt begins, so that an attempt whose worker died counts too. `generation` is that of the
-    webhook when the delivery was created or last redelivered (it is never null: a trigger sets it
-    for instances of the previous release). Those that are `replayed` are sent after all others.
+    Every attempt sends the same bytes, `body`. `round` counts redeliveries; the number of attempts
+    is limited per round. `attempt_count` and `attempted_at` are written when an attempt begins, so
+    that an attempt is counted even if its worker dies. `generation` is the webhook's generation
+    when the delivery was created or last redelivered (it is never null: a trigger sets it for
+    instances of the previous release). Deliveries with `replayed` are sent after all others.
     """
 
     __tablename__ = "webhook_deliveries"
@@ -107,7 +107,7 @@ class Delivery(TenantModel, db.Base):
             "created_at",
             "id",
         ),
-        # For finding organizations and webhooks with pending deliveries, in order within a webhook.
+        # Finds organizations and webhooks with pending deliveries, in order within a webhook.
         Index(
             "ix_webhook_deliveries_order",
             "organization_id",

@@ -1,12 +1,12 @@
-"""Quotas, which decide what begins and what is sent next, so that no organization delays another.
+"""Quotas, which decide which attempts begin and which attempt is sent next.
 
-Organizations are served in rotation, and so are the webhooks within an organization. An
-organization may use at most half of the threads that the others leave free. Its slow webhooks may
-use an eighth of them, and its slow and unknown webhooks together a quarter. The last threads are
-reserved for organizations that have none. So however many receivers hang, there is a thread for the
-next organization.
+No organization may delay another. Organizations are served in rotation, and so are the webhooks
+within an organization. An organization may use at most half of the threads that other organizations
+leave free. Its slow webhooks may use at most an eighth of these threads, and its slow and unknown
+webhooks together at most a quarter. The last threads are reserved for organizations that use no
+thread. So there is a thread for the next organization, regardless of how many receivers hang.
 
-Nothing here is thread-safe; the dispatcher calls it under its lock.
+This module is not thread-safe; the dispatcher calls it under its lock.
 """
 
 import time
@@ -30,14 +30,14 @@ from app.delivery.webhooks.states import (
 )
 
 MAX_DUE = 256
-"""How many due webhooks of an organization are remembered; later searches find the others."""
+"""The maximum number of due webhooks remembered per organization; later searches find the rest."""
 
 
 class PickedWebhook(NamedTuple):
-    """A webhook, and how many attempts at it should begin.
+    """A webhook, and the number of attempts that should begin at it.
 
-    `ended` is the number of attempts that had ended by then, `is_failing` whether the latest of
-    them failed.
+    `ended` is the number of its attempts that had ended when it was picked. `is_failing` is whether
+    the latest of these attempts failed.
     """
 
     limit: BeginLimit
@@ -48,7 +48,7 @@ class PickedWebhook(NamedTuple):
 class Quotas:
     """The organizations and webhooks that a dispatcher serves with `threads` threads.
 
-    `to_requeue` holds the attempts to requeue in the database.
+    `to_requeue` contains the attempts to requeue in the database.
     """
 
     def __init__(self, threads: int, clock: Callable[[], float] = time.monotonic) -> None:
@@ -79,35 +79,35 @@ class Quotas:
             self._mark_due(webhook)
 
     def pick(self, limit: int) -> list[PickedWebhook]:
-        """Return the webhooks at which attempts should begin now, `limit` attempts in all."""
-        picked: list[PickedWebhook] = []
+        """Return the webhooks at which attempts should begin now, at most `limit` attempts."""
+        picks: list[PickedWebhook] = []
         left = limit
         quota = max(1, limit // max(1, len(self._due)))
         for organization in list(self._due.values()):
             if not left:
                 break
             for webhook in self._pick_webhooks(organization, min(left, quota)):
-                picked.append(webhook)
+                picks.append(webhook)
                 left -= webhook.limit.number
             self._due.move_to_end(organization.id)
-        self._changed = bool(picked)
-        return picked
+        self._changed = bool(picks)
+        return picks
 
-    def cancel(self, picked: Iterable[PickedWebhook]) -> None:
+    def cancel(self, picks: Iterable[PickedWebhook]) -> None:
         """Record that none of the picked attempts have begun."""
-        for limit, _, _ in picked:
+        for limit, _, _ in picks:
             self._states.get_webhook(limit.organization_id, limit.webhook_id).beginning = 0
         self._changed = True
 
-    def begin(self, picked: Sequence[PickedWebhook], attempts: Iterable[Attempt]) -> None:
+    def begin(self, picks: Sequence[PickedWebhook], attempts: Iterable[Attempt]) -> None:
         """Record which of the picked attempts have begun.
 
         An attempt that began before a failure became known is requeued.
         """
-        by_webhook: dict[UUID, list[Attempt]] = {limit.webhook_id: [] for limit, _, _ in picked}
+        by_webhook: dict[UUID, list[Attempt]] = {limit.webhook_id: [] for limit, _, _ in picks}
         for attempt in attempts:
             by_webhook[attempt.webhook_id].append(attempt)
-        for limit, ended, _ in picked:
+        for limit, ended, _ in picks:
             webhook = self._states.get_webhook(limit.organization_id, limit.webhook_id)
             begun = by_webhook[limit.webhook_id]
             webhook.beginning = 0
@@ -136,8 +136,8 @@ class Quotas:
         webhook.ended += 1
         webhook.unwritten += 1
         organization.unwritten += 1
-        quick = result.duration_ms < SLOW_SECONDS * 1000
-        webhook.pace = Pace.QUICK if quick else Pace.SLOW
+        is_quick = result.duration_ms < SLOW_SECONDS * 1000
+        webhook.pace = Pace.QUICK if is_quick else Pace.SLOW
         if not (result.attempt.test or result.fatal):
             webhook.failures = 0 if result.ok else webhook.failures + 1
         self.to_requeue += webhook.remove_surplus()
@@ -156,7 +156,7 @@ class Quotas:
     def mark_written(self, results: Iterable[Result]) -> None:
         """Record that outcomes are in the database.
 
-        Attempts at failing webhooks and at more replayed deliveries may now begin.
+        Attempts at failing webhooks and at further replayed deliveries may now begin.
         """
         for result in results:
             webhook = self._states.get_webhook(
@@ -172,15 +172,15 @@ class Quotas:
         self._changed = True
 
     def remove_prefetched(self) -> list[Attempt]:
-        """Remove and return all attempts that have begun and are not sent."""
-        dropped: list[Attempt] = []
+        """Remove and return all attempts that have begun and have not been sent."""
+        attempts: list[Attempt] = []
         for organization in list(self._ready.values()):
             for webhook in list(organization.ready.values()):
-                dropped += webhook.prefetched
+                attempts += webhook.prefetched
                 webhook.prefetched.clear()
                 self._update_ready(webhook)
             self._states.remove_idle(organization)
-        return dropped
+        return attempts
 
     def _mark_due(self, webhook: WebhookState) -> None:
         organization = self._states.get_organization(webhook.organization_id)
@@ -266,7 +266,7 @@ class Quotas:
         return webhook, organization
 
     def _prefetch(self, webhook: WebhookState, begun: list[Attempt], *, is_current: bool) -> None:
-        """Keep attempts that have begun; `is_current` if none has ended since they were picked."""
+        """Keep begun attempts; `is_current` is whether none has ended since they were picked."""
         if begun and is_current and not webhook.unwritten:
             webhook.failures = begun[0].failures
         for attempt in begun:

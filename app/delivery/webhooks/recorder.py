@@ -1,4 +1,4 @@
-"""The recorder of outcomes: one thread that writes many of them in one transaction."""
+"""The recorder: one thread that writes many outcomes in one transaction."""
 
 import random
 import time
@@ -24,7 +24,7 @@ log = get_logger(__name__)
 
 BATCH = 100
 GATHER_SECONDS = 0.02
-"""How long to wait for more results, because many in one transaction cost less."""
+"""The maximum wait in seconds for more results, because one transaction for many costs less."""
 FIRST_PAUSE = 0.25
 LONGEST_PAUSE = 16.0
 _BUSY_SECONDS = 0.05
@@ -32,23 +32,23 @@ _WAIT_SECONDS = 0.2
 
 
 def compute_pause(failures: int) -> float:
-    """Return the pause of first attempts in seconds after `failures` in a row.
+    """Return the pause in seconds before the next first attempt, after consecutive failures.
 
-    The pauses up to the tenth failure add up to a minute: a receiver that restarts is back by then,
-    and one that is gone is deactivated soon enough.
+    The pauses up to the tenth failure add up to a minute. By then, a receiver that restarts is
+    available again, and the webhook of a receiver that no longer exists is deactivated.
     """
     return min(FIRST_PAUSE * 2 ** (failures - 1), LONGEST_PAUSE) if failures else 0.0
 
 
 def write(results: Sequence[Result]) -> list[Result]:
-    """Write outcomes in order in the running transaction, and return those to write later.
+    """Write outcomes in order in the running transaction, and return outcomes to write later.
 
     Updates the status of deliveries and the counters of webhooks. Deactivates a webhook at its
-    tenth failure in a row; as its row is locked, this happens only once. Outcomes are written
-    later if another transaction has locked their webhooks or deliveries.
+    tenth consecutive failure; because its row is locked, this happens only once. Outcomes are
+    written later if another transaction has locked their webhooks or deliveries.
     """
-    counters, busy = outcomes.lock_webhooks(list({r.webhook for r in results}))
-    postponed = [r for r in results if r.webhook in busy]
+    counters, busy_keys = outcomes.lock_webhooks(list({r.webhook for r in results}))
+    postponed = [r for r in results if r.webhook in busy_keys]
     results = [r for r in results if r.webhook in counters]
     if not results:
         return postponed
@@ -61,7 +61,7 @@ def write(results: Sequence[Result]) -> list[Result]:
     for result in results:
         _add_result(counters[result.webhook], result)
     outcomes.update_counters({r.webhook: counters[r.webhook] for r in results})
-    _deactivate({key: c for key, c in counters.items() if c.deactivated})
+    _handle_deactivations({key: c for key, c in counters.items() if c.deactivated})
     return postponed
 
 
@@ -69,7 +69,7 @@ def _add_result(counters: Counters, result: Result) -> None:
     """Add the result of an attempt to its webhook's counters.
 
     Test deliveries do not count, and neither do attempts that end after the webhook was
-    deactivated. But a successful test shows that the receiver is back, and ends the pause.
+    deactivated. But a successful test shows that the receiver works again, and ends the pause.
     """
     counters.status_code = result.status_code
     if result.ok:
@@ -87,7 +87,7 @@ def _add_result(counters: Counters, result: Result) -> None:
         )
 
 
-def _deactivate(deactivated: dict[outcomes.WebhookKey, Counters]) -> None:
+def _handle_deactivations(deactivated: dict[outcomes.WebhookKey, Counters]) -> None:
     """Abandon the pending deliveries of deactivated webhooks, and notify the owners."""
     limit = abandoning.FIRST_BATCH
     for (organization_id, webhook_id), counters in deactivated.items():
@@ -123,7 +123,7 @@ class OutcomeQueue:
             self._changed.notify()
 
     def requeue(self, results: Sequence[Result], delay: float) -> None:
-        """Put results back at the front; their organizations' results wait for `delay` seconds."""
+        """Return results to the front; the results of their organizations wait `delay` seconds."""
         with self._changed:
             for result in reversed(results):
                 self._queued.setdefault(result.attempt.organization_id, deque()).appendleft(result)
@@ -134,7 +134,7 @@ class OutcomeQueue:
         """Remove and return up to `limit` results, divided fairly among organizations.
 
         Waits up to `timeout` seconds for the first result. `organizations` is the maximum number of
-        organizations, None for all.
+        organizations, None for no limit.
         """
         with self._changed:
             if not self._changed.wait_for(lambda: self._size, timeout):
@@ -164,7 +164,7 @@ class OutcomeQueue:
 
 
 class Recorder:
-    """The thread that writes outcomes; it calls `on_end` with results that are written or lost."""
+    """The thread that writes outcomes; it calls `on_end` with the written and lost results."""
 
     def __init__(self, app: Flask, on_end: Callable[[Sequence[Result]], None]) -> None:
         self._app = app
@@ -202,14 +202,15 @@ class Recorder:
                 time.sleep(_BUSY_SECONDS)
 
     def _write(self, batch: list[Result]) -> None:
-        """Write a batch; outcomes that cannot be written now are retried later."""
+        """Write a batch; retry later to write outcomes that cannot be written now."""
         try:
             postponed = self._commit(batch)
         except SQLAlchemyError as failure:
             if _is_transient(failure):
                 log.warning("webhook.outcomes_wait", error=type(failure).__name__)
-                # A deadlock or an outage, in which other processes wait too. Next, one organization
-                # is written at a time: if the rows of one are the cause, the others get through.
+                # This is a deadlock, or an outage that also affects other processes. The next
+                # batches have one organization each: if the rows of one organization are the cause,
+                # the results of the others are written.
                 self._single_batches = len({result.attempt.organization_id for result in batch})
                 self._queue.requeue(batch, random.uniform(0.05, 0.5))  # noqa: S311 - no secret
                 return
@@ -220,7 +221,7 @@ class Recorder:
         self._on_end([result for result in batch if result.lease_token not in tokens])
 
     def _write_singly(self, batch: list[Result]) -> list[Result]:
-        """Write outcomes one by one, as one may be invalid, and return those to write later."""
+        """Write outcomes one by one, as one may be invalid; return outcomes to write later."""
         postponed: list[Result] = []
         for result in batch:
             try:
@@ -240,9 +241,9 @@ class Recorder:
             db.transaction(),
         ):
             postponed = write(batch)
-        waiting = {result.lease_token for result in postponed}
+        postponed_tokens = {result.lease_token for result in postponed}
         for result in batch:
-            if result.lease_token not in waiting:
+            if result.lease_token not in postponed_tokens:
                 _report_result(result)
         return postponed
 
@@ -255,7 +256,7 @@ def _is_transient(failure: SQLAlchemyError) -> bool:
 
 
 def _report_result(result: Result) -> None:
-    """Update the metrics, and log a failure."""
+    """Update the metrics, and log a failed attempt."""
     metrics.DELIVERIES.labels("delivered" if result.ok else "failed").inc()
     if not result.ok:
         log.info(

@@ -1,9 +1,10 @@
-"""Replay what a webhook has missed: check and store the request, and run its job.
+"""Replays of deliveries that a webhook has missed: requests, and the job that runs them.
 
-A replay begins a new round of each delivery that it covers, as a redelivery does. It walks the
-deliveries in the order of their creation and stores its position in the transaction of each batch.
-So a job that was killed continues after its last batch, and replays nothing twice. A deactivation
-of the webhook stops it: what it has not replayed stays as it was, and what is pending is abandoned.
+A replay begins a new round of each delivery that it covers, as a redelivery does. It goes through
+the deliveries in the order of their creation, and stores its position in the transaction of each
+batch. So a job that was killed continues after its last batch, and replays nothing twice.
+Deactivating the webhook stops the replay: deliveries that were not replayed stay unchanged, and
+pending deliveries are abandoned.
 """
 
 from collections.abc import Callable, Sequence
@@ -32,7 +33,7 @@ Checkpoint = Callable[[], None]
 
 
 class StopReason(StrEnum):
-    """Why a replay ended before it had replayed everything."""
+    """The reason why a replay ended early."""
 
     DEACTIVATED = "deactivated"
     ERROR = "error"
@@ -40,7 +41,7 @@ class StopReason(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ReplayRequest:
-    """What to replay; the default is everything that was missed and is still stored."""
+    """The deliveries to replay; by default, all missed deliveries that are still stored."""
 
     start: datetime | None = None
     end: datetime | None = None
@@ -49,7 +50,7 @@ class ReplayRequest:
 
 
 def check_request(request: ReplayRequest) -> None:
-    """Raise 400 on the member of `replay` that is not possible."""
+    """Raise 400 with the name of the invalid property of `replay`."""
     checks.check_events(request.events, "replay.events")
     now = db.utc_now()
     if request.start is None:
@@ -65,7 +66,7 @@ def check_request(request: ReplayRequest) -> None:
 
 
 def request_replay(webhook: Webhook, request: ReplayRequest) -> None:
-    """Store a checked request of an active, locked webhook, and enqueue its job.
+    """Store a checked request for an active, locked webhook, and enqueue its job.
 
     Raises 409 if another replay of the webhook is running.
     """
@@ -112,59 +113,66 @@ def _build_state() -> dict[str, Any]:
 def run_replay(
     organization_id: UUID, webhook_id: UUID, replay_id: str, checkpoint: Checkpoint
 ) -> None:
-    """Replay the deliveries of a request in batches; `checkpoint` commits each of them."""
-    # What was pending at the deactivation was missed, even if it is not marked as abandoned yet.
+    """Replay the deliveries of a request in batches; `checkpoint` commits each batch."""
+    # Deliveries that were pending at the deactivation may not be marked as abandoned yet.
     abandoning.abandon_webhook(organization_id, webhook_id, checkpoint)
-    _count_deliveries(webhook_id, replay_id, checkpoint)
+    _store_total(webhook_id, replay_id, checkpoint)
     while _run_batch(webhook_id, replay_id):
         checkpoint()
 
 
 def fail_replay(webhook_id: UUID, replay_id: str) -> None:
     """End a replay whose job has failed, so that it can be requested again."""
-    locked = replays.lock_replay(webhook_id)
-    if locked is not None and _is_running(locked, replay_id):
-        _finish(webhook_id, dict(locked.state or {}), StopReason.ERROR)
+    locked_replay = replays.lock_replay(webhook_id)
+    if locked_replay is not None and _is_running(locked_replay, replay_id):
+        _finish(webhook_id, dict(locked_replay.state or {}), StopReason.ERROR)
 
 
-def _is_running(locked: LockedReplay, replay_id: str) -> bool:
+def _is_running(locked_replay: LockedReplay, replay_id: str) -> bool:
     """Return whether a replay is the latest of its webhook and has not ended."""
-    if locked.replay is None or locked.state is None or locked.replay["id"] != replay_id:
+    if (
+        locked_replay.replay is None
+        or locked_replay.state is None
+        or locked_replay.replay["id"] != replay_id
+    ):
         return False
-    return locked.state["finished_at"] is None
+    return locked_replay.state["finished_at"] is None
 
 
-def _count_deliveries(webhook_id: UUID, replay_id: str, checkpoint: Checkpoint) -> None:
-    """Store the total of a replay, unless it is known; the webhook is not locked meanwhile."""
-    locked = replays.lock_replay(webhook_id)
+def _store_total(webhook_id: UUID, replay_id: str, checkpoint: Checkpoint) -> None:
+    """Count and store the total of a replay, unless it is known.
+
+    The webhook is not locked during the count.
+    """
+    locked_replay = replays.lock_replay(webhook_id)
     checkpoint()
-    if locked is None or not _is_running(locked, replay_id):
+    if locked_replay is None or not _is_running(locked_replay, replay_id):
         return
-    assert locked.replay is not None
-    assert locked.state is not None
-    if locked.state["total"] is None:
-        total = replays.count_deliveries(webhook_id, _parse_range(locked.replay))
-        locked = replays.lock_replay(webhook_id)
-        if locked is not None and _is_running(locked, replay_id):
-            replays.save_state(webhook_id, {**(locked.state or {}), "total": total})
+    assert locked_replay.replay is not None
+    assert locked_replay.state is not None
+    if locked_replay.state["total"] is None:
+        total = replays.count_deliveries(webhook_id, _parse_range(locked_replay.replay))
+        locked_replay = replays.lock_replay(webhook_id)
+        if locked_replay is not None and _is_running(locked_replay, replay_id):
+            replays.save_state(webhook_id, {**(locked_replay.state or {}), "total": total})
         checkpoint()
 
 
 def _run_batch(webhook_id: UUID, replay_id: str) -> bool:
-    """Replay the next batch and store the position; return whether the replay goes on."""
-    locked = replays.lock_replay(webhook_id)
-    if locked is None or not _is_running(locked, replay_id):
+    """Replay the next batch and store the position; return whether the replay continues."""
+    locked_replay = replays.lock_replay(webhook_id)
+    if locked_replay is None or not _is_running(locked_replay, replay_id):
         return False
-    assert locked.replay is not None
-    state = dict(locked.state or {})
-    if not locked.active or locked.generation != locked.replay["generation"]:
+    assert locked_replay.replay is not None
+    state = dict(locked_replay.state or {})
+    if not locked_replay.active or locked_replay.generation != locked_replay.replay["generation"]:
         _finish(webhook_id, state, StopReason.DEACTIVATED)
         return False
-    chosen = _parse_range(locked.replay)
-    after = chosen.start, replays.FIRST_ID
+    replay_range = _parse_range(locked_replay.replay)
+    after = replay_range.start, replays.FIRST_ID
     if state["at"] is not None:
         after = datetime.fromisoformat(state["at"]), UUID(state["id"])
-    position = replays.replay_batch(webhook_id, locked.generation, chosen, after)
+    position = replays.replay_batch(webhook_id, locked_replay.generation, replay_range, after)
     if position is None:
         _finish(webhook_id, state, None)
         return False
@@ -184,12 +192,12 @@ def _parse_range(replay: dict[str, Any]) -> ReplayRange:
 
 
 def _finish(webhook_id: UUID, state: dict[str, Any], reason: StopReason | None) -> None:
-    """Write the end of a replay."""
-    finished = {**state, "finished_at": db.utc_now().isoformat(), "stop_reason": reason}
+    """Store the end of a replay."""
+    final_state = {**state, "finished_at": db.utc_now().isoformat(), "stop_reason": reason}
     if reason is None:
         # Deliveries may have been redelivered or purged since they were counted.
-        finished["total"] = state["done"]
-    replays.save_state(webhook_id, finished)
+        final_state["total"] = state["done"]
+    replays.save_state(webhook_id, final_state)
     log.info("webhook.replayed", webhook=str(webhook_id), replayed=state["done"], stopped=reason)
 
 

@@ -34,8 +34,8 @@ _MANAGE = "webhooks:manage"
 def list_webhooks(caller: Caller, query: dict[str, Any]) -> Page:
     """List webhooks.
 
-    Each webhook includes its failures in a row, the time and status code of its latest attempt, and
-    the number of its deliveries of the last day.
+    Each webhook includes the number of consecutive failures, the time and status code of its latest
+    attempt, and statistics of its deliveries in the last day.
     """
     return service.list_webhooks(**query)
 
@@ -46,7 +46,7 @@ def list_webhooks(caller: Caller, query: dict[str, Any]) -> Page:
 def create_webhook(caller: Caller, body: dict[str, Any]) -> dict[str, Any]:
     """Create a webhook.
 
-    Registers an endpoint for the given events. The signing secret is in this response only.
+    Registers an endpoint for the given events. Only this response contains the signing secret.
     """
     return service.create(**body)
 
@@ -55,8 +55,8 @@ def create_webhook(caller: Caller, body: dict[str, Any]) -> dict[str, Any]:
 def get_webhook(caller: Caller, webhook_id: UUID) -> dict[str, Any]:
     """Get a webhook.
 
-    Includes how many events it has missed, until when they can be replayed, and the progress of its
-    latest replay.
+    Includes the number of missed deliveries, the time until which they can be replayed, and the
+    progress of the latest replay.
     """
     return service.get_details(webhook_id)
 
@@ -83,7 +83,7 @@ def update_webhook(
 def delete_webhook(caller: Caller, webhook_id: UUID, revision: int | None) -> None:
     """Delete a webhook.
 
-    Deletes the webhook with all its deliveries. Pending deliveries are not sent.
+    Deletes the webhook and all its deliveries. Pending deliveries are not sent.
     """
     service.delete(webhook_id, revision=revision)
 
@@ -112,10 +112,10 @@ def activate_webhook(
     """Activate a webhook.
 
     Events are delivered again from now on, and the failure count is reset to 0. With `replay`, a
-    background job also sends again what the webhook has missed, with the same delivery ids and
-    bodies, after new deliveries. An active webhook can be replayed, too. Without `replay`,
-    deliveries that were abandoned stay abandoned. Responds with 409 `conflict` if a replay of this
-    webhook is running.
+    background job also resends the deliveries that the webhook has missed. They keep their delivery
+    ids and bodies, and are sent after new deliveries. `replay` is also possible if the webhook is
+    already active. Without `replay`, abandoned deliveries stay abandoned. Responds with 409
+    `conflict` if `replay` is set and a replay of this webhook is running.
     """
     return service.activate(webhook_id, revision=revision, **body)
 
@@ -126,8 +126,8 @@ def activate_webhook(
 def deactivate_webhook(caller: Caller, webhook_id: UUID, revision: int | None) -> models.Webhook:
     """Deactivate a webhook.
 
-    Stops its deliveries. Pending deliveries and events of the next 30 days are recorded as
-    abandoned; they can be replayed when the webhook is activated again.
+    Stops the deliveries to the webhook. Pending deliveries, and deliveries of events in the next 30
+    days, are recorded as abandoned. They can be replayed when the webhook is activated again.
     """
     return service.deactivate(webhook_id, revision=revision)
 
@@ -143,7 +143,7 @@ def deactivate_webhook(caller: Caller, webhook_id: UUID, revision: int | None) -
 def rotate_webhook_secret(caller: Caller, webhook_id: UUID, revision: int | None) -> dict[str, Any]:
     """Rotate a webhook's signing secret.
 
-    The new secret is in this response only. For 24 hours, deliveries are also signed with the
+    Only this response contains the new secret. For 24 hours, deliveries are also signed with the
     previous secret.
     """
     return service.rotate_secret(webhook_id, revision=revision)
@@ -158,8 +158,8 @@ def rotate_webhook_secret(caller: Caller, webhook_id: UUID, revision: int | None
 def list_webhook_deliveries(caller: Caller, webhook_id: UUID, query: dict[str, Any]) -> Page:
     """List deliveries of a webhook.
 
-    Returns the deliveries with all their attempts, optionally filtered by status, event and time of
-    creation.
+    Returns the deliveries with all their attempts, optionally filtered by status, event and
+    creation time.
     """
     return service.list_deliveries(webhook_id, **query)
 
@@ -185,9 +185,9 @@ def get_webhook_delivery(caller: Caller, webhook_id: UUID, delivery_id: UUID) ->
 def redeliver_webhook(caller: Caller, webhook_id: UUID, delivery_id: UUID) -> dict[str, Any]:
     """Redeliver a delivery.
 
-    Begins a new round of attempts with the same body and the same delivery id, whatever the status
-    of the delivery. Responds with 409 `conflict` if the webhook is deactivated or the delivery is
-    already being sent.
+    Begins a new round of attempts with the same body and the same delivery id, regardless of the
+    status of the delivery. Responds with 409 `conflict` if the webhook is deactivated or the
+    delivery is already being sent.
     """
     return service.redeliver(webhook_id, delivery_id)
 

@@ -26,7 +26,7 @@ from app.kit.api.fields import (
 
 _URL_LENGTH = 2048
 _STATUSES = tuple(DeliveryStatus)
-_ENDED = tuple(status for status in DeliveryStatus if status is not DeliveryStatus.PENDING)
+_ENDED_STATUSES = tuple(status for status in DeliveryStatus if status is not DeliveryStatus.PENDING)
 _EVENTS = {
     "description": f"One or more of {', '.join(SUBSCRIBABLE)}, each once.",
     "minItems": 1,
@@ -35,7 +35,10 @@ _EVENTS = {
 
 
 def _build_event_field(events: Collection[str]) -> Str:
-    """Return a field described as one of `events`; the service rejects others with 400, not 422."""
+    """Return a field documented as one of `events`.
+
+    The schema does not reject other values, because the service responds with 400 instead of 422.
+    """
     return Str(max_length=100, metadata={"enum": list(events)})
 
 
@@ -57,33 +60,39 @@ class UpdateWebhook(Schema):
 
 
 class ReplayDeliveries(Schema):
-    """Which deliveries to send again, by the time at which they were created."""
+    """The selection of deliveries to resend, by creation time, event and status."""
 
     start = UtcDateTime(
-        data_key="from", description="Inclusive. By default everything that is still stored."
+        data_key="from",
+        description="The earliest creation time, inclusive. By default, all deliveries that are"
+        " still stored are included.",
     )
-    end = UtcDateTime(data_key="to", description="Exclusive, at most the time of the request.")
+    end = UtcDateTime(
+        data_key="to",
+        description="The latest creation time, exclusive. At most the time of the request, which is"
+        " the default.",
+    )
     events = List(
         _build_event_field(SUBSCRIBABLE),
-        metadata={**_EVENTS, "description": "By default all events."},
+        metadata={**_EVENTS, "description": "By default, all events."},
     )
     statuses = List(
-        Str(validate=OneOf(_ENDED)),
+        Str(validate=OneOf(_ENDED_STATUSES)),
         validate=Length(min=1),
-        description="By default `abandoned` and `failed`. Events that were delivered within the"
+        description="By default, `abandoned` and `failed`. Deliveries that succeeded within the"
         " last 24 hours are not sent again.",
     )
 
 
 class ActivateWebhook(Schema):
-    """The activation, optionally with a replay of what the webhook has missed."""
+    """The activation of a webhook, optionally with a replay of missed deliveries."""
 
     replay = Nested(ReplayDeliveries)
     revision = Int()
 
 
 class WebhookFilters(Schema):
-    """Filters of the list of webhooks."""
+    """Filters for the list of webhooks."""
 
     active = QueryBool()
     event = Str(validate=OneOf(SUBSCRIBABLE))
@@ -110,14 +119,16 @@ class Webhook(Response):
 
 
 class WebhookStatistics(Response):
-    """The deliveries that were created since an hour, without tests."""
+    """Statistics of the deliveries created since `since`, without test deliveries."""
 
-    since = UtcDateTime(description="The start of the hour that began at least 24 hours ago.")
+    since = UtcDateTime(description="The start of the hour in which the last 24 hours began.")
     delivered = Int()
-    failed = Int(description="Abandoned deliveries included.")
-    pending = Int(description="All pending deliveries, also those created before `since`.")
+    failed = Int(description="The number of failed and abandoned deliveries.")
+    pending = Int(description="The number of all pending deliveries, even if older than `since`.")
     success_rate = Float(
-        allow_none=True, description="The share of `delivered`; null if none has ended."
+        allow_none=True,
+        description="The proportion of ended deliveries that were delivered; null if no delivery"
+        " has ended.",
     )
 
 
@@ -130,7 +141,7 @@ class ListedWebhook(Webhook):
 class ReplayProgress(Response):
     """The progress of a replay."""
 
-    done = Int(description="Deliveries that are pending again, or were sent since.")
+    done = Int(description="The number of deliveries that the job has made pending again.")
     total = Int(allow_none=True, description="Null until the deliveries have been counted.")
 
 
@@ -140,24 +151,27 @@ class WebhookReplay(Response):
     start = UtcDateTime(data_key="from")
     end = UtcDateTime(data_key="to")
     events = List(Str(validate=OneOf(SUBSCRIBABLE)))
-    statuses = List(Str(validate=OneOf(_ENDED)))
+    statuses = List(Str(validate=OneOf(_ENDED_STATUSES)))
     progress = Nested(ReplayProgress)
     requested_at = UtcDateTime()
     finished_at = UtcDateTime(allow_none=True)
     stop_reason = Str(
         allow_none=True,
         validate=OneOf(tuple(StopReason)),
-        description="Why the replay has ended early: the webhook was deactivated, or an error.",
+        description="The reason why the replay ended early: the webhook was deactivated, or an"
+        " error occurred.",
     )
 
 
 class WebhookDetails(ListedWebhook):
-    """A registered endpoint with its statistics, what it has missed, and its latest replay."""
+    """A registered endpoint with its statistics, missed deliveries and latest replay."""
 
-    missed_count = Int(description="Abandoned and failed deliveries that can be replayed.")
+    missed_count = Int(
+        description="The number of abandoned and failed deliveries that can be replayed."
+    )
     replayable_until = UtcDateTime(
         allow_none=True,
-        description="When the oldest of them is deleted; null if nothing was missed.",
+        description="When the oldest missed delivery is deleted; null if no delivery was missed.",
     )
     replay = Nested(WebhookReplay, allow_none=True, description="The latest replay.")
 
@@ -169,7 +183,7 @@ class WebhookWithSecret(Webhook):
 
 
 class DeliveryFilters(Schema):
-    """Filters of the list of deliveries."""
+    """Filters for the list of deliveries."""
 
     status = Str(validate=OneOf(_STATUSES))
     event = Str(validate=OneOf(CATALOGUE))
@@ -197,7 +211,7 @@ class Delivery(Response):
     event = Str(validate=OneOf(CATALOGUE))
     status = Str(validate=OneOf(_STATUSES))
     test = Bool()
-    round = Int(description="1 at first; increases by 1 with each redelivery.")
+    round = Int(description="1 initially; increases by 1 with each redelivery.")
     body = JsonObject(description="The exact bytes that are sent.")
     attempts = List(Nested(DeliveryAttempt))
     next_attempt_at = UtcDateTime(allow_none=True)

@@ -1,8 +1,8 @@
-"""Send an attempt: the headers, the signatures, the HTTP request and its result.
+"""Sending of an attempt: the headers, the signatures, the HTTP request and its result.
 
-`X-Service-Signature` is `sha256=` and the hexadecimal HMAC-SHA-256 (RFC 2104) of the body. In
-addition there are the three headers of Standard Webhooks (https://www.standardwebhooks.com), whose
-HMAC covers `{id}.{timestamp}.{body}`. The key of both is the secret's 64 ASCII characters.
+`X-Service-Signature` is `sha256=` and the hexadecimal HMAC-SHA-256 (RFC 2104) of the body. The
+request also has the three headers of Standard Webhooks (https://www.standardwebhooks.com), whose
+HMAC covers `{id}.{timestamp}.{body}`. The key for both HMACs is the secret's 64 ASCII characters.
 """
 
 import base64
@@ -22,7 +22,7 @@ log = get_logger(__name__)
 
 DEADLINE_SECONDS = 10.0
 BODY_SECONDS = 1.0
-"""How long the body of a successful response is read; the body does not affect success."""
+"""The timeout in seconds for the body of a successful response; it does not affect success."""
 MAX_RESPONSE_BYTES = 16 * 1024
 EXCERPT_LENGTH = 1000
 USER_AGENT = "Labeling-Webhooks/1"
@@ -33,7 +33,7 @@ def build_headers(attempt: Attempt, now: int) -> dict[str, str]:
     """Return the headers of an attempt made at `now` (seconds since the epoch).
 
     Raises:
-        DecryptionFailed: the secret was encrypted with a key that is gone.
+        DecryptionFailed: the secret was encrypted with a key that the service no longer has.
     """
     body, message_id = attempt.body, str(attempt.id)
     secrets = [_decrypt(attempt.secret)]
@@ -56,7 +56,7 @@ def build_headers(attempt: Attempt, now: int) -> dict[str, str]:
 
 
 def send(attempt: Attempt) -> Result:
-    """Make an attempt and return its result; never raises, as every failure is a result."""
+    """Make an attempt and return its result. Never raises, because every failure is a result."""
     try:
         outcome = container.current().egress.request(
             "POST",

@@ -1,4 +1,4 @@
-"""Service functions of webhooks and deliveries; the dispatcher sends them."""
+"""Service functions for webhooks and deliveries. The dispatcher sends the deliveries."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -39,23 +39,23 @@ def _describe_statistics(webhook_ids: Sequence[UUID]) -> dict[UUID, dict[str, An
     counts = statistics.count_deliveries(webhook_ids, since)
     described = {}
     for webhook_id in webhook_ids:
-        own = counts[webhook_id]
+        totals = counts[webhook_id]
         # A retry is skipped because its event has been delivered.
-        delivered = own.get(DeliveryStatus.DELIVERED, 0) + own.get(DeliveryStatus.SKIPPED, 0)
-        failed = own.get(DeliveryStatus.ABANDONED, 0) + own.get(DeliveryStatus.FAILED, 0)
+        delivered = totals.get(DeliveryStatus.DELIVERED, 0) + totals.get(DeliveryStatus.SKIPPED, 0)
+        failed = totals.get(DeliveryStatus.ABANDONED, 0) + totals.get(DeliveryStatus.FAILED, 0)
         ended = delivered + failed
         described[webhook_id] = {
             "since": since,
             "delivered": delivered,
             "failed": failed,
-            "pending": own.get(DeliveryStatus.PENDING, 0),
+            "pending": totals.get(DeliveryStatus.PENDING, 0),
             "success_rate": round(delivered / ended, 4) if ended else None,
         }
     return described
 
 
 def create(*, url: str, events: list[str], description: str = "") -> dict[str, Any]:
-    """Register an endpoint and return it with its `secret`, which is shown only here.
+    """Register an endpoint and return it with its `secret`, which is not returned again.
 
     Raises 400 `validation_error` on `url` or `events`, and 402 `plan_limit_reached`.
     """
@@ -68,7 +68,7 @@ def create(*, url: str, events: list[str], description: str = "") -> dict[str, A
         events=events,
         description=description,
         secret=container.keyring().encrypt(secret),
-        # By the database's clock, as for events: the webhook gets all events from now on.
+        # Events also use the database's clock, so the webhook gets all events from now on.
         created_at=func.now(),
     )
     db.session().add(webhook)
@@ -93,7 +93,7 @@ def get(webhook_id: UUID, *, lock: bool = False) -> Webhook:
 
 
 def get_details(webhook_id: UUID) -> dict[str, Any]:
-    """Return one webhook with its statistics, what it missed and its latest replay. Raises 404."""
+    """Return one webhook with statistics, missed deliveries and latest replay. Raises 404."""
     return _describe_details(get(webhook_id))
 
 
@@ -123,7 +123,7 @@ def update(
     events: list[str] | None = None,
     description: str | None = None,
 ) -> Webhook:
-    """Change the given members of a webhook.
+    """Change the given properties of a webhook.
 
     A new URL also applies to pending deliveries, and ends a pause.
 
@@ -137,7 +137,7 @@ def update(
     webhook = _lock_webhook(webhook_id, revision)
     if url is not None and url != webhook.url:
         webhook.url = url
-        # The failures were those of the old URL, but only a success or an activation resets them.
+        # The pause was for the old URL. Only a success or an activation resets the failures.
         webhook.paused_until = None
     if events is not None:
         webhook.events = events
@@ -148,7 +148,7 @@ def update(
 
 
 def delete(webhook_id: UUID, *, revision: int | None) -> None:
-    """Delete a webhook with its deliveries; when they are many, a job deletes them afterwards.
+    """Delete a webhook with its deliveries; if there are many, a job deletes them afterwards.
 
     Raises 404, 409.
     """
@@ -166,7 +166,7 @@ def activate(
 ) -> dict[str, Any]:
     """Activate a webhook and reset its failures; `replay` has the arguments of `ReplayRequest`.
 
-    A job replays the deliveries. Raises 404, 409, and 400 on a member of `replay`.
+    A job replays the deliveries. Raises 404, 409, and 400 if a property of `replay` is invalid.
     """
     request = None if replay is None else ReplayRequest(**replay)
     if request is not None:
@@ -197,7 +197,7 @@ def deactivate(webhook_id: UUID, *, revision: int | None) -> Webhook:
 
 
 def rotate_secret(webhook_id: UUID, *, revision: int | None) -> dict[str, Any]:
-    """Issue a new secret; the previous one also signs for a day. Raises 404, 409."""
+    """Issue a new secret; the previous secret also signs for a day. Raises 404, 409."""
     webhook = _lock_webhook(webhook_id, revision)
     secret = secrets.random_hex(32)
     webhook.previous_secret = webhook.secret
@@ -249,9 +249,9 @@ def _describe_delivery(
 
 
 def redeliver(webhook_id: UUID, delivery_id: UUID) -> dict[str, Any]:
-    """Begin another round of the same delivery, whatever its status.
+    """Begin another round of the same delivery, regardless of its status.
 
-    Raises 404, and 409 if the webhook is deactivated or the delivery is already under way.
+    Raises 404, and 409 if the webhook is deactivated or the delivery is already being sent.
     """
     webhook = _lock_webhook(webhook_id)
     locked = records.lock_delivery(webhook_id, delivery_id)
@@ -260,7 +260,8 @@ def redeliver(webhook_id: UUID, delivery_id: UUID) -> dict[str, Any]:
     delivery, is_leased = locked
     if not webhook.active:
         raise errors.conflict("The webhook is deactivated. Activate it first.", state="deactivated")
-    # A delivery that was pending at the deactivation is abandoned, even if not yet marked so.
+    # A delivery that was pending at a deactivation counts as abandoned, even if its status does not
+    # show it yet.
     is_current = delivery.generation == webhook.generation
     is_pending = delivery.status == DeliveryStatus.PENDING and is_current
     if is_pending and (is_leased or not delivery.attempts_in_round):

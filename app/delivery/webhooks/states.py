@@ -1,4 +1,4 @@
-"""The state of the webhooks and organizations that a dispatcher serves, and their limits."""
+"""The states of the webhooks and organizations that a dispatcher serves, and their limits."""
 
 from collections import Counter, OrderedDict, deque
 from collections.abc import Callable
@@ -10,17 +10,17 @@ from app.delivery.webhooks.queries.leases import Attempt
 from app.delivery.webhooks.queries.pacing import MAX_FAILING
 
 MAX_CONCURRENT = 8
-"""How many attempts at a quick webhook may be under way at a time."""
+"""The maximum number of attempts under way at a quick webhook."""
 MAX_CONCURRENT_NOT_QUICK = 2
 MAX_PREFETCHED = 8
-"""How many more attempts at a quick webhook may have begun and wait to be sent, so that its senders
-never wait for the database."""
+"""The maximum number of further attempts at a quick webhook that have begun and wait to be sent, so
+that threads never wait for the database."""
 MIN_TO_BEGIN = 4
 """The minimum number of attempts at a quick webhook to begin while others are under way; fewer are
 not worth a statement."""
 SLOW_SECONDS = 2.0
 MAX_KNOWN_WEBHOOKS = 10_000
-"""The number of webhooks whose pace is remembered."""
+"""The maximum number of webhooks whose pace is remembered."""
 MAX_UNWRITTEN = 256
 """An organization with this many unwritten outcomes starts no more attempts."""
 
@@ -38,11 +38,11 @@ class WebhookState:
     """A webhook, and the attempts at it that this dispatcher has begun.
 
     Attributes:
-        failures: failed attempts in a row, including those not in the database yet.
-        prefetched: attempts that have begun and are not sent yet.
-        beginning: attempts that a running statement may begin.
-        sending: attempts under way.
-        unwritten: attempts that ended and whose outcomes are not in the database yet.
+        failures: consecutive failed attempts, including failures not in the database yet.
+        prefetched: attempts that have begun and have not been sent yet.
+        beginning: the number of attempts that a running statement may begin.
+        sending: the number of attempts under way.
+        unwritten: the number of ended attempts whose outcomes are not in the database yet.
         ended: the number of attempts that have ended.
     """
 
@@ -68,9 +68,9 @@ class WebhookState:
 
     @property
     def max_concurrent(self) -> int:
-        """Return the webhook's own limit on attempts under way.
+        """Return the maximum number of attempts under way at the webhook.
 
-        When attempts at a failing webhook begin is decided in the database, which knows the
+        For a failing webhook, the database decides when attempts begin, because it knows the
         failures that other dispatchers saw.
         """
         if self.failures:
@@ -79,11 +79,11 @@ class WebhookState:
 
     @property
     def max_replays(self) -> int:
-        """Return how many of the attempts under way may be at replayed deliveries."""
+        """Return the maximum number of attempts under way at replayed deliveries."""
         return self.max_concurrent // 2
 
     def count_to_begin(self, max_concurrent: int) -> int:
-        """Return how many attempts should begin now, with `max_concurrent` under way at most."""
+        """Return how many attempts should begin now if `max_concurrent` may be under way."""
         if self.failures and self.unwritten:
             return 0
         if self.failures or self.pace is not Pace.QUICK:
@@ -94,19 +94,20 @@ class WebhookState:
     def remove_surplus(self) -> list[Attempt]:
         """Remove and return the prefetched attempts that must not be sent now.
 
-        Those are all attempts at a failing webhook, and those that exceed the limit of a slow one.
-        Tests stay, as they count towards nothing.
+        These are all attempts at a failing webhook, and attempts above the limit of a webhook that
+        is not quick. Test deliveries are never removed, because they count towards no limit.
         """
         if self.failures:
-            keep = 0
+            kept_count = 0
         elif self.pace is Pace.QUICK:
             return []
         else:
-            keep = max(0, MAX_CONCURRENT_NOT_QUICK - self.sending)
-        surplus = [attempt for attempt in self.prefetched if not attempt.test][keep:]
-        dropped = {attempt.lease_token for attempt in surplus}
-        kept = [attempt for attempt in self.prefetched if attempt.lease_token not in dropped]
-        self.prefetched = deque(kept)
+            kept_count = max(0, MAX_CONCURRENT_NOT_QUICK - self.sending)
+        surplus = [attempt for attempt in self.prefetched if not attempt.test][kept_count:]
+        surplus_tokens = {attempt.lease_token for attempt in surplus}
+        self.prefetched = deque(
+            attempt for attempt in self.prefetched if attempt.lease_token not in surplus_tokens
+        )
         return surplus
 
 
@@ -117,10 +118,11 @@ class OrganizationState:
     Attributes:
         due: its webhooks that may have deliveries to attempt.
         ready: its webhooks with prefetched attempts.
-        threads: attempts under way, by the pace of their webhooks. An attempt that takes long
-            counts as slow before it has ended.
-        recent: attempts under way that have not taken long yet, each with its start, the pace that
-            it counts as, and its webhook.
+        threads: the number of attempts under way, by the pace of their webhooks. An attempt that
+            takes longer than `SLOW_SECONDS` counts as slow before it has ended.
+        unwritten: the number of ended attempts whose outcomes are not in the database yet.
+        recent: attempts under way that do not count as slow for that reason, each with its start,
+            the pace that it counts as, and its webhook.
     """
 
     id: UUID
@@ -155,7 +157,7 @@ class OrganizationState:
         self.threads[pace] -= 1
 
     def reclassify_slow_attempts(self, now: float) -> None:
-        """Count attempts that take long as slow, and mark their webhooks as slow."""
+        """Count attempts longer than `SLOW_SECONDS` as slow, and mark their webhooks as slow."""
         while self.recent:
             token, (began, pace, webhook) = next(iter(self.recent.items()))
             if began > now - SLOW_SECONDS:
@@ -207,8 +209,8 @@ class States:
 class Limits:
     """The maximum numbers of attempts that an organization may have under way.
 
-    `total` is for all its webhooks, `not_quick` for those that are slow or of unknown pace, `slow`
-    for the slow ones.
+    `total` is for all its webhooks, `not_quick` for slow webhooks and webhooks of unknown pace, and
+    `slow` for slow webhooks.
     """
 
     total: int
@@ -217,13 +219,13 @@ class Limits:
 
     @classmethod
     def from_available(cls, available: int) -> "Limits":
-        """Return the limits of an organization to which others leave `available` threads."""
+        """Return the limits of an organization, if others leave `available` threads free."""
         return cls(max(1, available // 2), max(1, available // 4), max(1, available // 8))
 
     def count_free(self, pace: Pace, used: Callable[[Pace], int]) -> int:
         """Return how many more attempts at webhooks of a pace may be under way.
 
-        `used` returns the number of those under way by pace.
+        `used` returns the number of attempts under way at webhooks of a pace.
         """
         slow, unknown, quick = used(Pace.SLOW), used(Pace.UNKNOWN), used(Pace.QUICK)
         free = self.total - slow - unknown - quick
@@ -232,10 +234,11 @@ class Limits:
         return min(free, self.slow - slow) if pace is Pace.SLOW else free
 
     def get_max_concurrent(self, webhook: WebhookState, free: int) -> int:
-        """Return how many attempts at a webhook may be under way, if its pace has `free` ones left.
+        """Return the maximum number of attempts under way at a webhook.
 
-        A webhook that is not quick gets more than one only while half of its organization's quota
-        is free. The rest is for webhooks that become due later.
+        `free` is the number of further attempts that its pace allows. A webhook that is not quick
+        gets more than one attempt only while more than half of its organization's quota is free.
+        The rest is for webhooks that become due later.
         """
         if webhook.pace is Pace.QUICK:
             return min(webhook.max_concurrent, max(1, (free + webhook.in_progress) // 2))
@@ -244,7 +247,7 @@ class Limits:
 
 
 class Threads:
-    """The threads of a dispatcher; the last ones are reserved for organizations that have none."""
+    """The threads of a dispatcher; the last are reserved for organizations that use no thread."""
 
     def __init__(self, number: int) -> None:
         self.number = number
@@ -262,7 +265,7 @@ class Threads:
         return self.free <= self._reserved
 
     def get_limits(self, organization: OrganizationState) -> Limits:
-        """Return the limits of an organization, given the threads that the others use."""
+        """Return the limits of an organization, given the threads that other organizations use."""
         return Limits.from_available(self.free + organization.sending)
 
     def has_free(self, organization: OrganizationState) -> bool:

@@ -1,4 +1,4 @@
-"""Counters of documents: all, those with a due date, assigned, offered, and searchable ones."""
+"""Counters of documents: of all, scanned, due, assigned, offered and searchable documents."""
 
 from app.kit.counters import Cube, Source
 from app.kit.counters.spans import DAY, HOUR, MONTH
@@ -31,7 +31,7 @@ DUE = Source(
     ("schema_id", "due_day", "created"),
     (Cube("due.created.day", ("schema_id", "due_day"), bucket="created", length=DAY),),
 )
-"""Open documents with a due date; `due_day` is the date of that day in UTC."""
+"""Open documents with a due date; `due_day` is the due date in UTC."""
 
 ASSIGNED = Source(
     "assigned",
@@ -52,5 +52,5 @@ OFFERED = Source(
 """Open documents by assignee. `labeled_by` has the ids of the users who labeled the document."""
 
 SEARCHED = Source("searched", ("archived",), (Cube("searched", ("archived",)),))
-"""Searchable documents. The measure is computed from each document's id and number of changes: a
-different sum means that the results of a search may have changed."""
+"""Searchable documents. The measure is computed from each document's id and number of changes: if
+its sum differs, the results of a search may have changed."""

@@ -33,7 +33,7 @@ class IngestedPayload(ArtifactPayload):
 
 
 class UpdatedPayload(ArtifactPayload):
-    """The payload of `UPDATED`: the names of the changed members, and the user."""
+    """The payload of `UPDATED`: the names of the changed properties, and the user."""
 
     changed: Sequence[str]
     by: UUID | None
@@ -66,5 +66,5 @@ INGESTED_COLUMNS = tuple(name for name in IngestedPayload.__annotations__ if nam
 
 def build_ingested(artifact_id: UUID, columns: Mapping[str, Any]) -> IngestedPayload:
     """Return the payload of `INGESTED` from a mapping that has all `INGESTED_COLUMNS`."""
-    members = {name: columns[name] for name in INGESTED_COLUMNS}
-    return cast("IngestedPayload", {"artifact_id": artifact_id, **members})
+    properties = {name: columns[name] for name in INGESTED_COLUMNS}
+    return cast("IngestedPayload", {"artifact_id": artifact_id, **properties})

@@ -1,4 +1,4 @@
-"""Background work on artifacts: parse and delete files, index, apply retention."""
+"""Background jobs for artifacts: parse and delete files, index documents, apply retention."""
 
 from collections.abc import Sequence
 from contextlib import suppress
@@ -14,10 +14,11 @@ from app.kit.jobs import Job
 from app.kit.storage import NotStored, StorageUnavailable
 
 _MISSING_RETRY_PERIOD = timedelta(days=1)
-"""How long a missing file is treated as an outage: it existed when its document was created."""
+"""The period in which a missing file is treated as an outage. The file existed when its document
+was created."""
 
 
-def _fail(job: Job, _error: str) -> None:
+def _mark_failed(job: Job, _error: str) -> None:
     message = "The document could not be read: every attempt failed with an internal error."
     service.mark_failed(UUID(job.args["data"]["artifact_id"]), "crashed", message)
 
@@ -31,12 +32,12 @@ def _reopen(args: dict[str, Any]) -> None:
     queue="documents",
     listens=(emitted_events.CREATED, emitted_events.REPROCESSED),
     max_attempts=3,
-    on_failure=_fail,
+    on_failure=_mark_failed,
     on_retry=_reopen,
 )
 def parse_artifact(job: Job) -> None:
     """Parse the text and pages of a document that was created or is reprocessed."""
-    # Text, pages and index are written to the database, which needs the disk reserve for itself.
+    # Parsing writes to the database, which must not use up the reserve of disk space.
     container.current().reserve.check()
     artifact_id = UUID(job.args["data"]["artifact_id"])
     try:
@@ -55,7 +56,7 @@ def attach_files(job: Job) -> None:
         service.attach(UUID(job.args["artifact_id"]), job.checkpoint)
 
 
-def _finish_without_rest(job: Job, _error: str) -> None:
+def _finish_without_pending_pages(job: Job, _error: str) -> None:
     service.finish_recognition(UUID(job.args["artifact_id"]), OcrStatus.FAILED)
 
 
@@ -64,11 +65,11 @@ def _finish_without_rest(job: Job, _error: str) -> None:
     queue="ocr",
     max_attempts=3,
     resumable=True,
-    on_failure=_finish_without_rest,
+    on_failure=_finish_without_pending_pages,
     retryable=False,
 )
 def recognize_artifact(job: Job) -> None:
-    """Recognize the text of a document's pages that are images."""
+    """Recognize the text on the image pages of a document."""
     container.current().reserve.check()
     artifact_id = UUID(job.args["artifact_id"])
     try:
@@ -101,7 +102,7 @@ def sweep_files(job: Job) -> None:
 
 @jobs.handler("artifacts.index", queue="maintenance", resumable=True)
 def index_documents(job: Job) -> None:
-    """Index documents again after the way of indexing has changed."""
+    """Index documents again after the indexing method has changed."""
     service.index_backlog(job.checkpoint)
 
 

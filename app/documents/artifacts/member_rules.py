@@ -5,13 +5,13 @@ from typing import Any
 from app.kit.api.strict_json import MAX_SAFE_INT
 
 MAX_TEXT = 2_000_000
-MAX_MEMBERS = 100
-MAX_KEY = 100
-MAX_VALUE = 2000
+MAX_KEYS = 100
+MAX_KEY_LENGTH = 100
+MAX_VALUE_LENGTH = 2000
 
 
 class InexactNumberError(ValueError):
-    """A number that many JSON parsers change; `key` is its member."""
+    """A number that many JSON parsers change; `key` is the key of the number."""
 
     def __init__(self, key: str) -> None:
         super().__init__(
@@ -24,20 +24,20 @@ class InexactNumberError(ValueError):
 def check_metadata(value: dict[Any, Any]) -> dict[str, Any]:
     """Return the metadata if it follows the rules.
 
-    The caller has checked that its texts can be stored. Raises ValueError with the reason, or
+    The caller has checked that its strings can be stored. Raises ValueError with the reason, or
     InexactNumberError.
     """
-    if len(value) > MAX_MEMBERS:
-        raise ValueError(f"Must have at most {MAX_MEMBERS} members.")
-    for key, member in value.items():
-        if not 0 < len(key) <= MAX_KEY:
-            raise ValueError(f"Keys must have 1 to {MAX_KEY} characters.")
-        is_number = isinstance(member, bool | int | float)
-        if isinstance(member, str):
-            if len(member) > MAX_VALUE:
-                raise ValueError(f"Strings must have at most {MAX_VALUE} characters.")
+    if len(value) > MAX_KEYS:
+        raise ValueError(f"Must have at most {MAX_KEYS} keys.")
+    for key, item in value.items():
+        if not 0 < len(key) <= MAX_KEY_LENGTH:
+            raise ValueError(f"Keys must have 1 to {MAX_KEY_LENGTH} characters.")
+        is_number = isinstance(item, bool | int | float)
+        if isinstance(item, str):
+            if len(item) > MAX_VALUE_LENGTH:
+                raise ValueError(f"Strings must have at most {MAX_VALUE_LENGTH} characters.")
         elif not is_number:
-            raise ValueError("Members must be strings, numbers or booleans.")
-        elif abs(member) > MAX_SAFE_INT:
+            raise ValueError("Values must be strings, numbers or booleans.")
+        elif abs(item) > MAX_SAFE_INT:
             raise InexactNumberError(key)
     return value

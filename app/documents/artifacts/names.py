@@ -13,7 +13,7 @@ _REFUSED = r"\u0000-\u001f\u007f-\u009f/\\\u061c\u200e\u200f\u2028-\u202e\u2066-
 NAME_PATTERN = (
     rf"^(?!\s*\.{{1,2}}\s*$)\s*[^{_REFUSED}]*[^{_REFUSED}{INVISIBLE_CLASS}][^{_REFUSED}]*\s*$"
 )
-"""The rules of `check_name` for the API's description, less the rarest invisible characters."""
+"""The rules of `check_name` for the API description, except for rare invisible characters."""
 _REFUSED_CATEGORIES = frozenset({"Cc", "Cs"})
 
 

@@ -33,10 +33,10 @@ blueprint = Blueprint("artifacts", description="The documents that are labeled."
 def list_artifacts(caller: Caller, query: dict[str, Any]) -> Page:
     """List artifacts.
 
-    Can be filtered, searched by words (`q`) and sorted. Archived artifacts are excluded by default.
-    Only reviewers may filter by `gold`.
+    The list can be filtered, searched by words (`q`) and sorted. Archived artifacts are excluded by
+    default. Only reviewers may filter by `gold`.
     """
-    # Labelers who know which documents are gold would label those more carefully than others.
+    # Labelers who know which documents are gold would label them more carefully.
     if "gold" in query and not caller.has(Role.reviewer):
         raise errors.denied("Only reviewers may filter by `gold`.")
     return service.list_artifacts(**query)
@@ -55,7 +55,7 @@ def create_artifact(caller: Caller, body: dict[str, Any]) -> dict[str, Any]:
     """Create an artifact.
 
     Creates an artifact from a file or a text. Content that the organization already has is refused
-    with 409 artifact_duplicate.
+    with 409 `artifact_duplicate`.
     """
     return service.create(created_by=caller.user_id, **body)
 
@@ -113,8 +113,8 @@ def download_artifact(caller: Caller, artifact_id: UUID) -> Download:
 def get_artifact_text(caller: Caller, artifact_id: UUID) -> TextRow:
     """Get the text of an artifact.
 
-    Returns the extracted text. Offsets count code points. The text stays unchanged, also in later
-    versions of the service, until the artifact is reprocessed.
+    Returns the extracted text. Offsets count code points. The text does not change until the
+    artifact is reprocessed, even in later versions of the service.
     """
     return service.get_text(artifact_id)
 
@@ -161,9 +161,9 @@ def reprocess_artifact(caller: Caller, artifact_id: UUID, revision: int | None) 
     """Reprocess an artifact.
 
     Reads text and pages from the file again. Text, offsets and boxes may change. An artifact with
-    tag sets of any status is therefore refused with 409 conflict and details.tag_sets: their
-    evidence would point at other words. Discard drafts first. No tag set is changed or deleted.
-    The claim ends, and the status is processing until the file is read.
+    tag sets of any status is therefore refused with 409 `conflict` and `details.tag_sets`: the
+    evidence of these tag sets would point to other words. Discard drafts first. No tag set is
+    changed or deleted. The claim ends, and the status is `processing` until the file is read.
     """
     return service.reprocess(artifact_id, revision=revision, by=caller.user_id)
 
@@ -192,8 +192,8 @@ def get_artifact_stats(caller: Caller, query: dict[str, Any]) -> dict[str, Any]:
 def bulk_archive_artifacts(caller: Caller, body: dict[str, Any]) -> dict[str, Any]:
     """Archive artifacts.
 
-    Archives up to 1,000 artifacts by id, or all that match a filter. With `archived: false`,
-    unarchives them.
+    Archives up to 1,000 artifacts by id, or all artifacts that match a filter. With
+    `archived: false`, unarchives the artifacts.
     """
     return service.archive_many(by=caller.user_id, **body)
 
@@ -208,6 +208,7 @@ def bulk_archive_artifacts(caller: Caller, body: dict[str, Any]) -> dict[str, An
 def bulk_delete_artifacts(caller: Caller, body: dict[str, Any]) -> dict[str, Any]:
     """Delete artifacts.
 
-    Deletes up to 1,000 artifacts by id, or all that match a filter, with their tag sets and files.
+    Deletes up to 1,000 artifacts by id, or all artifacts that match a filter, with their tag sets
+    and files.
     """
     return service.delete_many(**body)

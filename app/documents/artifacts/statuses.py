@@ -16,10 +16,11 @@ class ArtifactStatus(StrEnum):
 
 
 class OcrStatus(StrEnum):
-    """Whether the text of pages that are images was recognized.
+    """The status of text recognition on pages that are images.
 
-    `none`: no page needs it. `pending`: the document is processing until it is done. `off`: the
-    operator has turned text recognition off. `failed`: at least one page could not be recognized.
+    `none`: no page needs text recognition. `pending`: the document stays in processing until text
+    recognition is done. `off`: the operator has turned text recognition off. `failed`: at least one
+    page could not be recognized.
     """
 
     NONE = "none"

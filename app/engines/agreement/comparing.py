@@ -4,9 +4,9 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
-from app.engines.agreement.marks import ALIKE, match_marks
+from app.engines.agreement.marks import MIN_OVERLAP, match_marks
 from app.engines.agreement.places import (
-    UNKNOWN,
+    UNKNOWN_SHAPE,
     Place,
     Shape,
     Shapes,
@@ -21,7 +21,7 @@ from app.engines.fields import Tag
 
 Change: TypeAlias = dict[str, Any]
 _Pairs: TypeAlias = list[tuple[Tag | None, Tag | None]]
-_MEMBERS = ("value", "evidence", "confidence", "source")
+_COMPARED_PROPERTIES = ("value", "evidence", "confidence", "source")
 
 
 class ContentDiff(NamedTuple):
@@ -40,38 +40,38 @@ class ContentDiff(NamedTuple):
     moved: list[dict[str, Any]]
 
 
-def diff_by_content(before: Sequence[Tag], after: Sequence[Tag], known: Shapes) -> ContentDiff:
+def diff_by_content(before: Sequence[Tag], after: Sequence[Tag], shapes: Shapes) -> ContentDiff:
     """Compare two tag sets, matching table rows by content instead of by number."""
-    lined = align_rows([before, after], known)
-    old, new = lined.sets
+    lineup = align_rows([before, after], shapes)
+    old_tags, new_tags = lineup.sets
     changes = [
         {
             **change,
-            "row": _get_row_number(lined, change, 1 if change["to"] else 0),
-            "from": _get_original_tag(lined, change, 0),
-            "to": _get_original_tag(lined, change, 1),
+            "row": _get_row_number(lineup, change, 1 if change["to"] else 0),
+            "from": _get_original_tag(lineup, change, 0),
+            "to": _get_original_tag(lineup, change, 1),
         }
-        for change in diff(old, new, known)
+        for change in diff(old_tags, new_tags, shapes)
     ]
-    return ContentDiff(changes, _find_moved_runs(lined))
+    return ContentDiff(changes, _find_moved_runs(lineup))
 
 
-def _get_row_number(lined: Lineup, change: Change, side: int) -> int | None:
+def _get_row_number(lineup: Lineup, change: Change, side: int) -> int | None:
     if change["row"] is None:
         return None
-    return lined.rows[get_table(change["field"]), change["row"]][side]
+    return lineup.rows[get_table(change["field"]), change["row"]][side]
 
 
-def _get_original_tag(lined: Lineup, change: Change, side: int) -> Tag | None:
+def _get_original_tag(lineup: Lineup, change: Change, side: int) -> Tag | None:
     tag = change["to" if side else "from"]
-    row = _get_row_number(lined, change, side)
+    row = _get_row_number(lineup, change, side)
     return tag if tag is None or tag["row"] == row else {**tag, "row": row}
 
 
-def _find_moved_runs(lined: Lineup) -> list[dict[str, Any]]:
+def _find_moved_runs(lineup: Lineup) -> list[dict[str, Any]]:
     """Return the runs of consecutive rows that moved by the same distance."""
     runs: list[dict[str, Any]] = []
-    for (table, _), (old, new) in sorted(lined.rows.items()):
+    for (table, _), (old, new) in sorted(lineup.rows.items()):
         if old is None or new is None or old == new:
             continue
         last = runs[-1] if runs else None
@@ -87,7 +87,7 @@ def _find_moved_runs(lined: Lineup) -> list[dict[str, Any]]:
 
 
 def diff(
-    before: Sequence[Tag], after: Sequence[Tag], known: Shapes, *, same: bool = False
+    before: Sequence[Tag], after: Sequence[Tag], shapes: Shapes, *, same: bool = False
 ) -> list[Change]:
     """Compare two tag sets and return the changes, place by place in schema order.
 
@@ -96,37 +96,37 @@ def diff(
     None if absent). Unchanged tags are included only with `same`.
 
     Where a place has several tags, identical tags are paired first, then equal values, then marks
-    that overlap (spans by any amount, regions by half); the rest was removed or added. The order of
-    tags does not count as a difference. Rows are matched by number, so applying the changes to
-    `before` gives `after`, except for that order. `diff_by_content` matches rows by content
-    instead.
+    that overlap (spans by any amount, regions by half); the other tags were removed or added. The
+    order of tags does not count as a difference. Rows are matched by number, so applying the
+    changes to `before` gives `after`, except for that order. `diff_by_content` matches rows by
+    content instead.
     """
     tags_before, tags_after = group_by_place(before), group_by_place(after)
     changes: list[Change] = []
-    for place in sort_places(tags_before.keys() | tags_after.keys(), known):
+    for place in sort_places(tags_before.keys() | tags_after.keys(), shapes):
         left, right = tags_before.get(place, []), tags_after.get(place, [])
         if left == right and not same:
             continue
-        shape = known.get(place[0], UNKNOWN)
+        shape = shapes.get(place[0], UNKNOWN_SHAPE)
         changes.extend(_list_changes(place, _align_tags(left, right, shape), same=same))
     return changes
 
 
 def _list_changes(place: Place, aligned: _Pairs, *, same: bool) -> Iterator[Change]:
     for old, new in aligned:
-        members: list[str] = []
+        changed_properties: list[str] = []
         if old is None or new is None:
             kind = "added" if old is None else "removed"
         else:
-            members = [name for name in _MEMBERS if old[name] != new[name]]
-            kind = "changed" if members else "same"
+            changed_properties = [name for name in _COMPARED_PROPERTIES if old[name] != new[name]]
+            kind = "changed" if changed_properties else "same"
         if kind != "same" or same:
             field, row = place
             yield {
                 "field": field,
                 "row": row,
                 "kind": kind,
-                "members": members,
+                "members": changed_properties,
                 "from": old,
                 "to": new,
             }
@@ -140,14 +140,17 @@ def _align_tags(left: list[Tag], right: list[Tag], shape: Shape) -> _Pairs:
     if not shape.is_mark:
         same_value, left, right = _pair_by_key(left, right, build_value_key)
         aligned += same_value
-    # The position of a mark identifies it better than its value, which may be what was edited.
-    left_marks, right_marks = (list_marks(tags, shape, labelled=False) for tags in (left, right))
+    # The position of a mark identifies it better than its value, which may have been edited.
+    left_marks, right_marks = (list_marks(tags, shape, labeled=False) for tags in (left, right))
     if left_marks and right_marks:
-        chosen = match_marks(left_marks, right_marks, 0.0 if shape.kind == "span" else ALIKE)
-        aligned += [(left[here], right[there]) for here, there in chosen]
-        gone, come = {here for here, _ in chosen}, {there for _, there in chosen}
-        left = [tag for position, tag in enumerate(left) if position not in gone]
-        right = [tag for position, tag in enumerate(right) if position not in come]
+        matches = match_marks(left_marks, right_marks, 0.0 if shape.kind == "span" else MIN_OVERLAP)
+        aligned += [(left[left_index], right[right_index]) for left_index, right_index in matches]
+        paired_left, paired_right = (
+            {left_index for left_index, _ in matches},
+            {right_index for _, right_index in matches},
+        )
+        left = [tag for position, tag in enumerate(left) if position not in paired_left]
+        right = [tag for position, tag in enumerate(right) if position not in paired_right]
     return [*aligned, *((tag, None) for tag in left), *((None, tag) for tag in right)]
 
 
@@ -159,12 +162,12 @@ def _pair_by_key(
     for tag in reversed(right):
         unpaired[key(tag)].append(tag)
     matched: _Pairs = []
-    rest = []
+    unpaired_left = []
     for tag in left:
         candidates = unpaired.get(key(tag))
         if candidates:
             matched.append((tag, candidates.pop()))
         else:
-            rest.append(tag)
-    unmatched = {id(tag) for candidates in unpaired.values() for tag in candidates}
-    return matched, rest, [tag for tag in right if id(tag) in unmatched]
+            unpaired_left.append(tag)
+    unpaired_ids = {id(tag) for candidates in unpaired.values() for tag in candidates}
+    return matched, unpaired_left, [tag for tag in right if id(tag) in unpaired_ids]

@@ -11,37 +11,37 @@ def align_heaviest(
 ) -> list[tuple[int, int]]:
     """Return the same pairs as `sequences._align_heaviest`, using numpy.
 
-    Computes one table row at a time and keeps two bits per entry: whether the entry to the left and
-    the entry above have the same weight.
+    Computes one table row at a time and keeps two bits per entry: whether it has the same weight as
+    the entry to its left, and as the entry above it.
     """
-    places: dict[int, list[int]] = defaultdict(list)
-    for there, member in enumerate(right):
-        for part in member:
-            places[part].append(there)
-    where = {part: np.array(positions) for part, positions in places.items()}
+    positions_by_part: dict[int, list[int]] = defaultdict(list)
+    for position, item in enumerate(right):
+        for part in item:
+            positions_by_part[part].append(position)
+    part_positions = {part: np.array(positions) for part, positions in positions_by_part.items()}
     above = np.zeros(len(right) + 1, np.int32)
-    as_before, as_above = [], []
-    for member in left:
+    equals_left, equals_above = [], []
+    for item in left:
         row = above.copy()
-        weighed = above[:-1].copy()
-        for part, times in member.items():
-            if part in where:
-                weighed[where[part]] += times
-        np.maximum(row[1:], weighed, out=row[1:])
+        paired_weights = above[:-1].copy()
+        for part, times in item.items():
+            if part in part_positions:
+                paired_weights[part_positions[part]] += times
+        np.maximum(row[1:], paired_weights, out=row[1:])
         # Skipping costs nothing, so each entry is at least as large as the one to its left.
         np.maximum.accumulate(row, out=row)
-        as_before.append(np.packbits(row[1:] == row[:-1]))
-        as_above.append(np.packbits(row[1:] == above[1:]))
+        equals_left.append(np.packbits(row[1:] == row[:-1]))
+        equals_above.append(np.packbits(row[1:] == above[1:]))
         above = row
     aligned = []
-    here, there = len(left), len(right)
-    while here and there:
-        byte, bit = divmod(there - 1, 8)
-        if as_before[here - 1][byte] << bit & 128:
-            there -= 1
-        elif as_above[here - 1][byte] << bit & 128:
-            here -= 1
+    left_index, right_index = len(left), len(right)
+    while left_index and right_index:
+        byte, bit = divmod(right_index - 1, 8)
+        if equals_left[left_index - 1][byte] << bit & 128:
+            right_index -= 1
+        elif equals_above[left_index - 1][byte] << bit & 128:
+            left_index -= 1
         else:
-            here, there = here - 1, there - 1
-            aligned.append((here, there))
+            left_index, right_index = left_index - 1, right_index - 1
+            aligned.append((left_index, right_index))
     return aligned[::-1]

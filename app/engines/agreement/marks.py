@@ -8,12 +8,12 @@ from typing import Any, NamedTuple
 
 from app.engines.agreement.windows import Box, Budget, Windows, build_sort_key, select_disjoint
 
-ALIKE = 0.5
+MIN_OVERLAP = 0.5
 """Marks with at least this overlap count as the same (PASCAL VOC; Everingham 2010)."""
-LISTED = 20_000
-"""The maximum number of candidate pairs in plain Python; above it numpy gives the same result."""
-IN_HEAP = 8
-"""The cost of one mark, in units of budget, if `dense` has too many pairs to list them."""
+MAX_PYTHON_PAIRS = 20_000
+"""The maximum number of pairs compared in plain Python; numpy compares more, with equal results."""
+SEARCH_COST = 8
+"""The budget cost per mark if there are too many pairs for `dense` to list."""
 
 
 class Mark(NamedTuple):
@@ -29,18 +29,18 @@ class Mark(NamedTuple):
 
 def get_span_mark(evidence: Sequence[dict[str, Any]]) -> Mark | None:
     """Return the first text span of the evidence, or None."""
-    for piece in evidence:
-        if piece["start"] is not None:
-            return Mark(0, (0, piece["start"], 1, piece["end"]))
+    for item in evidence:
+        if item["start"] is not None:
+            return Mark(0, (0, item["start"], 1, item["end"]))
     return None
 
 
 def get_region_mark(evidence: Sequence[dict[str, Any]], label: Hashable) -> Mark | None:
     """Return the first box of the evidence, or None."""
-    for piece in evidence:
-        if piece["box"] is not None:
-            x0, y0, x1, y1 = piece["box"]
-            return Mark(piece["page"], (x0, y0, x1, y1), label)
+    for item in evidence:
+        if item["box"] is not None:
+            x0, y0, x1, y1 = item["box"]
+            return Mark(item["page"], (x0, y0, x1, y1), label)
     return None
 
 
@@ -54,36 +54,41 @@ def compute_overlap(a: Box, b: Box) -> float:
     height = (b1 if b1 < d1 else d1) - (b0 if b0 > d0 else d0)
     if width <= 0 or height <= 0:
         return 0.0
-    shared = height * width
-    return shared / ((a1 - a0) * (b1 - b0) + (c1 - c0) * (d1 - d0) - shared)
+    intersection = height * width
+    return intersection / ((a1 - a0) * (b1 - b0) + (c1 - c0) * (d1 - d0) - intersection)
 
 
 def match_marks(
     left: Sequence[Mark],
     right: Sequence[Mark],
-    min_overlap: float = ALIKE,
+    min_overlap: float = MIN_OVERLAP,
     budget: Budget | None = None,
 ) -> list[tuple[int, int]]:
-    """Return the sorted positions in `left` and `right` of marks that overlap enough.
+    """Return sorted pairs of positions in `left` and `right` whose marks overlap enough.
 
     Each mark is in at most one pair, and the greatest overlap is paired first. With a `min_overlap`
     of 0, any overlap counts. Of equal overlaps, the pair higher on the page goes first, so the
-    result depends neither on the order of the marks nor on which side is which. Raises
+    result depends neither on the order of the marks nor on the order of the sides. Raises
     BudgetExceeded when `budget` is used up.
     """
     if budget:
         budget.spend(len(left) + len(right))
     left_sheets, right_sheets = _group_by_sheet(left), _group_by_sheet(right)
-    chosen: list[tuple[int, int]] = []
+    pairs: list[tuple[int, int]] = []
     for sheet in left_sheets.keys() & right_sheets.keys():
-        same, here, there = _pair_identical(left, left_sheets[sheet], right, right_sheets[sheet])
-        chosen += same
-        left_boxes, right_boxes = [left[i].box for i in here], [right[i].box for i in there]
-        chosen += (
-            (here[i], there[j])
+        identical_pairs, left_rest, right_rest = _pair_identical(
+            left, left_sheets[sheet], right, right_sheets[sheet]
+        )
+        pairs += identical_pairs
+        left_boxes, right_boxes = (
+            [left[i].box for i in left_rest],
+            [right[i].box for i in right_rest],
+        )
+        pairs += (
+            (left_rest[i], right_rest[j])
             for i, j in _match_boxes(left_boxes, right_boxes, min_overlap, budget)
         )
-    return sorted(chosen)
+    return sorted(pairs)
 
 
 def group_marks(marks: Sequence[Mark]) -> list[int]:
@@ -110,22 +115,22 @@ def find_choices(
     A choice is the mark's group, unless a voter has several marks in that group. Then each mark of
     that voter is a separate choice, and the marks of other voters are matched with those choices,
     at most one mark per choice. The order of one voter's marks decides between identical marks.
-    Raises BudgetExceeded, also when `budget` is used up.
+    Raises BudgetExceeded, including when `budget` is used up.
     """
-    choice_of: list[Hashable] = list(group_marks(marks))
-    votes = list(zip(choice_of, voters, strict=True))
-    repeated = {group for (group, _), times in Counter(votes).items() if times > 1}
+    choices: list[Hashable] = list(group_marks(marks))
+    votes = list(zip(choices, voters, strict=True))
+    repeated_groups = {group for (group, _), times in Counter(votes).items() if times > 1}
     positions_by_voter: dict[int, list[int]] = defaultdict(list)
     for position, (group, voter) in enumerate(votes):
-        if group in repeated:
+        if group in repeated_groups:
             positions_by_voter[voter].append(position)
     # Marks of different groups do not overlap enough, so all can be matched in one pass.
     for number, choice in enumerate(
         _group_by_choice(marks, list(positions_by_voter.values()), budget)
     ):
         for position in choice:
-            choice_of[position] = ("apart", number)
-    return choice_of
+            choices[position] = ("apart", number)
+    return choices
 
 
 def _group_by_choice(
@@ -140,12 +145,14 @@ def _group_by_choice(
         )
     )
     choice_positions: list[list[int]] = []
-    known: dict[tuple[Mark, ...], list[int]] = {}
+    numbers_by_marks: dict[tuple[Mark, ...], list[int]] = {}
     for positions in positions_by_voter:
         voter_marks = tuple(marks[i] for i in positions)
-        if voter_marks not in known:
-            known[voter_marks] = _match_choices(choice_positions, marks, voter_marks, budget)
-        for position, number in zip(positions, known[voter_marks], strict=True):
+        if voter_marks not in numbers_by_marks:
+            numbers_by_marks[voter_marks] = _match_choices(
+                choice_positions, marks, voter_marks, budget
+            )
+        for position, number in zip(positions, numbers_by_marks[voter_marks], strict=True):
             if number == len(choice_positions):
                 choice_positions.append([])
             choice_positions[number].append(position)
@@ -159,10 +166,16 @@ def _match_choices(
     budget: Budget | None,
 ) -> list[int]:
     """Return for each mark the number of its matching choice, or the next unused number."""
-    firsts = [marks[choice[0]] for choice in choices_so_far]
-    matched = {there: here for here, there in match_marks(firsts, voter_marks, budget=budget)}
-    free = count(len(firsts))
-    return [matched[there] if there in matched else next(free) for there in range(len(voter_marks))]
+    first_marks = [marks[choice[0]] for choice in choices_so_far]
+    choice_numbers = {
+        position: choice_number
+        for choice_number, position in match_marks(first_marks, voter_marks, budget=budget)
+    }
+    next_numbers = count(len(first_marks))
+    return [
+        choice_numbers[position] if position in choice_numbers else next(next_numbers)
+        for position in range(len(voter_marks))
+    ]
 
 
 def _group_by_sheet(marks: Sequence[Mark]) -> dict[tuple[int, Hashable], list[int]]:
@@ -185,66 +198,76 @@ def _pair_identical(
     unpaired: dict[Box, list[int]] = defaultdict(list)
     for position in reversed(right_positions):
         unpaired[right[position].box].append(position)
-    same, rest = [], []
+    pairs, left_rest = [], []
     for position in left_positions:
         candidates = unpaired.get(left[position].box)
         if candidates:
-            same.append((position, candidates.pop()))
+            pairs.append((position, candidates.pop()))
         else:
-            rest.append(position)
-    paired = {there for _, there in same}
-    return same, rest, [position for position in right_positions if position not in paired]
+            left_rest.append(position)
+    paired_positions = {right_position for _, right_position in pairs}
+    return (
+        pairs,
+        left_rest,
+        [position for position in right_positions if position not in paired_positions],
+    )
 
 
 def _match_boxes(
     left: list[Box], right: list[Box], min_overlap: float, budget: Budget | None
 ) -> Sequence[tuple[int, int]]:
-    """Match boxes of one page, both sides sorted down the page, as `pairs` does."""
-    stretches = _find_windows(left, right, min_overlap)
-    near = sum(last - first for first, last in stretches)
-    if near > LISTED:
-        from app.engines.agreement import dense  # noqa: PLC0415 - numpy, which few need
+    """Match boxes of one page as `match_marks` does; both sides are sorted down the page."""
+    candidate_ranges = _find_candidate_ranges(left, right, min_overlap)
+    candidate_count = sum(last - first for first, last in candidate_ranges)
+    if candidate_count > MAX_PYTHON_PAIRS:
+        from app.engines.agreement import dense  # noqa: PLC0415 - numpy, which few processes need
 
-        if near > dense.LISTED:
+        if candidate_count > dense.MAX_SORTED_PAIRS:
             if budget:
-                budget.spend((IN_HEAP - 1) * (len(left) + len(right)))
+                budget.spend((SEARCH_COST - 1) * (len(left) + len(right)))
             return dense.match_by_search(left, right, min_overlap)
-        return dense.match_by_list(left, right, stretches, min_overlap)
-    scored = []
-    for here, there in _iterate_pairs(stretches):
-        shared = compute_overlap(left[here], right[there])
-        if shared > 0 and shared >= min_overlap:
-            places = sorted((build_sort_key(left[here]), build_sort_key(right[there])))
-            scored.append((-shared, places, (here, there)))
-    scored.sort(key=itemgetter(0, 1))
-    return select_disjoint(pair for *_, pair in scored)
+        return dense.match_by_list(left, right, candidate_ranges, min_overlap)
+    scored_pairs = []
+    for left_index, right_index in _iterate_pairs(candidate_ranges):
+        overlap = compute_overlap(left[left_index], right[right_index])
+        if overlap > 0 and overlap >= min_overlap:
+            places = sorted((build_sort_key(left[left_index]), build_sort_key(right[right_index])))
+            scored_pairs.append((-overlap, places, (left_index, right_index)))
+    scored_pairs.sort(key=itemgetter(0, 1))
+    return select_disjoint(pair for *_, pair in scored_pairs)
 
 
 def _group_boxes(boxes: list[Box]) -> Sequence[int]:
     """Return a group number for each box; the boxes are distinct and sorted down the page."""
-    stretches = _find_windows(boxes, boxes, ALIKE)
-    if sum(last - first for first, last in stretches) > LISTED:
-        from app.engines.agreement import dense  # noqa: PLC0415 - numpy, which few need
+    candidate_ranges = _find_candidate_ranges(boxes, boxes, MIN_OVERLAP)
+    if sum(last - first for first, last in candidate_ranges) > MAX_PYTHON_PAIRS:
+        from app.engines.agreement import dense  # noqa: PLC0415 - numpy, which few processes need
 
-        return dense.group_boxes(boxes, ALIKE)
+        return dense.group_boxes(boxes, MIN_OVERLAP)
     parents = list(range(len(boxes)))
 
-    def root(position: int) -> int:
+    def find_root(position: int) -> int:
         while parents[position] != position:
             parents[position] = parents[parents[position]]
             position = parents[position]
         return position
 
-    for here, there in _iterate_pairs(stretches):
-        if here < there and compute_overlap(boxes[here], boxes[there]) >= ALIKE:
-            parents[root(here)] = root(there)
-    return [root(position) for position in range(len(boxes))]
+    for left, right in _iterate_pairs(candidate_ranges):
+        if left < right and compute_overlap(boxes[left], boxes[right]) >= MIN_OVERLAP:
+            parents[find_root(left)] = find_root(right)
+    return [find_root(position) for position in range(len(boxes))]
 
 
-def _find_windows(left: list[Box], right: list[Box], min_overlap: float) -> list[tuple[int, int]]:
+def _find_candidate_ranges(
+    left: list[Box], right: list[Box], min_overlap: float
+) -> list[tuple[int, int]]:
     windows = Windows(right, min_overlap)
     return [windows.get_range(box) for box in left]
 
 
-def _iterate_pairs(stretches: list[tuple[int, int]]) -> Iterator[tuple[int, int]]:
-    return ((h, there) for h, (first, last) in enumerate(stretches) for there in range(first, last))
+def _iterate_pairs(candidate_ranges: list[tuple[int, int]]) -> Iterator[tuple[int, int]]:
+    return (
+        (left_index, right_index)
+        for left_index, (first, last) in enumerate(candidate_ranges)
+        for right_index in range(first, last)
+    )

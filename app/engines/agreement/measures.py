@@ -9,7 +9,7 @@ from typing import TypeAlias
 
 from app.engines.agreement.marks import Mark, match_marks
 from app.engines.agreement.places import (
-    UNKNOWN,
+    UNKNOWN_SHAPE,
     Place,
     Shape,
     Shapes,
@@ -23,11 +23,11 @@ from app.engines.fields import Tag
 
 MOST_MATCHED = 200_000
 """The maximum number of marks that `has_agreement` matches, over all pairs: under half a second."""
-_CLOSE = 1e-6
+_ROUNDING_MARGIN = 1e-6
 Counts = tuple[int, int]
 """Twice the number of matched tags, and the number of tags in both sets."""
 _PlaceValues = dict[Place, list[Hashable]]
-"""For each place the values or marks of one tag set."""
+"""The values or marks of one tag set by place."""
 _DistinctValues: TypeAlias = frozenset[tuple[Hashable, int]]
 """The values of one place without order; repeated values are numbered to keep them distinct."""
 
@@ -46,7 +46,7 @@ class Agreement:
 
 
 def measure_agreement(
-    sets: Sequence[Sequence[Tag]], known: Shapes, budget: Budget | None = None
+    sets: Sequence[Sequence[Tag]], shapes: Shapes, budget: Budget | None = None
 ) -> Agreement | None:
     """Return the mean agreement over all pairs of tag sets; None for fewer than two sets.
 
@@ -61,41 +61,47 @@ def measure_agreement(
     """
     if len(sets) < 2:  # noqa: PLR2004 - it takes two to agree
         return None
-    indexed = [_list_values(tags, known) for tags in sets]
+    indexed = [_list_values(tags, shapes) for tags in sets]
     sums: dict[str, _Sums] = {}
-    by_cell: dict[Place, float] = {}
-    unknown: set[str] = set()
-    for place in sort_places({place for cells in indexed for place in cells}, known):
+    by_place: dict[Place, float] = {}
+    incomparable: set[str] = set()
+    for place in sort_places({place for place_values in indexed for place in place_values}, shapes):
         name = place[0]
-        values_of = {number: cells[place] for number, cells in enumerate(indexed) if place in cells}
-        of_field = sums.setdefault(name, _Sums(len(sets)))
+        values_by_set = {
+            number: place_values[place]
+            for number, place_values in enumerate(indexed)
+            if place in place_values
+        }
+        field_sums = sums.setdefault(name, _Sums(len(sets)))
         try:
-            by_cell[place] = of_field.add(values_of, known.get(name, UNKNOWN), budget)
+            by_place[place] = field_sums.add(values_by_set, shapes.get(name, UNKNOWN_SHAPE), budget)
         except BudgetExceeded:
-            unknown.add(name)
-    return _combine_fields(sums, unknown, by_cell)
+            incomparable.add(name)
+    return _combine_fields(sums, incomparable, by_place)
 
 
 def _combine_fields(
-    sums: "dict[str, _Sums]", unknown: set[str], by_cell: dict[Place, float]
+    sums: "dict[str, _Sums]", incomparable: set[str], by_place: dict[Place, float]
 ) -> Agreement:
-    """Combine the counts of all fields; a place of each `unknown` field could not be compared."""
-    counts = {name: field_sums.counts() for name, field_sums in sums.items()}
+    """Combine the counts of all fields; `incomparable` fields have a place without a result."""
+    counts = {name: field_sums.list_counts() for name, field_sums in sums.items()}
     by_field = {
-        name: _compute_mean(list(map(_compute_share, counted)))
-        for name, counted in counts.items()
-        if name not in unknown
+        name: _compute_mean(list(map(_compute_share, field_counts)))
+        for name, field_counts in counts.items()
+        if name not in incomparable
     }
-    if unknown:
-        return Agreement(None, by_field, by_cell)
+    if incomparable:
+        return Agreement(None, by_field, by_place)
     overall = [
-        _compute_share((sum(matched for matched, _ in couple), sum(tags for _, tags in couple)))
-        for couple in zip(*counts.values(), strict=True)
+        _compute_share(
+            (sum(matched for matched, _ in pair_counts), sum(tags for _, tags in pair_counts))
+        )
+        for pair_counts in zip(*counts.values(), strict=True)
     ]
-    return Agreement(_compute_mean(overall or [1.0]), by_field, by_cell)
+    return Agreement(_compute_mean(overall or [1.0]), by_field, by_place)
 
 
-def has_agreement(sets: Sequence[Sequence[Tag]], known: Shapes, threshold: float) -> bool | None:
+def has_agreement(sets: Sequence[Sequence[Tag]], shapes: Shapes, threshold: float) -> bool | None:
     """Return whether the overall agreement reaches `threshold`; None for fewer than two sets.
 
     Much cheaper than `measure_agreement`, because it counts each pair of sets as a whole and stops
@@ -106,15 +112,15 @@ def has_agreement(sets: Sequence[Sequence[Tag]], known: Shapes, threshold: float
     if len(sets) < 2:  # noqa: PLR2004 - it takes two to agree
         return None
     numbers: dict[Hashable, int] = {}
-    counted = [_NumberedValues(_list_values(tags, known), numbers) for tags in sets]
-    set_pairs = list(combinations(counted, 2))
+    numbered_values = [_NumberedValues(_list_values(tags, shapes), numbers) for tags in sets]
+    set_pairs = list(combinations(numbered_values, 2))
     try:
-        return _is_reached(set_pairs, threshold, Budget(MOST_MATCHED))
+        return _is_threshold_reached(set_pairs, threshold, Budget(MOST_MATCHED))
     except BudgetExceeded:
         return False
 
 
-def _is_reached(
+def _is_threshold_reached(
     set_pairs: "Sequence[tuple[_NumberedValues, _NumberedValues]]",
     threshold: float,
     budget: Budget,
@@ -126,11 +132,11 @@ def _is_reached(
         shares.append(
             _compute_share((2 * first.count_matches(second, budget), first.size + second.size))
         )
-        # Close to the threshold count every pair, so that rounding cannot decide.
+        # Close to the threshold, every pair is counted, so that rounding cannot decide.
         missing = threshold * len(set_pairs) - fsum(shares)
-        if missing > remaining + _CLOSE:
+        if missing > remaining + _ROUNDING_MARGIN:
             return False
-        if missing < -_CLOSE:
+        if missing < -_ROUNDING_MARGIN:
             return True
     return _compute_mean(shares) >= threshold
 
@@ -154,28 +160,28 @@ class _NumberedValues:
         self.size = len(self.values)
 
     def count_matches(self, other: "_NumberedValues", budget: Budget) -> int:
-        """Return how many tags have a match in another set. Raises BudgetExceeded."""
-        same = self.values & other.values
-        own_marks, other_marks = self.list_marks(same), other.list_marks(same)
+        """Return the number of tags that have a match in another set. Raises BudgetExceeded."""
+        common_numbers = self.values & other.values
+        own_marks, other_marks = self.list_marks(common_numbers), other.list_marks(common_numbers)
         pairs = (
             match_marks(own_marks[place], other_marks[place], budget=budget)
             for place in own_marks.keys() & other_marks.keys()
         )
-        return len(same) + sum(map(len, pairs))
+        return len(common_numbers) + sum(map(len, pairs))
 
-    def list_marks(self, same: set[int]) -> dict[Place, list[Mark]]:
-        """Return the marks at each place, without those in `same`."""
+    def list_marks(self, excluded_numbers: set[int]) -> dict[Place, list[Mark]]:
+        """Return the marks at each place, except the marks with these numbers."""
         remaining: dict[Place, list[Mark]] = defaultdict(list)
         for number, (place, mark) in self.marks.items():
-            if number not in same:
+            if number not in excluded_numbers:
                 remaining[place].append(mark)
         return remaining
 
 
-def _list_values(tags: Sequence[Tag], known: Shapes) -> _PlaceValues:
+def _list_values(tags: Sequence[Tag], shapes: Shapes) -> _PlaceValues:
     place_values: _PlaceValues = {}
     for place, place_tags in group_by_place(tags).items():
-        marks = list_marks(place_tags, known.get(place[0], UNKNOWN))
+        marks = list_marks(place_tags, shapes.get(place[0], UNKNOWN_SHAPE))
         place_values[place] = (
             [build_value_key(tag) for tag in place_tags] if marks is None else list(marks)
         )
@@ -190,42 +196,44 @@ class _Sums:
         self._sizes = [0] * count
         self._matched: Counter[tuple[int, int]] = Counter()
         # The same sets agree at most places, so equal groups of sets are counted together.
-        self._alike: Counter[tuple[int, ...]] = Counter()
+        self._equal_groups: Counter[tuple[int, ...]] = Counter()
 
     def add(
-        self, values_of: dict[int, list[Hashable]], shape: Shape, budget: Budget | None
+        self, values_by_set: dict[int, list[Hashable]], shape: Shape, budget: Budget | None
     ) -> float:
         """Count one place and return the agreement on it over all pairs of sets.
 
-        `values_of` maps the number of a set to its values there. Equal values are compared once.
+        `values_by_set` maps set numbers to values at the place. Equal values are compared once.
         Raises BudgetExceeded when `budget` is used up.
         """
-        sets_of: dict[_DistinctValues, list[int]] = defaultdict(list)
-        for number, values in values_of.items():
-            sets_of[_number_repeats(values)].append(number)
+        sets_by_values: dict[_DistinctValues, list[int]] = defaultdict(list)
+        for number, values in values_by_set.items():
+            sets_by_values[_number_repeats(values)].append(number)
             self._sizes[number] += len(values)
-        empty = len(self._sizes) - len(values_of)
-        same = empty * (empty - 1) // 2
-        for distinct, numbers in sets_of.items():
-            self._alike[tuple(numbers)] += len(distinct)
-            same += len(numbers) * (len(numbers) - 1) // 2
-        shares = [float(same)]
-        single = not shape.is_mark and max(map(len, sets_of)) == 1
-        for left, right in () if single else combinations(sets_of, 2):
-            matched = _count_matches(left, right, shape, budget)
-            if matched:
-                pairs_of = list(product(sets_of[left], sets_of[right]))
-                shares += [2 * matched / (len(left) + len(right))] * len(pairs_of)
-                for here, there in pairs_of:
-                    self._matched[min(here, there), max(here, there)] += matched
+        empty_count = len(self._sizes) - len(values_by_set)
+        agreeing_pairs = empty_count * (empty_count - 1) // 2
+        for distinct, numbers in sets_by_values.items():
+            self._equal_groups[tuple(numbers)] += len(distinct)
+            agreeing_pairs += len(numbers) * (len(numbers) - 1) // 2
+        shares = [float(agreeing_pairs)]
+        has_single_values = not shape.is_mark and max(map(len, sets_by_values)) == 1
+        for left, right in () if has_single_values else combinations(sets_by_values, 2):
+            match_count = _count_matches(left, right, shape, budget)
+            if match_count:
+                set_pairs = list(product(sets_by_values[left], sets_by_values[right]))
+                shares += [2 * match_count / (len(left) + len(right))] * len(set_pairs)
+                for first_set, second_set in set_pairs:
+                    self._matched[min(first_set, second_set), max(first_set, second_set)] += (
+                        match_count
+                    )
         return fsum(shares) / len(self._set_pairs)
 
-    def counts(self) -> list[Counts]:
+    def list_counts(self) -> list[Counts]:
         """Return the matched and total tag counts for each pair of sets."""
         matched = self._matched.copy()
-        for numbers, count in self._alike.items():
-            for couple in combinations(numbers, 2):
-                matched[couple] += count
+        for numbers, count in self._equal_groups.items():
+            for set_pair in combinations(numbers, 2):
+                matched[set_pair] += count
         return [
             (2 * matched[first, second], self._sizes[first] + self._sizes[second])
             for first, second in self._set_pairs
@@ -246,25 +254,26 @@ def _number_repeats(values: list[Hashable]) -> _DistinctValues:
 def _count_matches(
     left: _DistinctValues, right: _DistinctValues, shape: Shape, budget: Budget | None
 ) -> int:
-    """Return how many values two tag sets have in common at one place.
+    """Return the number of values that two tag sets have in common at one place.
 
     `left` and `right` are results of `_number_repeats`.
     """
-    same = left & right
+    common_values = left & right
     if not shape.is_mark:
-        return len(same)
+        return len(common_values)
     left_marks, right_marks = (
-        [mark for mark, _ in values - same if isinstance(mark, Mark)] for values in (left, right)
+        [mark for mark, _ in values - common_values if isinstance(mark, Mark)]
+        for values in (left, right)
     )
-    return len(same) + (
+    return len(common_values) + (
         len(match_marks(left_marks, right_marks, budget=budget))
         if left_marks and right_marks
         else 0
     )
 
 
-def _compute_share(counted: Counts) -> float:
-    matched, tags = counted
+def _compute_share(counts: Counts) -> float:
+    matched, tags = counts
     return matched / tags if tags else 1.0
 
 

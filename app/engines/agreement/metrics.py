@@ -1,4 +1,4 @@
-"""Define the names and results of agreement coefficients, without numpy, so that routes can."""
+"""Define names and result types of agreement coefficients, without numpy, for use in routes."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -20,7 +20,7 @@ class Metric(StrEnum):
 
 
 class Level(StrEnum):
-    """The levels of measurement, which say what the difference of two values means."""
+    """The levels of measurement, which define the difference between two values."""
 
     NOMINAL = "nominal"
     ORDINAL = "ordinal"
@@ -32,12 +32,12 @@ Weights = Literal["unweighted", "linear", "quadratic", "ordinal"]
 """The credit for nearly equal ratings in Cohen's kappa and Gwet's AC2."""
 
 RATING_METRICS = frozenset(Metric) - {Metric.F1_OVERLAP, Metric.IOU}
-"""The coefficients of values: `measure` and `measure_pairs` of `Ratings`."""
+"""The coefficients of values, which `measure` and `measure_pairs` compute from `Ratings`."""
 
 SPAN_METRICS = frozenset(
     (Metric.PERCENT, Metric.F1, Metric.F1_OVERLAP, Metric.IOU, Metric.KRIPPENDORFF_ALPHA)
 )
-"""The coefficients of text spans; alpha is the one for unitizing."""
+"""The coefficients of text spans; alpha is the unitizing alpha."""
 
 REGION_METRICS = SPAN_METRICS - {Metric.KRIPPENDORFF_ALPHA}
 """The coefficients of page regions."""
@@ -75,7 +75,7 @@ class Estimate:
     """The value of a coefficient with its confidence interval.
 
     `value` is None if the coefficient is undefined; then a caution says why. `ci_low` and `ci_high`
-    are None if no interval can be given. `units` counts the units that at least two raters rated,
+    are None if there is no interval. `units` counts the units that at least two raters rated,
     `documents` the documents with such units, and `raters` everybody who rated anything.
     """
 

@@ -24,38 +24,38 @@ class Shape:
 
     @property
     def is_mark(self) -> bool:
-        """Return whether its tags mark positions, which agree if they overlap enough."""
+        """Return whether tags of the field mark positions, which agree if they overlap enough."""
         return self.kind in ("span", "region")
 
 
 Shapes: TypeAlias = Mapping[str, Shape]
-UNKNOWN = Shape("text", multiple=True)
+UNKNOWN_SHAPE = Shape("text", multiple=True)
 """The shape of fields that the schema version does not have."""
 
 
 def build_shapes(fields: Iterable[Field]) -> dict[str, Shape]:
     """Return the shape of every field and table column by its full name, in schema order."""
-    by_name: dict[str, Shape] = {}
+    shapes: dict[str, Shape] = {}
     for field in fields:
         if field["type"] != "table":
-            by_name[field["key"]] = Shape(field["type"], bool(field["multiple"]))
+            shapes[field["key"]] = Shape(field["type"], bool(field["multiple"]))
         for column in field["columns"]:
             name = f"{field['key']}.{column['key']}"
-            by_name[name] = Shape(column["type"], bool(column["multiple"]))
-    return by_name
+            shapes[name] = Shape(column["type"], bool(column["multiple"]))
+    return shapes
 
 
 def group_by_place(tags: Iterable[Tag]) -> dict[Place, list[Tag]]:
     """Group the tags by place, keeping their order."""
-    tags_of: dict[Place, list[Tag]] = {}
+    tags_by_place: dict[Place, list[Tag]] = {}
     for tag in tags:
-        tags_of.setdefault((tag["field"], tag["row"]), []).append(tag)
-    return tags_of
+        tags_by_place.setdefault((tag["field"], tag["row"]), []).append(tag)
+    return tags_by_place
 
 
-def sort_places(places: Iterable[Place], known: Shapes) -> list[Place]:
+def sort_places(places: Iterable[Place], shapes: Shapes) -> list[Place]:
     """Sort places in schema order with the rows of a column together; unknown fields come last."""
-    ranks = {name: rank for rank, name in enumerate(known)}
+    ranks = {name: rank for rank, name in enumerate(shapes)}
     last = len(ranks)
     return sorted(places, key=lambda p: (ranks.get(p[0], last), p[0], -1 if p[1] is None else p[1]))
 
@@ -79,20 +79,20 @@ def serialize_tag(tag: Tag) -> bytes:
     return orjson.dumps(tag, option=orjson.OPT_SORT_KEYS)
 
 
-def list_marks(tags: Sequence[Tag], shape: Shape, *, labelled: bool = True) -> list[Mark] | None:
-    """Return the marks of the tags, or None if the field is no mark or a tag has no position.
+def list_marks(tags: Sequence[Tag], shape: Shape, *, labeled: bool = True) -> list[Mark] | None:
+    """Return the marks of the tags; None if the field has no marks or a tag has no position.
 
-    Spans are compared by their range alone, because it determines their text. With `labelled`, the
-    value of a region must be equal too.
+    Spans are compared by their range alone, because it determines their text. With `labeled`,
+    regions must also have equal values.
     """
     if shape.kind == "span":
         marks = [get_span_mark(tag["evidence"]) for tag in tags]
     elif shape.kind == "region":
         marks = [
-            get_region_mark(tag["evidence"], build_value_key(tag) if labelled else None)
+            get_region_mark(tag["evidence"], build_value_key(tag) if labeled else None)
             for tag in tags
         ]
     else:
         return None
-    known = [mark for mark in marks if mark is not None]
-    return known if len(known) == len(marks) else None
+    located_marks = [mark for mark in marks if mark is not None]
+    return located_marks if len(located_marks) == len(marks) else None

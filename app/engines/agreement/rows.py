@@ -9,8 +9,8 @@ cells were all changed is still the same row.
 More than two tables are aligned one after another with the rows aligned so far, beginning with the
 table that has the most in common with the others; a cell counts once for each tag set that has it
 (progressive alignment, Feng and Doolittle 1987). If that is too much work, only identical rows are
-aligned and the rest is paired between them; if even that is too much, rows are matched by number.
-Neither the order of the tag sets nor that of their tags changes the result.
+aligned and the rows between them are paired; if even that is too much, rows are matched by number.
+The result depends neither on the order of the tag sets nor on the order of their tags.
 """
 
 from collections import Counter
@@ -21,7 +21,7 @@ from typing import TypeAlias
 
 from app.engines.agreement.marks import group_marks
 from app.engines.agreement.places import (
-    UNKNOWN,
+    UNKNOWN_SHAPE,
     Shape,
     Shapes,
     build_value_key,
@@ -32,15 +32,15 @@ from app.engines.agreement.sequences import align_sequences
 from app.engines.agreement.windows import Budget, BudgetExceeded
 from app.engines.fields import Tag
 
-MOST_WEIGHED = 60_000_000
-"""The maximum number of row pairs compared for one table over all tag sets: about 0.35 s of work.
+MAX_ROW_PAIRS = 60_000_000
+"""The maximum number of row pairs compared per table, over all tag sets: about 0.35 s of work.
 
-Two tables of 5,000 different rows need less than half of it.
+Two tables of 5,000 different rows need less than half of this limit.
 """
-MOST_LINES = 400_000
+MAX_LINES = 400_000
 """The maximum number of rows aligned over all tag sets and tables: about half a second of work.
 
-Twenty similar tables of 5,000 rows need half of it. Rows beyond it are matched by number.
+Twenty similar tables of 5,000 rows need half of this limit. Further rows are matched by number.
 """
 MAX_ROW = 9999
 """The highest row number allowed."""
@@ -64,29 +64,29 @@ class Lineup:
     rows: dict[tuple[str, int], _Line] = field(default_factory=dict)
 
 
-def align_rows(sets: Sequence[Sequence[Tag]], known: Shapes) -> Lineup:
+def align_rows(sets: Sequence[Sequence[Tag]], shapes: Shapes) -> Lineup:
     """Align the table rows of several tag sets by content; other tags stay as they are.
 
-    A row keeps the lowest number that any of the sets gives it, or gets the next free number if
-    that one is taken by a row above.
+    A row gets the lowest number that it has in any of the sets, or the next free number if a row
+    above has that number.
     """
     split = [_group_by_table(tags) for tags in sets]
     rows: dict[tuple[str, int], _Line] = {}
-    budget = Budget(MOST_LINES)
+    budget = Budget(MAX_LINES)
     for table in sorted(set(chain.from_iterable(split))):
         set_tables = [tables.get(table, {}) for tables in split]
-        lines = _align_table(set_tables, known, budget)
+        lines = _align_table(set_tables, shapes, budget)
         for number, line in zip(number_rows(lines), lines, strict=True):
             rows[table, number] = line
-    moved = [
+    new_numbers = [
         {(table, line[n]): number for (table, number), line in rows.items() if line[n] != number}
         for n in range(len(sets))
     ]
-    return Lineup([_renumber(*pair) for pair in zip(sets, moved, strict=True)], rows)
+    return Lineup([_renumber(*pair) for pair in zip(sets, new_numbers, strict=True)], rows)
 
 
 def number_rows(lines: Sequence[Sequence[int | None]]) -> list[int]:
-    """Return ascending numbers for rows: the lowest original number, or the next free one."""
+    """Return ascending numbers for rows: the lowest original number, or the next free number."""
     result: list[int] = []
     for line in lines:
         lowest = min(number for number in line if number is not None)
@@ -108,32 +108,32 @@ def _group_by_table(tags: Sequence[Tag]) -> dict[str, _Table]:
     return {name: dict(sorted(table.items())) for name, table in tables.items()}
 
 
-def _renumber(tags: Sequence[Tag], moved: dict[tuple[str, int | None], int]) -> list[Tag]:
-    if not moved:
+def _renumber(tags: Sequence[Tag], new_numbers: dict[tuple[str, int | None], int]) -> list[Tag]:
+    if not new_numbers:
         return list(tags)
     return [
         tag
-        if tag["row"] is None or (place := (get_table(tag["field"]), tag["row"])) not in moved
-        else {**tag, "row": moved[place]}
+        if tag["row"] is None or (place := (get_table(tag["field"]), tag["row"])) not in new_numbers
+        else {**tag, "row": new_numbers[place]}
         for tag in tags
     ]
 
 
-def _align_table(set_tables: list[_Table], known: Shapes, budget: Budget) -> list[_Line]:
+def _align_table(set_tables: list[_Table], shapes: Shapes, budget: Budget) -> list[_Line]:
     """Return the aligned rows of one table."""
     numbers = [list(table) for table in set_tables]
     # Revisions of one tag set usually share their first rows, which need no alignment.
-    head = _count_equal_rows(set_tables, numbers)
-    first = list(zip(*(rows[:head] for rows in numbers), strict=True))
-    rest = [rows[head:] for rows in numbers]
+    head_count = _count_equal_rows(set_tables, numbers)
+    head_lines = list(zip(*(rows[:head_count] for rows in numbers), strict=True))
+    remaining_rows = [rows[head_count:] for rows in numbers]
     try:
-        return [*first, *_align_progressively(set_tables, rest, known, budget)]
+        return [*head_lines, *_align_progressively(set_tables, remaining_rows, shapes, budget)]
     except BudgetExceeded:
-        return [*first, *_align_by_number(rest)]
+        return [*head_lines, *_align_by_number(remaining_rows)]
 
 
 def _count_equal_rows(set_tables: list[_Table], numbers: list[list[int]]) -> int:
-    """Return how many leading rows have the same tags in all sets."""
+    """Return the number of leading rows that have the same tags in all sets."""
     count = 0
     for line in zip(*numbers, strict=False):
         first = set_tables[0][line[0]]
@@ -144,36 +144,42 @@ def _count_equal_rows(set_tables: list[_Table], numbers: list[list[int]]) -> int
 
 
 def _align_by_number(numbers: list[list[int]]) -> list[_Line]:
-    having = [set(rows) for rows in numbers]
+    row_sets = [set(rows) for rows in numbers]
     return [
-        tuple(row if row in rows else None for rows in having) for row in sorted(set.union(*having))
+        tuple(row if row in rows else None for rows in row_sets)
+        for row in sorted(set.union(*row_sets))
     ]
 
 
 def _align_progressively(
-    set_tables: list[_Table], numbers: list[list[int]], known: Shapes, budget: Budget
+    set_tables: list[_Table], numbers: list[list[int]], shapes: Shapes, budget: Budget
 ) -> list[_Line]:
     """Align the rows one tag set after another. Raises BudgetExceeded."""
-    cells = _list_cells(set_tables, numbers, known)
+    cells = _list_cells(set_tables, numbers, shapes)
     lines: list[list[int | None]] = []
-    votes: list[Counter[int]] = []
+    cell_counts: list[Counter[int]] = []
     for count, index in enumerate(_order_tables(set_tables, numbers, cells)):
         rows = [Counter(row) for row in cells[index]]
-        budget.spend(len(votes) + len(rows))
-        aligned = align_sequences(votes, rows, count, large=MOST_WEIGHED // len(set_tables))
-        # Aligned rows are updated in place, because there may be 100,000 of them.
-        lines, previous_votes = (
-            [[None] * len(set_tables) if here is None else lines[here] for here, _ in aligned],
-            votes,
+        budget.spend(len(cell_counts) + len(rows))
+        aligned = align_sequences(
+            cell_counts, rows, count, max_pairs=MAX_ROW_PAIRS // len(set_tables)
         )
-        votes = []
-        for line, (here, there) in zip(lines, aligned, strict=True):
-            vote = Counter() if here is None else previous_votes[here]
-            if there is not None:
-                line[index] = numbers[index][there]
-                for cell, times in rows[there].items():
-                    vote[cell] += times
-            votes.append(vote)
+        # Aligned rows are updated in place, because there may be 100,000 of them.
+        lines, previous_counts = (
+            [
+                [None] * len(set_tables) if line_index is None else lines[line_index]
+                for line_index, _ in aligned
+            ],
+            cell_counts,
+        )
+        cell_counts = []
+        for line, (line_index, row_index) in zip(lines, aligned, strict=True):
+            line_cells = Counter() if line_index is None else previous_counts[line_index]
+            if row_index is not None:
+                line[index] = numbers[index][row_index]
+                for cell, times in rows[row_index].items():
+                    line_cells[cell] += times
+            cell_counts.append(line_cells)
     return list(map(tuple, lines))
 
 
@@ -181,20 +187,20 @@ def _order_tables(
     set_tables: list[_Table], numbers: list[list[int]], cells: list[_Cells]
 ) -> list[int]:
     """Return the order of alignment: tag sets that share the most cells first, then by content."""
-    having = Counter(chain.from_iterable(set(chain.from_iterable(rows)) for rows in cells))
+    set_counts = Counter(chain.from_iterable(set(chain.from_iterable(rows)) for rows in cells))
 
     def rank(index: int) -> tuple[int, list[bytes]]:
-        others = sum(having[cell] - 1 for row in cells[index] for cell in row)
-        return -others, [
-            form
+        shared_count = sum(set_counts[cell] - 1 for row in cells[index] for cell in row)
+        return -shared_count, [
+            serialized_tag
             for row in numbers[index]
-            for form in sorted(map(serialize_tag, set_tables[index][row]))
+            for serialized_tag in sorted(map(serialize_tag, set_tables[index][row]))
         ]
 
     return sorted(range(len(set_tables)), key=rank)
 
 
-def _list_cells(set_tables: list[_Table], numbers: list[list[int]], known: Shapes) -> list[_Cells]:
+def _list_cells(set_tables: list[_Table], numbers: list[list[int]], shapes: Shapes) -> list[_Cells]:
     """Return the cells of each row in each tag set as numbers."""
     columns: dict[str, list[tuple[int, int, Tag]]] = {}
     for index, rows in enumerate(numbers):
@@ -203,15 +209,15 @@ def _list_cells(set_tables: list[_Table], numbers: list[list[int]], known: Shape
                 columns.setdefault(tag["field"], []).append((index, place, tag))
     cells: dict[tuple[int, int, str], list[Hashable]] = {}
     for name, column in columns.items():
-        values = _list_values([tag for *_, tag in column], known.get(name, UNKNOWN))
+        values = _list_values([tag for *_, tag in column], shapes.get(name, UNKNOWN_SHAPE))
         for (index, place, _), value in zip(column, values, strict=True):
             cells.setdefault((index, place, name), []).append(value)
     row_cells: list[_Cells] = [[[] for _ in rows] for rows in numbers]
     numbered_cells: dict[Hashable, int] = {}
-    for (index, place, name), held_values in cells.items():
+    for (index, place, name), cell_values in cells.items():
         # The values of one cell have no order.
-        has_many = len(held_values) > 1
-        value = frozenset(Counter(held_values).items()) if has_many else held_values[0]
+        has_many = len(cell_values) > 1
+        value = frozenset(Counter(cell_values).items()) if has_many else cell_values[0]
         number = numbered_cells.setdefault((name, has_many, value), len(numbered_cells))
         row_cells[index][place].append(number)
     return row_cells

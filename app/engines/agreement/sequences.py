@@ -1,155 +1,166 @@
-"""Align two sequences in order so that paired members have the most in common."""
+"""Align two sequences in order so that paired items have the most in common."""
 
 from bisect import bisect_left
 from collections import Counter, defaultdict
 from collections.abc import Hashable, Sequence
 from typing import TypeAlias
 
-SMALL = 10_000
-"""The maximum number of member pairs compared without numpy, which costs memory."""
-LARGE = 30_000_000
-"""The maximum number of member pairs compared at all; see `paired`."""
-_Members: TypeAlias = Sequence[Counter[int]]
-"""The parts of each member as numbers, with the count of each."""
+MAX_PYTHON_PAIRS = 10_000
+"""The maximum number of item pairs compared without numpy, which costs memory."""
+MAX_PAIRS = 30_000_000
+"""The maximum number of item pairs compared at all; see `align_sequences`."""
+_Items: TypeAlias = Sequence[Counter[int]]
+"""The parts of each item as numbers, with the count of each part."""
 _Pair: TypeAlias = tuple[int | None, int | None]
 
 
 def align_sequences(
-    left: _Members, right: _Members, most: int, *, large: int = LARGE
+    left: _Items, right: _Items, max_count: int, *, max_pairs: int = MAX_PAIRS
 ) -> list[_Pair]:
     """Align two sequences; return pairs of positions, with None for a missing partner.
 
-    The alignment has the greatest total weight. For each part that both members of a pair have, the
-    product of its counts is added to the weight of the pair. A member of `right` has each part
-    once, a member of `left` at most `most` times. The members between two aligned pairs have
-    nothing in common; they are paired in order.
+    The alignment has the greatest total weight. For each part that both items of a pair have, the
+    product of its counts is added to the weight of the pair. An item of `right` has each part once,
+    an item of `left` at most `max_count` times. The items between two aligned pairs have nothing in
+    common; they are paired in order.
 
-    If more than `large` pairs would have to be compared, as many equal members as possible are
-    paired instead, in order, if they are unique on their side (the "patience" diff of Bram Cohen).
-    The members between them are paired in order.
+    If more than `max_pairs` pairs would have to be compared, equal items that are unique on their
+    side are paired instead, as many as possible in order (the "patience" diff of Bram Cohen). The
+    items between them are also paired in order.
     """
-    anchors = _find_anchors(left, right, most, large)
+    anchors = _find_anchors(left, right, max_count, max_pairs)
     aligned: list[_Pair] = []
-    here = there = 0
-    for next_here, next_there in [*anchors, (len(left), len(right))]:
-        gap = max(next_here - here, next_there - there)
+    left_start = right_start = 0
+    for next_left, next_right in [*anchors, (len(left), len(right))]:
+        gap = max(next_left - left_start, next_right - right_start)
         aligned += (
             (
-                here + n if here + n < next_here else None,
-                there + n if there + n < next_there else None,
+                left_start + n if left_start + n < next_left else None,
+                right_start + n if right_start + n < next_right else None,
             )
             for n in range(gap)
         )
-        if next_here < len(left) or next_there < len(right):
-            aligned.append((next_here, next_there))
-        here, there = next_here + 1, next_there + 1
+        if next_left < len(left) or next_right < len(right):
+            aligned.append((next_left, next_right))
+        left_start, right_start = next_left + 1, next_right + 1
     return aligned
 
 
-def _find_anchors(left: _Members, right: _Members, most: int, large: int) -> list[tuple[int, int]]:
+def _find_anchors(
+    left: _Items, right: _Items, max_count: int, max_pairs: int
+) -> list[tuple[int, int]]:
     """Return the pairs that have something in common, in order."""
-    # Equal members at both ends can always be paired without losing weight. This leaves little to
+    # Equal items at both ends can always be paired without losing weight. This leaves little to
     # compare if the tables differ in only a few rows.
-    head = _count_equal(left, right, most)
+    head = _count_equal(left, right, max_count)
     shorter = min(len(left), len(right)) - head
-    tail = min(_count_equal(left[::-1], right[::-1], most), shorter)
-    shared = _list_parts(left) & _list_parts(right)
-    left_positions = [n for n in range(head, len(left) - tail) if not shared.isdisjoint(left[n])]
-    right_positions = [n for n in range(head, len(right) - tail) if not shared.isdisjoint(right[n])]
+    tail = min(_count_equal(left[::-1], right[::-1], max_count), shorter)
+    shared_parts = _list_parts(left) & _list_parts(right)
+    left_positions = [
+        n for n in range(head, len(left) - tail) if not shared_parts.isdisjoint(left[n])
+    ]
+    right_positions = [
+        n for n in range(head, len(right) - tail) if not shared_parts.isdisjoint(right[n])
+    ]
     search = (
-        _align_heaviest if len(left_positions) * len(right_positions) <= large else _align_unique
+        _align_heaviest
+        if len(left_positions) * len(right_positions) <= max_pairs
+        else _align_unique
     )
     middle = search([left[n] for n in left_positions], [right[n] for n in right_positions])
     return [
         *((n, n) for n in range(head)),
-        *((left_positions[here], right_positions[there]) for here, there in middle),
+        *(
+            (left_positions[left_index], right_positions[right_index])
+            for left_index, right_index in middle
+        ),
         *((len(left) - n, len(right) - n) for n in range(tail, 0, -1)),
     ]
 
 
-def _count_equal(left: _Members, right: _Members, most: int) -> int:
+def _count_equal(left: _Items, right: _Items, max_count: int) -> int:
     count = 0
-    for left_member, right_member in zip(left, right, strict=False):
-        if left_member.keys() != right_member.keys() or any(
-            times != most for times in left_member.values()
+    for left_item, right_item in zip(left, right, strict=False):
+        if left_item.keys() != right_item.keys() or any(
+            times != max_count for times in left_item.values()
         ):
             break
         count += 1
     return count
 
 
-def _list_parts(members: _Members) -> set[int]:
-    return set().union(*members)
+def _list_parts(items: _Items) -> set[int]:
+    return set().union(*items)
 
 
-def _align_heaviest(left: _Members, right: _Members) -> list[tuple[int, int]]:
+def _align_heaviest(left: _Items, right: _Items) -> list[tuple[int, int]]:
     """Return the pairs of an alignment with the greatest weight.
 
-    Of several such alignments, returns the one that pairs the earliest members.
+    If several alignments have that weight, returns the one that pairs the earliest items.
     """
-    if len(left) * len(right) > SMALL:
-        from app.engines.agreement import long  # noqa: PLC0415 - numpy, which few need
+    if len(left) * len(right) > MAX_PYTHON_PAIRS:
+        from app.engines.agreement import long  # noqa: PLC0415 - numpy, which few processes need
 
         return long.align_heaviest(left, right)
     table = _compute_weights(left, right)
     aligned = []
-    here, there = len(left), len(right)
-    while here and there:
-        if table[here][there] == table[here][there - 1]:
-            there -= 1
-        elif table[here][there] == table[here - 1][there]:
-            here -= 1
+    left_index, right_index = len(left), len(right)
+    while left_index and right_index:
+        if table[left_index][right_index] == table[left_index][right_index - 1]:
+            right_index -= 1
+        elif table[left_index][right_index] == table[left_index - 1][right_index]:
+            left_index -= 1
         else:
-            here, there = here - 1, there - 1
-            aligned.append((here, there))
+            left_index, right_index = left_index - 1, right_index - 1
+            aligned.append((left_index, right_index))
     return aligned[::-1]
 
 
-def _compute_weights(left: _Members, right: _Members) -> list[list[int]]:
-    """Return the greatest weight for the first i members of `left` and j of `right`, as a table."""
-    where: dict[int, list[int]] = defaultdict(list)
-    for there, member in enumerate(right):
-        for part in member:
-            where[part].append(there)
+def _compute_weights(left: _Items, right: _Items) -> list[list[int]]:
+    """Return a table of the greatest weights for the first i items of `left` and j of `right`."""
+    part_positions: dict[int, list[int]] = defaultdict(list)
+    for position, item in enumerate(right):
+        for part in item:
+            part_positions[part].append(position)
     table = [[0] * (len(right) + 1)]
-    for member in left:
+    for item in left:
         weights = [0] * len(right)
-        for part, times in member.items():
-            for there in where.get(part, ()):
-                weights[there] += times
+        for part, times in item.items():
+            for position in part_positions.get(part, ()):
+                weights[position] += times
         above, row = table[-1], [0]
-        for there, weight in enumerate(weights):
-            row.append(max(row[there], above[there + 1], above[there] + weight))
+        for index, weight in enumerate(weights):
+            row.append(max(row[index], above[index + 1], above[index] + weight))
         table.append(row)
     return table
 
 
-def _align_unique(left: _Members, right: _Members) -> list[tuple[int, int]]:
-    """Return the longest ordered list of pairs of equal members that are unique on their side."""
+def _align_unique(left: _Items, right: _Items) -> list[tuple[int, int]]:
+    """Return the longest ordered list of pairs of equal items that are unique on their side."""
     left_keys, right_keys = (_find_unique(side) for side in (left, right))
     ends: list[int] = []  # for each chain length, the lowest position in `right` of a last pair
     # the positions in left and right, and the index of the previous pair of the chain
     chains: list[tuple[int, int, int]] = []
     tips: list[int] = []
-    for parts, here in left_keys.items():
-        there = right_keys.get(parts)
-        if there is not None:
-            length = bisect_left(ends, there)
-            ends[length : length + 1] = [there]
+    for parts, left_index in left_keys.items():
+        right_index = right_keys.get(parts)
+        if right_index is not None:
+            length = bisect_left(ends, right_index)
+            ends[length : length + 1] = [right_index]
             tips[length : length + 1] = [len(chains)]
-            chains.append((here, there, tips[length - 1] if length else -1))
+            chains.append((left_index, right_index, tips[length - 1] if length else -1))
     aligned = []
     last = tips[-1] if tips else -1
     while last >= 0:
-        here, there, last = chains[last]
-        aligned.append((here, there))
+        left_index, right_index, last = chains[last]
+        aligned.append((left_index, right_index))
     return aligned[::-1]
 
 
-def _find_unique(members: _Members) -> dict[Hashable, int]:
-    """Return the positions, in order, of members that occur only once."""
+def _find_unique(items: _Items) -> dict[Hashable, int]:
+    """Return the positions of the items that occur only once, in order."""
     keys: list[Hashable] = [
-        next(iter(member)) if len(member) == 1 else frozenset(member) for member in members
+        next(iter(item)) if len(item) == 1 else frozenset(item) for item in items
     ]
     times = Counter(keys)
     return {key: position for position, key in enumerate(keys) if times[key] == 1}

@@ -8,7 +8,7 @@ from operator import itemgetter
 from app.engines.agreement import marks
 from app.engines.agreement.measures import MOST_MATCHED
 from app.engines.agreement.places import (
-    UNKNOWN,
+    UNKNOWN_SHAPE,
     Place,
     Shape,
     Shapes,
@@ -47,13 +47,13 @@ class Ballot:
     unanimous: bool
 
 
-def find_majority(sets: Sequence[Sequence[Tag]], known: Shapes) -> list[Ballot]:
+def find_majority(sets: Sequence[Sequence[Tag]], shapes: Shapes) -> list[Ballot]:
     """Return a ballot for each place in which any set has a tag, in schema order.
 
     A value wins with the votes of more than half of the sets. In a single-value field, leaving it
     empty is a vote too; if neither a value nor emptiness has more than half, it is a tie. In a
-    multi-value field each value is voted on separately: a value with exactly half of the sets is a
-    tie, and one with fewer loses.
+    multi-value field each value is voted on separately: a value with the votes of exactly half of
+    the sets is a tie, and a value with fewer votes loses.
 
     Each tag is one vote: two tags of one set are two choices, even if they overlap. The example tag
     of a choice is the form that most of its voters gave; ties are resolved independently of the
@@ -61,28 +61,33 @@ def find_majority(sets: Sequence[Sequence[Tag]], known: Shapes) -> list[Ballot]:
     """
     indexed = [group_by_place(tags) for tags in sets]
     budget = Budget(MOST_MATCHED)
-    places = sort_places({place for cells in indexed for place in cells}, known)
+    places = sort_places({place for tags_by_place in indexed for place in tags_by_place}, shapes)
     return [
-        _create_ballot(place, indexed, known.get(place[0], UNKNOWN), budget) for place in places
+        _create_ballot(place, indexed, shapes.get(place[0], UNKNOWN_SHAPE), budget)
+        for place in places
     ]
 
 
 def _create_ballot(
     place: Place, indexed: list[dict[Place, list[Tag]]], shape: Shape, budget: Budget
 ) -> Ballot:
-    votes = [(voter, tag) for voter, cells in enumerate(indexed) for tag in cells.get(place, ())]
+    votes = [
+        (voter, tag)
+        for voter, tags_by_place in enumerate(indexed)
+        for tag in tags_by_place.get(place, ())
+    ]
     count = len(indexed)
     try:
         choices = _create_choices(votes, _list_keys(votes, shape, budget))
     except BudgetExceeded:
-        same = _create_choices(votes, list_marks([tag for _, tag in votes], shape) or ())
-        return Ballot(place[0], place[1], same, (), tie=True, unanimous=False)
+        mark_choices = _create_choices(votes, list_marks([tag for _, tag in votes], shape) or ())
+        return Ballot(place[0], place[1], mark_choices, (), tie=True, unanimous=False)
     winners = tuple(choice for choice in choices if 2 * len(choice.voters) > count)
     if shape.multiple:
         tie = any(2 * len(choice.voters) == count for choice in choices)
     else:
-        empty = count - len({voter for voter, _ in votes})
-        tie = not winners and 2 * empty <= count
+        empty_count = count - len({voter for voter, _ in votes})
+        tie = not winners and 2 * empty_count <= count
     unanimous = all(len(choice.voters) == count for choice in choices)
     return Ballot(place[0], place[1], choices, winners, tie, unanimous)
 
@@ -109,11 +114,11 @@ def _list_keys(all_votes: list[tuple[int, Tag]], shape: Shape, budget: Budget) -
         # The order of the tags must not decide which repetition is the second.
         order.sort(key=lambda position: serialize_tag(all_votes[position][1]))
     votes = [all_votes[position] for position in order]
-    marked = list_marks([tag for _, tag in votes], shape)
-    if marked is None:
+    tag_marks = list_marks([tag for _, tag in votes], shape)
+    if tag_marks is None:
         keys = _number_repeats(votes)
     else:
-        keys = marks.find_choices(marked, [voter for voter, _ in votes], budget)
+        keys = marks.find_choices(tag_marks, [voter for voter, _ in votes], budget)
     return [key for _, key in sorted(zip(order, keys, strict=True), key=itemgetter(0))]
 
 
@@ -130,7 +135,7 @@ def _number_repeats(votes: list[tuple[int, Tag]]) -> list[Hashable]:
 def _create_choice(votes: list[tuple[int, Tag]]) -> Choice:
     if len(votes) == 1:
         return Choice(votes[0][1], (votes[0][0],))
-    written_so = [(serialize_tag(tag), tag) for _, tag in votes]
-    forms = Counter(form for form, _ in written_so)
-    tag = dict(written_so)[min(forms, key=lambda form: (-forms[form], form))]
+    serialized_tags = [(serialize_tag(tag), tag) for _, tag in votes]
+    forms = Counter(form for form, _ in serialized_tags)
+    tag = dict(serialized_tags)[min(forms, key=lambda form: (-forms[form], form))]
     return Choice(tag, tuple(sorted({voter for voter, _ in votes})))

@@ -6,7 +6,7 @@ from itertools import accumulate
 from typing import TypeAlias
 
 Box: TypeAlias = tuple[float, float, float, float]
-_ROUNDING = 0.01
+_ROUNDING_MARGIN = 0.01
 
 
 class BudgetExceeded(Exception):  # noqa: N818 - not an error, but a reason to return a simpler answer
@@ -16,13 +16,13 @@ class BudgetExceeded(Exception):  # noqa: N818 - not an error, but a reason to r
 class Budget:
     """A limit on the number of marks or rows that may be examined."""
 
-    def __init__(self, most: int) -> None:
-        self._left = most
+    def __init__(self, max_count: int) -> None:
+        self._remaining = max_count
 
     def spend(self, count: int) -> None:
         """Subtract `count` from the remaining budget. Raises BudgetExceeded when it is used up."""
-        self._left -= count
-        if self._left < 0:
+        self._remaining -= count
+        if self._remaining < 0:
             raise BudgetExceeded
 
 
@@ -33,27 +33,27 @@ def build_sort_key(box: Box) -> Box:
 
 
 def select_disjoint(ranked: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Return the pairs, best first, without those that reuse a member of a better pair."""
+    """Return the pairs that reuse no element of a better pair; `ranked` has the best pair first."""
     taken_left: set[int] = set()
     taken_right: set[int] = set()
-    chosen = []
-    for here, there in ranked:
-        if here not in taken_left and there not in taken_right:
-            taken_left.add(here)
-            taken_right.add(there)
-            chosen.append((here, there))
-    return chosen
+    pairs = []
+    for left, right in ranked:
+        if left not in taken_left and right not in taken_right:
+            taken_left.add(left)
+            taken_right.add(right)
+            pairs.append((left, right))
+    return pairs
 
 
 class Windows:
-    """The boxes of one page, sorted by their top edges, for finding the boxes near another."""
+    """The boxes of one page, sorted by their top edges, for finding the boxes near another box."""
 
     def __init__(self, boxes: Sequence[Box], min_overlap: float) -> None:
         self._tops = [box[1] for box in boxes]
         # The running maximum of the bottom edges never decreases, so it can be searched by
         # bisection.
         self._reach = list(accumulate((box[3] for box in boxes), max))
-        self._least = min_overlap
+        self._min_overlap = min_overlap
 
     def get_range(self, box: Box) -> tuple[int, int]:
         """Return the start and end of a range with all boxes that overlap `box` enough.
@@ -62,9 +62,9 @@ class Windows:
         """
         _, top, _, bottom = box
         height = bottom - top
-        # If two boxes overlap by at least p, they share at least the part p of the height of each,
+        # If two boxes overlap by at least p, they share at least the part p of each height,
         # and their combined height is at most height / p. These limits determine the range.
-        share = max(self._least - _ROUNDING, 0.0)
+        share = max(self._min_overlap - _ROUNDING_MARGIN, 0.0)
         last = bisect_right(self._tops, bottom - share * height)
         first = bisect_right(self._reach, top + share * height, 0, last)
         if share:

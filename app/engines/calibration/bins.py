@@ -1,4 +1,4 @@
-"""Confidences counted in bins of equal width, and the expected calibration error."""
+"""Confidence counts in bins of equal width, and the expected calibration error."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -7,8 +7,8 @@ MILLION = 1_000_000
 """Confidences are summed up in millionths, so that sums do not depend on their order."""
 BIN_COUNT = 100
 """The number of bins in which confidences are counted."""
-SHOWN = 10
-"""The number of bins of a calibration curve and of the expected calibration error."""
+CURVE_BIN_COUNT = 10
+"""The number of bins for a calibration curve and for the expected calibration error."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,30 +41,36 @@ def get_bin_number(confidence: float) -> int:
 
 
 def merge_bins(counts: Iterable[tuple[int, int, int, int]]) -> list[ConfidenceBin]:
-    """Return the bins of a calibration curve that are not empty.
+    """Return the non-empty bins of a calibration curve.
 
-    `counts` has (number of the bin, count, correct, confidence sum); numbers may repeat.
+    `counts` has (bin number, count, correct, confidence sum); bin numbers may repeat.
     """
     sums: dict[int, list[int]] = {}
     for number, *values in counts:
-        merged = sums.setdefault(number * SHOWN // BIN_COUNT, [0, 0, 0])
+        merged = sums.setdefault(number * CURVE_BIN_COUNT // BIN_COUNT, [0, 0, 0])
         for position, value in enumerate(values):
             merged[position] += value
     return [
-        ConfidenceBin(number / SHOWN, (number + 1) / SHOWN, *sums[number])
+        ConfidenceBin(number / CURVE_BIN_COUNT, (number + 1) / CURVE_BIN_COUNT, *sums[number])
         for number in sorted(sums)
         if sums[number][0]
     ]
 
 
 def compute_calibration_error(bins: Sequence[ConfidenceBin]) -> float | None:
-    """Return the expected calibration error: the mean gap of confidence and accuracy.
+    """Return the expected calibration error: the mean gap between confidence and accuracy.
 
-    Each bin weighs as much as it has predictions. None without predictions.
+    Each bin is weighted by its number of predictions. Returns None if there are no predictions.
 
     Guo, C. et al. (2017): On calibration of modern neural networks.
     """
-    total = sum(one.count for one in bins)
+    total = sum(confidence_bin.count for confidence_bin in bins)
     if total == 0:
         return None
-    return sum(one.count * abs(one.accuracy - one.confidence) for one in bins) / total
+    return (
+        sum(
+            confidence_bin.count * abs(confidence_bin.accuracy - confidence_bin.confidence)
+            for confidence_bin in bins
+        )
+        / total
+    )

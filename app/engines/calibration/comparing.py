@@ -1,17 +1,17 @@
-"""The comparison of two models on the same documents by a paired bootstrap."""
+"""Comparison of two models on the same documents with a paired bootstrap."""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from app.engines.calibration.rates import LEVEL, Outcomes
+from app.engines.calibration.rates import CONFIDENCE_LEVEL, Outcomes
 
 RESAMPLES = 1000
 _SEED = 20_261_202
-_BATCH = 200
+_BATCH_SIZE = 200
 
 
 class Comparison(NamedTuple):
-    """The difference of F1 between a model and another one on the same documents.
+    """The difference in F1 between two models on the same documents.
 
     `difference` is `f1` minus `other_f1`. `p_value` is two-sided. With fewer than two documents
     there is no interval and no p-value.
@@ -26,7 +26,7 @@ class Comparison(NamedTuple):
     p_value: float | None
 
     @property
-    def is_shown(self) -> bool:
+    def is_significant(self) -> bool:
         """Return whether the interval excludes zero."""
         return (
             self.ci_low is not None
@@ -35,43 +35,54 @@ class Comparison(NamedTuple):
         )
 
 
-def compare_models(own: Sequence[Outcomes], other: Sequence[Outcomes]) -> Comparison | None:
+def compare_models(
+    outcomes: Sequence[Outcomes], other_outcomes: Sequence[Outcomes]
+) -> Comparison | None:
     """Compare the outcomes of two models on the same documents, in the same order.
 
     Documents are resampled with their pair of outcomes, `RESAMPLES` times, with a constant seed:
-    the same outcomes give the same result. The interval has the percentiles of the differences. At
-    most `_BATCH` resamples are in memory.
-    Returns None without documents, or if nothing was compared.
+    the same outcomes give the same result. The interval consists of percentiles of the resampled
+    differences. At most `_BATCH_SIZE` resamples are in memory.
+
+    Returns None if there are no documents or nothing was compared.
 
     Efron, B. and Tibshirani, R. (1993): An introduction to the bootstrap, sections 13.3 and 16.4.
     """
-    totals = [Outcomes(*map(sum, zip(*rows, strict=True))) for rows in (own, other) if rows]
+    totals = [
+        Outcomes(*map(sum, zip(*rows, strict=True))) for rows in (outcomes, other_outcomes) if rows
+    ]
     scores = [total.f1 for total in totals]
     if len(scores) < 2 or scores[0] is None or scores[1] is None:  # noqa: PLR2004 - both
         return None
     difference = scores[0] - scores[1]
-    if len(own) < 2:  # noqa: PLR2004 - one document has no variance
-        return Comparison(len(own), scores[0], scores[1], difference, None, None, None)
-    return Comparison(len(own), scores[0], scores[1], difference, *_resample(own, other))
+    if len(outcomes) < 2:  # noqa: PLR2004 - one document has no variance
+        return Comparison(len(outcomes), scores[0], scores[1], difference, None, None, None)
+    return Comparison(
+        len(outcomes), scores[0], scores[1], difference, *_resample(outcomes, other_outcomes)
+    )
 
 
-def _resample(own: Sequence[Outcomes], other: Sequence[Outcomes]) -> tuple[float, float, float]:
+def _resample(
+    outcomes: Sequence[Outcomes], other_outcomes: Sequence[Outcomes]
+) -> tuple[float, float, float]:
     """Return the interval of the difference and the p-value."""
     import numpy as np  # noqa: PLC0415 - too large for processes that never compare
 
-    pairs = np.asarray([[*a, *b] for a, b in zip(own, other, strict=True)], dtype=np.int64)
+    pairs = np.asarray(
+        [[*a, *b] for a, b in zip(outcomes, other_outcomes, strict=True)], dtype=np.int64
+    )
     generator = np.random.Generator(np.random.PCG64(_SEED))
     documents = len(pairs)
     # Documents with equal outcomes are drawn together: few different pairs take little time.
-    outcomes, counts = np.unique(pairs, axis=0, return_counts=True)
+    distinct_pairs, counts = np.unique(pairs, axis=0, return_counts=True)
     shares = counts / documents
     differences: list[Any] = []
-    for start in range(0, RESAMPLES, _BATCH):
-        size = min(_BATCH, RESAMPLES - start)
-        sums = generator.multinomial(documents, shares, size=size) @ outcomes
+    for start in range(0, RESAMPLES, _BATCH_SIZE):
+        size = min(_BATCH_SIZE, RESAMPLES - start)
+        sums = generator.multinomial(documents, shares, size=size) @ distinct_pairs
         differences.append(_compute_f1(sums[:, :4]) - _compute_f1(sums[:, 4:]))
     resampled = np.concatenate(differences)
-    tail = (1 - LEVEL) / 2
+    tail = (1 - CONFIDENCE_LEVEL) / 2
     low, high = np.quantile(resampled, [tail, 1 - tail])
     # The observed outcomes count as one more resample, so that the p-value is never zero.
     below = (1 + np.count_nonzero(resampled <= 0)) / (RESAMPLES + 1)
@@ -82,8 +93,8 @@ def _resample(own: Sequence[Outcomes], other: Sequence[Outcomes]) -> tuple[float
 def _compute_f1(sums: Any) -> Any:
     """Return the F1 of each row of outcomes, 0 where nothing was compared."""
     correct, corrected, missed, spurious = sums.T
-    whole = 2 * (correct + corrected) + missed + spurious
-    return 2 * correct / whole.clip(min=1)
+    denominator = 2 * (correct + corrected) + missed + spurious
+    return 2 * correct / denominator.clip(min=1)
 
 
 def describe_comparison(comparison: Comparison | None, model: str, other: str) -> str:
@@ -92,7 +103,7 @@ def describe_comparison(comparison: Comparison | None, model: str, other: str) -
         return "Not compared: no document has feedback on both models."
     noun = "document" if comparison.documents == 1 else "documents"
     count = f"{comparison.documents:,} {noun}"
-    if not comparison.is_shown:
+    if not comparison.is_significant:
         return f"No difference shown on {count}."
     better, worse = (model, other) if comparison.difference > 0 else (other, model)
     points = abs(comparison.difference) * 100

@@ -1,12 +1,12 @@
-"""Rates of correct predictions, and the intervals of rates."""
+"""Rates of correct predictions, and confidence intervals for rates."""
 
 from math import sqrt
 from statistics import NormalDist
 from typing import NamedTuple
 
-LEVEL = 0.95
+CONFIDENCE_LEVEL = 0.95
 """The confidence level of every interval."""
-_Z = NormalDist().inv_cdf(0.5 + LEVEL / 2)
+_Z = NormalDist().inv_cdf(0.5 + CONFIDENCE_LEVEL / 2)
 
 Interval = tuple[float, float]
 
@@ -22,7 +22,7 @@ def compute_wilson_interval(successes: int, trials: int) -> Interval | None:
     denominator = 1 + _Z**2 / trials
     center = (rate + _Z**2 / (2 * trials)) / denominator
     margin = _Z / denominator * sqrt(rate * (1 - rate) / trials + _Z**2 / (4 * trials**2))
-    # At the ends rounding would leave some 1e-17 where the formula has exactly 0 or 1.
+    # At the ends, rounding errors of about 1e-17 would replace the exact 0 or 1 of the formula.
     low = 0.0 if successes == 0 else max(0.0, center - margin)
     high = 1.0 if successes == trials else min(1.0, center + margin)
     return low, high
@@ -31,8 +31,8 @@ def compute_wilson_interval(successes: int, trials: int) -> Interval | None:
 class Outcomes(NamedTuple):
     """The numbers of compared values by outcome.
 
-    `correct`: predicted as it is. `corrected`: predicted, but another value is right. `missed`: not
-    predicted. `spurious`: predicted where there is no value.
+    `correct`: predicted correctly. `corrected`: predicted, but a different value is correct.
+    `missed`: not predicted. `spurious`: predicted where there is no value.
     """
 
     correct: int = 0
@@ -52,12 +52,12 @@ class Outcomes(NamedTuple):
 
     @property
     def precision(self) -> float | None:
-        """Return the share of predicted values that are correct; None without any."""
+        """Return the share of predicted values that are correct; None without predicted values."""
         return _divide(self.correct, self.predictions)
 
     @property
     def recall(self) -> float | None:
-        """Return the share of correct values that were predicted; None without any."""
+        """Return the share of correct values that were predicted; None without correct values."""
         return _divide(self.correct, self.correct + self.corrected + self.missed)
 
     @property
@@ -67,7 +67,7 @@ class Outcomes(NamedTuple):
 
     @property
     def accuracy(self) -> float | None:
-        """Return the share of compared values that are correct; None without any."""
+        """Return the share of compared values that are correct; None if nothing was compared."""
         return _divide(self.correct, self.total)
 
     @property

@@ -1,4 +1,4 @@
-"""The confidence from which predictions are precise enough."""
+"""Recommended confidence thresholds for a target precision."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -11,8 +11,8 @@ from app.engines.calibration.rates import compute_wilson_interval
 class Threshold:
     """A recommended threshold.
 
-    `precision`, its interval and `predictions` are of the predictions with at least the confidence
-    `value`. `coverage` is their share of all predictions.
+    `predictions` is the number of predictions with a confidence of at least `value`; `precision`
+    and its interval are computed from these. `coverage` is their share of all predictions.
     """
 
     value: float
@@ -26,18 +26,18 @@ class Threshold:
 def recommend_threshold(counts: Mapping[int, tuple[int, int]], target: float) -> Threshold | None:
     """Return the lowest threshold at which the lower bound of the precision reaches `target`.
 
-    `counts` maps numbers of bins to (count, correct). Thresholds are the lower bounds of bins that
-    are not empty. None if no threshold reaches the target.
+    `counts` maps bin numbers to (count, correct). Thresholds are the lower bounds of bins that
+    are not empty. Returns None if no threshold reaches the target.
     """
     total = sum(count for count, _ in counts.values())
     predictions = correct = 0
     recommended = None
     for number in sorted(counts, reverse=True):
-        count, right = counts[number]
-        if count == 0:
+        bin_count, bin_correct = counts[number]
+        if bin_count == 0:
             continue
-        predictions += count
-        correct += right
+        predictions += bin_count
+        correct += bin_correct
         interval = compute_wilson_interval(correct, predictions)
         if interval is not None and interval[0] >= target:
             share = predictions / total

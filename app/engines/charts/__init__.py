@@ -1,12 +1,12 @@
 """Draw charts as PNG or SVG.
 
-`render` draws any chart in a child process that has the plotting library loaded, so that the caller
-imports nothing heavy and waits a bounded time; it is what applications call. `draw` and
-`render_trend`, `render_calibration`, `render_confusion` and `render_pairs` of
-`app.engines.charts.drawing` draw in the running process, one at a time.
+Applications call `render`. It draws any chart in a child process that has loaded the plotting
+library, so the caller imports no large library and waits for a limited time. In
+`app.engines.charts.drawing`, `draw`, `render_trend`, `render_calibration`, `render_confusion` and
+`render_pairs` draw in the running process, one chart at a time.
 
-The same content gives the same bytes. Texts of users are data: no markup or formula in them has an
-effect, long ones end with an ellipsis. See docs/decisions/0061-charts.md.
+The same content gives the same bytes. User texts are data: markup and formulas have no effect, and
+long texts end with an ellipsis. See docs/decisions/0061-charts.md.
 """
 
 from app.engines.charts.model import (

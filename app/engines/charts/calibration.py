@@ -7,16 +7,16 @@ from app.engines.charts import style
 from app.engines.charts.model import CalibrationBin, CalibrationChart, ImageKind
 
 _WIDTH, _HEIGHT = 6.0, 6.2
-_ROOM = 0.02
+_MARGIN = 0.02
 
 
 def render_calibration(chart: CalibrationChart, kind: ImageKind) -> bytes:
     """Return the picture of a calibration curve."""
-    with style.styled():
+    with style.apply_style():
         figure = style.create_figure(chart.title, _WIDTH, _HEIGHT)
-        bins = sorted((each for each in chart.bins if each.count), key=lambda b: b.confidence)
+        bins = sorted((item for item in chart.bins if item.count), key=lambda b: b.confidence)
         if not bins:
-            style.say_no_data(figure, "No predictions with a known outcome")
+            style.draw_no_data_message(figure, "No predictions with a known outcome")
             return style.save(figure, kind)
         curve, counts = figure.subplots(2, 1, sharex=True, height_ratios=(4, 1))
         _draw_curve(curve, chart, bins)
@@ -28,12 +28,12 @@ def _draw_curve(axes: Axes, chart: CalibrationChart, bins: list[CalibrationBin])
     style.tidy_axes(axes)
     color = style.COLORS[0]
     (diagonal,) = axes.plot((0, 1), (0, 1), color="#9aa5b1", linewidth=1.2, linestyle=(0, (4, 3)))
-    for each in bins:
-        if each.low is not None and each.high is not None:
-            where = (each.confidence, each.confidence)
-            axes.plot(where, (each.low, each.high), color=color, alpha=0.45, linewidth=2.2)
+    for item in bins:
+        if item.low is not None and item.high is not None:
+            x_positions = (item.confidence, item.confidence)
+            axes.plot(x_positions, (item.low, item.high), color=color, alpha=0.45, linewidth=2.2)
     axes.plot(
-        [each.confidence for each in bins], [each.accuracy for each in bins], color=color,
+        [item.confidence for item in bins], [item.accuracy for item in bins], color=color,
         marker="o", markersize=6, linewidth=1.8, markeredgecolor="white",
     )  # fmt: skip
     if chart.threshold is not None:
@@ -46,13 +46,13 @@ def _draw_curve(axes: Axes, chart: CalibrationChart, bins: list[CalibrationBin])
         )  # fmt: skip
     legend = axes.legend(
         [diagonal], ["perfectly calibrated"], loc="upper left", fontsize=8.5,
-        labelcolor=style.QUIET,
+        labelcolor=style.MUTED_COLOR,
         alignment="left", edgecolor="none", framealpha=0.85, borderaxespad=0.2,
     )  # fmt: skip
     if chart.error is not None:
         legend.set_title(f"Expected calibration error {chart.error:.3f}")
         legend.get_title().set_fontsize(9.5)
-    axes.set_ylim(-_ROOM, 1 + _ROOM)
+    axes.set_ylim(-_MARGIN, 1 + _MARGIN)
     axes.set_ylabel("Share of correct predictions")
     axes.yaxis.set_major_formatter(PercentFormatter(xmax=1.0))
 
@@ -61,10 +61,10 @@ def _draw_counts(axes: Axes, bins: list[CalibrationBin]) -> None:
     style.tidy_axes(axes)
     width = min(0.08, 0.8 / len(bins))
     axes.bar(
-        [each.confidence for each in bins], [each.count for each in bins], width=width,
+        [item.confidence for item in bins], [item.count for item in bins], width=width,
         color=style.COLORS[5],
     )  # fmt: skip
-    axes.set_xlim(-_ROOM, 1 + _ROOM)
+    axes.set_xlim(-_MARGIN, 1 + _MARGIN)
     axes.set_xlabel("Confidence of the prediction")
     axes.set_ylabel("Predictions")
     axes.yaxis.set_major_locator(MaxNLocator(3, integer=True))

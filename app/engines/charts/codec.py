@@ -1,4 +1,4 @@
-"""Send charts to the process that draws them, as JSON."""
+"""Encode charts as JSON for the process that draws them."""
 
 from datetime import date
 from typing import Any
@@ -16,24 +16,28 @@ from app.engines.charts.model import (
     TrendChart,
 )
 
-_TYPES = {each.__name__: each for each in (TrendChart, CalibrationChart, ConfusionChart, PairChart)}
+_TYPES = {
+    chart.__name__: chart for chart in (TrendChart, CalibrationChart, ConfusionChart, PairChart)
+}
 
 
 def encode(chart: Chart) -> bytes:
-    """Return a chart as bytes. Half a surrogate pair, which JSON cannot hold, is left out."""
+    """Return a chart as JSON. Lone surrogates, which JSON does not allow, are removed."""
     try:
         return orjson.dumps({"type": type(chart).__name__, "chart": chart})
     except orjson.JSONEncodeError:
-        return orjson.dumps({"type": type(chart).__name__, "chart": _clean(chart)})
+        return orjson.dumps({"type": type(chart).__name__, "chart": _remove_surrogates(chart)})
 
 
-def _clean(value: Any) -> Any:
+def _remove_surrogates(value: Any) -> Any:
     if isinstance(value, str):
         return value.encode("utf-8", "ignore").decode()
     if isinstance(value, list | tuple):
-        return [_clean(item) for item in value]
+        return [_remove_surrogates(item) for item in value]
     if hasattr(value, "__dataclass_fields__"):
-        return {name: _clean(getattr(value, name)) for name in value.__dataclass_fields__}
+        return {
+            name: _remove_surrogates(getattr(value, name)) for name in value.__dataclass_fields__
+        }
     return value
 
 
@@ -42,17 +46,17 @@ def decode(data: bytes) -> Chart:
     message = orjson.loads(data)
     chart_type, content = _TYPES[message["type"]], message["chart"]
     if chart_type is TrendChart:
-        content["series"] = [_decode_series(each) for each in content["series"]]
+        content["series"] = [_decode_series(item) for item in content["series"]]
     elif chart_type is CalibrationChart:
-        content["bins"] = [CalibrationBin(**each) for each in content["bins"]]
+        content["bins"] = [CalibrationBin(**item) for item in content["bins"]]
     elif chart_type is PairChart:
-        content["values"] = [tuple(each) for each in content["values"]]
+        content["values"] = [tuple(item) for item in content["values"]]
     chart: Chart = chart_type(**content)
     return chart
 
 
 def _decode_series(content: dict[str, Any]) -> Series:
     points = [
-        Point(**{**each, "day": date.fromisoformat(each["day"])}) for each in content["points"]
+        Point(**{**point, "day": date.fromisoformat(point["day"])}) for point in content["points"]
     ]
     return Series(content["name"], points)

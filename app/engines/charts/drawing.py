@@ -1,4 +1,7 @@
-"""Draw any chart in the running process. Imports matplotlib, so applications call `render`."""
+"""Draw any chart in the running process.
+
+This module imports matplotlib; applications call `app.engines.charts.render` instead.
+"""
 
 from app.engines.charts.calibration import render_calibration
 from app.engines.charts.matrices import render_confusion, render_pairs

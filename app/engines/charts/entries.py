@@ -12,13 +12,13 @@ from app.engines.charts.codec import decode
 from app.engines.sandbox import Send
 
 PICTURE = b"P"
-"""The frame with the bytes of the picture."""
+"""The type of the frame with the bytes of the picture."""
 
 
 def _preload() -> Any:
-    """Import matplotlib, whose list of fonts goes to a folder that is deleted at once.
+    """Import matplotlib, with its font list in a temporary folder that is deleted afterwards.
 
-    No font is opened here, because a process closes the files that it inherits.
+    No font may be opened here, because a process closes the files that it inherits.
     """
     with tempfile.TemporaryDirectory() as folder:
         os.environ.setdefault("MPLCONFIGDIR", folder)

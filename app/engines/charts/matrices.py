@@ -1,4 +1,4 @@
-"""Draw confusion matrices and matrices of pairs of raters."""
+"""Draw confusion matrices and matrices of rater pairs."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -18,12 +18,12 @@ from app.engines.charts.texts import count_columns, fit_text
 _LABEL_COLUMNS = 26
 _AXIS_COLUMNS = 44
 _CELL_INCHES = 0.46
-_NUMBERED_CELLS = 16
-"""The maximum number of rows and columns at which cells show numbers; in more, none fit."""
+_MAX_NUMBERED_CELLS = 16
+"""The maximum number of rows or columns with numbers in the cells; more numbers do not fit."""
 _SMALL_CELL_INCHES = 0.2
-_SHORT_COLUMNS = 6
-_LEAST_CELLS = 2
-_DARK = 0.55
+_MAX_LEVEL_COLUMNS = 6
+_MIN_ROWS = 2
+_DARK_SHARE = 0.55
 _NO_VALUE = "\u2013"
 _TEN_THOUSAND, _MILLION = 10_000, 1_000_000
 
@@ -33,73 +33,76 @@ def render_confusion(chart: ConfusionChart, kind: ImageKind) -> bytes:
 
     If rows and columns have the same values, the cells of equal values have a frame.
     """
-    with style.styled():
+    with style.apply_style():
         rows = [fit_text(name, _LABEL_COLUMNS) or "(empty)" for name in chart.rows]
         columns = [fit_text(name, _LABEL_COLUMNS) or "(empty)" for name in chart.columns]
         counts = np.array(chart.counts, dtype=np.float64).reshape(len(rows), len(columns))
-        shown = counts[:MAX_CATEGORIES, :MAX_CATEGORIES]
+        shown_counts = counts[:MAX_CATEGORIES, :MAX_CATEGORIES]
         figure = _create_figure(chart.title, rows[:MAX_CATEGORIES], columns[:MAX_CATEGORIES])
         if not counts.sum():
-            style.say_no_data(figure, "No compared values in this period")
+            style.draw_no_data_message(figure, "No compared values in this period")
             return style.save(figure, kind)
         totals = counts.sum(axis=1, keepdims=True)[:MAX_CATEGORIES]
-        shares = np.divide(shown, totals, out=np.zeros(shown.shape), where=totals > 0)
+        shares = np.divide(shown_counts, totals, out=np.zeros(shown_counts.shape), where=totals > 0)
         axes = figure.add_subplot()
-        texts = [[_write_count(count) if count else "" for count in row] for row in shown]
+        texts = [[_format_count(count) if count else "" for count in row] for row in shown_counts]
         _draw_cells(axes, shares, texts, 0.0)
-        _name_cells(axes, rows[:MAX_CATEGORIES], columns[:MAX_CATEGORIES])
+        _label_cells(axes, rows[:MAX_CATEGORIES], columns[:MAX_CATEGORIES])
         axes.set_ylabel(fit_text(chart.row_axis, _AXIS_COLUMNS))
         axes.set_xlabel(fit_text(chart.column_axis, _AXIS_COLUMNS), loc="left")
         if list(chart.rows) == list(chart.columns):
-            for place in range(min(shown.shape)):
-                _frame_cell(axes, place)
+            for index in range(min(shown_counts.shape)):
+                _frame_cell(axes, index)
         _draw_scale(figure, axes, 0.0, "Share of the row", is_share=True)
-        hidden = max(len(rows), len(columns)) - MAX_CATEGORIES
-        if hidden > 0:
-            style.add_note(axes, f"{hidden} more values are not shown.")
+        hidden_count = max(len(rows), len(columns)) - MAX_CATEGORIES
+        if hidden_count > 0:
+            style.add_note(axes, f"{hidden_count} more values are not shown.")
         return style.save(figure, kind)
 
 
 def render_pairs(chart: PairChart, kind: ImageKind) -> bytes:
-    """Return the picture of the coefficients of each pair of raters, below the diagonal."""
-    with style.styled():
+    """Return a picture with the coefficient for each pair of raters, below the diagonal."""
+    with style.apply_style():
         raters = list(chart.raters)[:MAX_CATEGORIES]
         names = [fit_text(name, _LABEL_COLUMNS) or "(no name)" for name in raters]
-        place = {rater: number for number, rater in enumerate(raters)}
+        positions = {rater: number for number, rater in enumerate(raters)}
         values = np.full((len(raters), len(raters)), np.nan)
         for a, b, value in chart.values:
-            if a in place and b in place and a != b and value is not None:
-                first, last = sorted((place[a], place[b]))
+            if a in positions and b in positions and a != b and value is not None:
+                first, last = sorted((positions[a], positions[b]))
                 values[last, first] = value
         figure = _create_figure(chart.title, names[1:], names[:-1])
         if not np.isfinite(values).any():
-            style.say_no_data(figure, "No two people labeled the same documents")
+            style.draw_no_data_message(figure, "No two people labeled the same documents")
             return style.save(figure, kind)
         axes = figure.add_subplot()
-        shown = values[1:, :-1]
-        low = min(0.0, float(np.nanmin(shown)))
+        shown_values = values[1:, :-1]
+        low = min(0.0, float(np.nanmin(shown_values)))
         texts = [
-            [_write_value(shown[row, column], row, column) for column in range(shown.shape[1])]
-            for row in range(shown.shape[0])
+            [
+                _format_value(shown_values[row, column], row, column)
+                for column in range(shown_values.shape[1])
+            ]
+            for row in range(shown_values.shape[0])
         ]
-        _draw_cells(axes, shown, texts, low)
-        _name_cells(axes, names[1:], names[:-1])
+        _draw_cells(axes, shown_values, texts, low)
+        _label_cells(axes, names[1:], names[:-1])
         _draw_scale(figure, axes, low, fit_text(chart.metric, _AXIS_COLUMNS), is_share=False)
-        hidden = len(chart.raters) - len(raters)
-        if hidden:
-            style.add_note(axes, f"{hidden} more people are not shown.")
+        hidden_count = len(chart.raters) - len(raters)
+        if hidden_count:
+            style.add_note(axes, f"{hidden_count} more people are not shown.")
         return style.save(figure, kind)
 
 
 def _create_figure(title: str, rows: Sequence[str], columns: Sequence[str]) -> Figure:
     """Return a figure with room for the cells and their names."""
-    widest = max(map(count_columns, rows), default=0)
-    is_numbered = max(len(rows), len(columns)) <= _NUMBERED_CELLS
+    max_name_columns = max(map(count_columns, rows), default=0)
+    is_numbered = max(len(rows), len(columns)) <= _MAX_NUMBERED_CELLS
     cell = _CELL_INCHES if is_numbered else _SMALL_CELL_INCHES
-    height = 1.9 + cell * max(len(rows), _LEAST_CELLS)
+    height = 1.9 + cell * max(len(rows), _MIN_ROWS)
     if _is_slanted(columns):
         height += 0.055 * max(map(count_columns, columns))
-    width = 2.4 + 0.075 * widest + cell * 1.35 * max(len(columns), 4)
+    width = 2.4 + 0.075 * max_name_columns + cell * 1.35 * max(len(columns), 4)
     return style.create_figure(title, max(width, 5.0), max(height, 2.6))
 
 
@@ -114,19 +117,19 @@ def _draw_cells(axes: Axes, values: Any, texts: list[list[str]], low: float) -> 
     axes.invert_yaxis()
     axes.spines[:].set_visible(False)
     axes.tick_params(length=0)
-    if max(rows, columns) > _NUMBERED_CELLS:
+    if max(rows, columns) > _MAX_NUMBERED_CELLS:
         return
     for (row, column), value in np.ndenumerate(values):
         if texts[row][column] == _NO_VALUE:
             axes.add_patch(Rectangle((column - 0.48, row - 0.48), 0.96, 0.96, color="#eef1f4"))
-        is_dark = np.isfinite(value) and (value - low) / (1 - low) > _DARK
-        color = "white" if is_dark else style.INK
+        is_dark = np.isfinite(value) and (value - low) / (1 - low) > _DARK_SHARE
+        color = "white" if is_dark else style.TEXT_COLOR
         axes.text(
             column, row, texts[row][column], ha="center", va="center", fontsize=8.5, color=color
         )
 
 
-def _name_cells(axes: Axes, rows: Sequence[str], columns: Sequence[str]) -> None:
+def _label_cells(axes: Axes, rows: Sequence[str], columns: Sequence[str]) -> None:
     axes.set_yticks(range(len(rows)), rows)
     if _is_slanted(columns):
         axes.set_xticks(
@@ -137,13 +140,13 @@ def _name_cells(axes: Axes, rows: Sequence[str], columns: Sequence[str]) -> None
 
 
 def _is_slanted(columns: Sequence[str]) -> bool:
-    return any(count_columns(name) > _SHORT_COLUMNS for name in columns)
+    return any(count_columns(name) > _MAX_LEVEL_COLUMNS for name in columns)
 
 
-def _frame_cell(axes: Axes, place: int) -> None:
+def _frame_cell(axes: Axes, index: int) -> None:
     axes.add_patch(
         Rectangle(
-            (place - 0.46, place - 0.46), 0.92, 0.92, fill=False, edgecolor=style.INK,
+            (index - 0.46, index - 0.46), 0.92, 0.92, fill=False, edgecolor=style.TEXT_COLOR,
             linewidth=1.0, alpha=0.55,
         )
     )  # fmt: skip
@@ -158,15 +161,15 @@ def _draw_scale(figure: Figure, axes: Axes, low: float, name: str, *, is_share: 
         bar.ax.yaxis.set_major_formatter(PercentFormatter(xmax=1.0))
 
 
-def _write_count(count: float) -> str:
-    """Return a count that fits into a cell."""
+def _format_count(count: float) -> str:
+    """Return a count in a form that fits into a cell."""
     if count >= _MILLION:
         return f"{count / _MILLION:.1f}M"
     return f"{count / 1000:.0f}k" if count >= _TEN_THOUSAND else f"{count:,.0f}"
 
 
-def _write_value(value: float, row: int, column: int) -> str:
-    """Return the value; a dash for a pair without one; nothing above the diagonal."""
+def _format_value(value: float, row: int, column: int) -> str:
+    """Return the value, a dash for a pair without a value, or nothing above the diagonal."""
     if np.isfinite(value):
         return f"{value:.2f}".replace("-", "\u2212")
     return _NO_VALUE if column <= row else ""

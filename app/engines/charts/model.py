@@ -8,16 +8,16 @@ from typing import Literal
 ImageKind = Literal["png", "svg"]
 
 MAX_SERIES = 8
-"""The maximum number of lines of a trend. Others are omitted, with a note."""
+"""The maximum number of lines in a trend chart. More lines are omitted, with a note."""
 MAX_CATEGORIES = 30
-"""The maximum number of rows, columns or raters of a matrix. Others are omitted, with a note."""
+"""The maximum number of rows, columns or raters in a matrix. More are omitted, with a note."""
 MAX_POINTS = 4_000
-"""The maximum number of points of a line. If there are more, the last ones are shown."""
+"""The maximum number of points per line. If there are more, the last points are shown."""
 
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """The value of a day, with its interval if it has one. A value of None is a gap in the line."""
+    """The value of one day, and its interval, if any. A value of None is a gap in the line."""
 
     day: date
     value: float | None
@@ -27,7 +27,7 @@ class Point:
 
 @dataclass(frozen=True, slots=True)
 class Series:
-    """A line of a trend."""
+    """A line in a trend chart."""
 
     name: str
     points: Sequence[Point]
@@ -41,16 +41,16 @@ class TrendChart:
     unit: str
     series: Sequence[Series]
     low: float | None = None
-    """The least value of the axis, if it has one by nature, such as 0 of a rate."""
+    """The lowest value of the axis, if the unit has a minimum, such as 0 for a rate."""
     high: float | None = None
-    """The greatest value of the axis, if it has one by nature, such as 1 of a rate."""
+    """The highest value of the axis, if the unit has a maximum, such as 1 for a rate."""
     as_percent: bool = False
     """Whether the axis shows 0.5 as 50 %."""
 
 
 @dataclass(frozen=True, slots=True)
 class CalibrationBin:
-    """The predictions of one range of confidence: their mean confidence, accuracy and number."""
+    """The predictions in one confidence range: their mean confidence, accuracy and number."""
 
     confidence: float
     accuracy: float
@@ -61,7 +61,7 @@ class CalibrationBin:
 
 @dataclass(frozen=True, slots=True)
 class CalibrationChart:
-    """The accuracy against the confidence, beside the diagonal of perfect calibration."""
+    """The accuracy by confidence, with the diagonal of perfect calibration."""
 
     title: str
     bins: Sequence[CalibrationBin]

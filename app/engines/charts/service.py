@@ -1,4 +1,4 @@
-"""Draw charts in child processes, a few at once."""
+"""Draw charts in a small number of child processes."""
 
 import tempfile
 
@@ -14,7 +14,7 @@ _IDLE_SECONDS = 120.0
 _LIMITS = ProcessLimits(
     memory_bytes=1 << 30, cpu_seconds=15, wall_seconds=20.0, frame_bytes=32 << 20
 )
-# The server holds the plotting library, about 60 MB, while charts are asked for.
+# The server keeps the plotting library in memory, about 60 MB, while charts are requested.
 _SERVER = ForkServer(
     (_ENTRIES,),
     max_processes=_MAX_PROCESSES,
@@ -26,9 +26,9 @@ _SERVER = ForkServer(
 def render(chart: Chart, kind: ImageKind) -> bytes:
     """Return the picture of a chart, drawn in a child process.
 
-    The first call starts a server, which takes a second or two; it ends after two idle minutes.
-    Further ones take some tenths of a second. Raises `ChartNotDrawn`, and `SandboxUnavailable` if
-    no process could be started; answer both with 503.
+    The first call starts a server, which takes one or two seconds; the server ends after two idle
+    minutes. Further calls take a few tenths of a second. Raises `ChartNotDrawn`, and
+    `SandboxUnavailable` if no process could be started; answer both with 503.
     """
     with tempfile.TemporaryFile(buffering=0) as file:
         file.write(encode(chart))

@@ -1,10 +1,11 @@
-"""Define how charts look, and turn figures into files whose bytes depend on the content alone.
+"""Define the style of charts, and save figures as files whose bytes depend only on the content.
 
-The colors are those of Okabe and Ito 2008, Color Universal Design, which people with any type of
-color vision can tell apart; lines differ by markers too. The letters are those of DejaVu Sans, a
-part of matplotlib, with Latin, Greek, Cyrillic, Arabic, Hebrew, Armenian and Georgian. A PNG has
-Chinese, Japanese, Korean, Thai and Devanagari too if the machine has one of `_FALLBACKS`. An SVG
-keeps texts as texts, so a browser shows every script that it has a font for.
+The colors are from Okabe and Ito 2008, Color Universal Design; people with any type of color vision
+can distinguish them. Lines also have different markers. The font is DejaVu Sans, a part of
+matplotlib, with Latin, Greek, Cyrillic, Arabic, Hebrew, Armenian and Georgian letters. A PNG can
+also have Chinese, Japanese, Korean, Thai and Devanagari letters if the machine has the fonts in
+`_FALLBACK_FONTS`. An SVG contains texts as text, so a browser shows every script for which it has a
+font.
 """
 
 import io
@@ -26,7 +27,7 @@ from matplotlib.layout_engine import ConstrainedLayoutEngine
 from app.engines.charts.model import ImageKind
 from app.engines.charts.texts import fit_text
 
-INK, QUIET, FAINT = "#1b2733", "#5b6875", "#dfe4e8"
+TEXT_COLOR, MUTED_COLOR, GRID_COLOR = "#1b2733", "#5b6875", "#dfe4e8"
 COLORS = (
     *("#0072b2", "#d55e00", "#009e73", "#cc79a7"),
     *("#e69f00", "#56b4e9", "#000000", "#8a6d00"),
@@ -36,7 +37,7 @@ SEQUENTIAL = LinearSegmentedColormap.from_list(
     "blues", ("#f6f9fc", "#c3dcee", "#7ab4d8", "#2b7fb8", "#0a4a7c")
 )
 _TITLE_COLUMNS = 80
-_FALLBACKS = (
+_FALLBACK_FONTS = (
     ("Noto Sans CJK JP", "Noto Sans CJK SC", "Noto Sans JP", "WenQuanYi Micro Hei"),
     ("Noto Sans Devanagari", "Lohit Devanagari"),
     ("Noto Sans Thai", "Loma"),
@@ -45,17 +46,17 @@ _DPI = 144
 _RC: dict[str, Any] = {
     "font.sans-serif": ["DejaVu Sans"],
     "font.size": 9.0,
-    "text.color": INK,
+    "text.color": TEXT_COLOR,
     "text.parse_math": False,
     "text.usetex": False,
     "axes.edgecolor": "#9aa5b1",
-    "axes.labelcolor": QUIET,
+    "axes.labelcolor": MUTED_COLOR,
     "axes.labelsize": 9.0,
     "axes.unicode_minus": True,
     "xtick.color": "#9aa5b1",
     "ytick.color": "#9aa5b1",
-    "xtick.labelcolor": QUIET,
-    "ytick.labelcolor": QUIET,
+    "xtick.labelcolor": MUTED_COLOR,
+    "ytick.labelcolor": MUTED_COLOR,
     "xtick.major.size": 3.0,
     "ytick.major.size": 0.0,
     "svg.fonttype": "none",
@@ -67,22 +68,24 @@ _RC: dict[str, Any] = {
 
 
 @contextmanager
-def styled() -> Iterator[None]:
-    """Apply the style while a chart is drawn. Not thread-safe, as matplotlib is not."""
+def apply_style() -> Iterator[None]:
+    """Apply the style while a chart is drawn. Not thread-safe, because matplotlib is not."""
     with warnings.catch_warnings(), mpl.rc_context():
         warnings.simplefilter("ignore")  # a letter without glyph is drawn as a box
         mpl.rcdefaults()
         mpl.rcParams.update(_RC)  # type: ignore[arg-type]
-        mpl.rcParams["font.family"] = ["DejaVu Sans", *_find_fallbacks(), "sans-serif"]
+        mpl.rcParams["font.family"] = ["DejaVu Sans", *_find_fallback_fonts(), "sans-serif"]
         yield
 
 
 @cache
-def _find_fallbacks() -> tuple[str, ...]:
-    """Return installed fonts for scripts that DejaVu lacks, one of each row."""
+def _find_fallback_fonts() -> tuple[str, ...]:
+    """Return installed fonts for scripts that DejaVu lacks, one from each row."""
     installed = {font.name for font in fontManager.ttflist}
-    found = (next((name for name in row if name in installed), None) for row in _FALLBACKS)
-    return tuple(name for name in found if name)
+    font_names = (
+        next((name for name in row if name in installed), None) for row in _FALLBACK_FONTS
+    )
+    return tuple(name for name in font_names if name)
 
 
 def create_figure(title: str, width: float, height: float) -> Figure:
@@ -99,23 +102,23 @@ def create_figure(title: str, width: float, height: float) -> Figure:
 def tidy_axes(axes: Axes) -> None:
     """Remove all decoration except a light grid and the lower axis."""
     axes.spines[["top", "right", "left"]].set_visible(False)
-    axes.grid(axis="y", color=FAINT, linewidth=0.8)
+    axes.grid(axis="y", color=GRID_COLOR, linewidth=0.8)
     axes.set_axisbelow(True)
 
 
-def say_no_data(figure: Figure, message: str) -> None:
-    """Draw a text in the middle of the picture that says that there are no data."""
+def draw_no_data_message(figure: Figure, message: str) -> None:
+    """Draw a message in the middle of the picture, instead of data."""
     axes = figure.add_subplot()
     axes.set_axis_off()
     axes.text(
-        0.5, 0.5, message, ha="center", va="center", fontsize=11, color=QUIET,
+        0.5, 0.5, message, ha="center", va="center", fontsize=11, color=MUTED_COLOR,
         transform=axes.transAxes,
     )  # fmt: skip
 
 
 def add_note(axes: Axes, note: str) -> None:
-    """Write a remark above the right end of the axes."""
-    axes.set_title(note, loc="right", fontsize=8, color=QUIET)
+    """Write a note above the right end of the axes."""
+    axes.set_title(note, loc="right", fontsize=8, color=MUTED_COLOR)
 
 
 def save(figure: Figure, kind: ImageKind) -> bytes:

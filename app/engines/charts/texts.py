@@ -1,46 +1,46 @@
-"""Prepare texts of users for a picture: they are shown as they are, in one line, cut if long."""
+"""Prepare user texts for a picture: literal, in one line, and shortened if they are long."""
 
 import unicodedata
 
 _ELLIPSIS = "…"
-_WIDE = ("F", "W")
+_WIDE_CLASSES = ("F", "W")
 _NONCHARACTERS = ("\ufffe", "\uffff")  # which XML forbids
-_ATTACHED = ("Mn", "Me")
+_COMBINING_CATEGORIES = ("Mn", "Me")
 
 
 def fit_text(text: str, width: int) -> str:
-    """Return the text in one line of at most `width` columns, of which wide letters take two.
+    """Return the text in one line of at most `width` columns; a wide letter takes two columns.
 
-    Control and formatting characters, which could reverse the text around them, are left out.
+    Control and formatting characters, which could reverse the text around them, are removed.
     """
-    visible = "".join(" " if letter.isspace() else letter for letter in text if _is_shown(letter))
+    visible = "".join(" " if letter.isspace() else letter for letter in text if _is_visible(letter))
     line = " ".join(visible.split())
     columns = 0
     for position, letter in enumerate(line):
-        columns += _count_columns(letter)
+        columns += _count_letter_columns(letter)
         if columns > width:
-            return _cut(line[:position], width - 1) + _ELLIPSIS
+            return _cut_to_width(line[:position], width - 1) + _ELLIPSIS
     return line
 
 
 def count_columns(text: str) -> int:
-    """Return the columns that a text takes."""
-    return sum(map(_count_columns, text))
+    """Return the number of columns that a text takes."""
+    return sum(map(_count_letter_columns, text))
 
 
-def _cut(text: str, width: int) -> str:
+def _cut_to_width(text: str, width: int) -> str:
     while count_columns(text) > width:
         text = text[:-1]
     return text.rstrip()
 
 
-def _count_columns(letter: str) -> int:
-    if unicodedata.category(letter) in _ATTACHED:
+def _count_letter_columns(letter: str) -> int:
+    if unicodedata.category(letter) in _COMBINING_CATEGORIES:
         return 0
-    return 2 if unicodedata.east_asian_width(letter) in _WIDE else 1
+    return 2 if unicodedata.east_asian_width(letter) in _WIDE_CLASSES else 1
 
 
-def _is_shown(letter: str) -> bool:
+def _is_visible(letter: str) -> bool:
     if letter.isspace():
         return True
     is_control = unicodedata.category(letter) in ("Cc", "Cf", "Cs", "Co")

@@ -19,8 +19,8 @@ from app.engines.charts.model import MAX_POINTS, MAX_SERIES, ImageKind, Point, S
 from app.engines.charts.texts import fit_text
 
 _WIDTH, _HEIGHT = 8.0, 4.2
-_MARKED_POINTS = 45
-_FEW_DAYS = 6
+_MAX_MARKED_POINTS = 45
+_MIN_CONCISE_DAYS = 6
 _NAME_COLUMNS = 34
 _UNIT_COLUMNS = 48
 _LEGEND_COLUMNS = 4
@@ -28,17 +28,17 @@ _LEGEND_COLUMNS = 4
 
 def render_trend(chart: TrendChart, kind: ImageKind) -> bytes:
     """Return the picture of a trend; a value without an interval has no band."""
-    with style.styled():
+    with style.apply_style():
         figure = style.create_figure(chart.title, _WIDTH, _HEIGHT)
-        drawn = [line for line in chart.series if any(_is_number(p.value) for p in line.points)]
-        if not drawn:
-            style.say_no_data(figure, "No data in this period")
+        lines = [line for line in chart.series if any(_is_number(p.value) for p in line.points)]
+        if not lines:
+            style.draw_no_data_message(figure, "No data in this period")
             return style.save(figure, kind)
         axes = figure.add_subplot()
         style.tidy_axes(axes)
-        handles = [_draw_line(axes, line, number) for number, line in enumerate(drawn[:MAX_SERIES])]
+        handles = [_draw_line(axes, line, number) for number, line in enumerate(lines[:MAX_SERIES])]
         _label_axes(axes, chart)
-        names = [_avoid_underscore(fit_text(line.name, _NAME_COLUMNS)) for line in drawn]
+        names = [_avoid_underscore(fit_text(line.name, _NAME_COLUMNS)) for line in lines]
         if any(names):
             figure.legend(
                 handles,
@@ -48,8 +48,8 @@ def render_trend(chart: TrendChart, kind: ImageKind) -> bytes:
                 frameon=False,
                 fontsize=8.5,
             )
-        if len(drawn) > MAX_SERIES:
-            style.add_note(axes, f"{len(drawn) - MAX_SERIES} more lines are not shown.")
+        if len(lines) > MAX_SERIES:
+            style.add_note(axes, f"{len(lines) - MAX_SERIES} more lines are not shown.")
         return style.save(figure, kind)
 
 
@@ -66,7 +66,7 @@ def _draw_line(axes: Axes, line: Series, number: int) -> Line2D:
         [days[i] for i in lone], [low[i] for i in lone], [high[i] for i in lone],
         color=color, alpha=0.45, linewidth=2.2,
     )  # fmt: skip
-    size = 4.0 if lone or len(points) <= _MARKED_POINTS else 0.0
+    size = 4.0 if lone or len(points) <= _MAX_MARKED_POINTS else 0.0
     (handle,) = axes.plot(
         days, values, color=color, marker=marker, markersize=size, linewidth=1.8,
         markeredgecolor="white", markeredgewidth=0.7, solid_capstyle="round",
@@ -76,7 +76,7 @@ def _draw_line(axes: Axes, line: Series, number: int) -> Line2D:
 
 def _label_axes(axes: Axes, chart: TrendChart) -> None:
     left, right = axes.dataLim.intervalx
-    is_short = right - left < _FEW_DAYS
+    is_short = right - left < _MIN_CONCISE_DAYS
     locator = DayLocator() if is_short else AutoDateLocator(minticks=3, maxticks=8)
     axes.xaxis.set_major_locator(locator)
     axes.xaxis.set_major_formatter(
@@ -95,7 +95,7 @@ def _label_axes(axes: Axes, chart: TrendChart) -> None:
 
 
 def _list_lone_points(values: Sequence[float]) -> list[int]:
-    """Return the positions of values without a neighbour."""
+    """Return the positions of values without a neighbor."""
     gaps = [True, *(math.isnan(value) for value in values), True]
     return [i for i in range(len(values)) if gaps[i] and not gaps[i + 1] and gaps[i + 2]]
 
@@ -115,5 +115,5 @@ def _to_number(value: float | None) -> float:
 
 
 def _avoid_underscore(name: str) -> str:
-    """Return a name that a legend shows; it hides those that begin with an underscore."""
+    """Put a space before a leading underscore, because a legend hides names that begin with one."""
     return f" {name}" if name.startswith("_") else name

@@ -10,7 +10,7 @@ compiled.explain(facts)                       # the same result with the reasons
 
 from app.engines.conditions.attributes import (
     ATTRIBUTES,
-    EXCERPT,
+    MAX_EXCERPT_CHARS,
     MAX_TEXT,
     METADATA,
     OPERATORS,
@@ -27,9 +27,9 @@ from app.engines.conditions.operators import MAX_VALUES, ConditionError
 
 __all__ = [
     "ATTRIBUTES",
-    "EXCERPT",
     "MAX_CONDITIONS",
     "MAX_DEPTH",
+    "MAX_EXCERPT_CHARS",
     "MAX_PATTERNS",
     "MAX_TEXT",
     "MAX_VALUES",

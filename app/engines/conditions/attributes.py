@@ -41,8 +41,8 @@ OPERATORS = _OPERATORS_BY_TYPE["any"]
 MAX_TEXT = 100_000
 """The number of leading characters of a document's text that conditions examine."""
 
-EXCERPT = 200
-"""The maximum number of characters of a text in an explanation."""
+MAX_EXCERPT_CHARS = 200
+"""The maximum number of characters of a text excerpt in an explanation."""
 
 
 def get_value_type(attribute: str) -> ValueType | None:
@@ -65,10 +65,10 @@ def fold_text(text: str) -> str:
 
 
 def build_excerpt(text: str, position: int = 0) -> str:
-    """Return at most `EXCERPT` characters of `text` around `position`; "…" marks a cut."""
-    if len(text) <= EXCERPT:
+    """Return up to `MAX_EXCERPT_CHARS` characters of `text` near `position`; "…" marks a cut."""
+    if len(text) <= MAX_EXCERPT_CHARS:
         return text
-    length = EXCERPT - 2
+    length = MAX_EXCERPT_CHARS - 2
     start = max(0, min(position - length // 4, len(text) - length))
     end = start + length
     return ("…" if start else "") + text[start:end] + ("…" if end < len(text) else "")

@@ -54,12 +54,12 @@ class _Leaf:
             "attribute": self.attribute,
             "operator": self.operator,
             "value": self.value,
-            "actual": self._get_actual(facts, matched=matched),
+            "actual": self._get_actual_value(facts, matched=matched),
             "matched": matched,
         }
 
-    def _get_actual(self, facts: Facts, *, matched: bool) -> object:
-        """Return the attribute's value; of a text, the excerpt around the match."""
+    def _get_actual_value(self, facts: Facts, *, matched: bool) -> object:
+        """Return the attribute's value; for a text, an excerpt around the match."""
         actual = facts.values.get(self.attribute)
         if not isinstance(actual, str):
             return actual
@@ -70,26 +70,26 @@ class _Leaf:
 
 @dataclass(frozen=True, slots=True)
 class _Group:
-    """Conditions and groups of which all or any must match, depending on `mode`."""
+    """A group of conditions and groups; `mode` is `all` or `any`."""
 
     mode: str
-    members: tuple["_Leaf | _Group", ...]
+    children: tuple["_Leaf | _Group", ...]
     test: Test
     cost: int
 
     @property
     def key(self) -> Key | None:
-        if self.mode == "any" and len(self.members) != 1:
+        if self.mode == "any" and len(self.children) != 1:
             return None
-        keys = (member.key for member in self.members)
+        keys = (child.key for child in self.children)
         return next((key for key in keys if key is not None and key[0] != "text"), None)
 
     def iterate_leaves(self) -> Iterator[_Leaf]:
-        for member in self.members:
-            yield from member.iterate_leaves()
+        for child in self.children:
+            yield from child.iterate_leaves()
 
     def explain(self, facts: Facts) -> dict[str, Any]:
-        explanations = [member.explain(facts) for member in self.members]
+        explanations = [child.explain(facts) for child in self.children]
         results = [explanation["matched"] for explanation in explanations]
         # An empty group matches in both modes, because no condition fails.
         matched = all(results) if self.mode == "all" else any(results) or not results
@@ -132,29 +132,29 @@ def _compile_group(group: Mapping[str, Any], path: str, *, depth: int) -> _Group
     mode = "all" if "all" in group else "any"
     group_path = f"{path}{mode}"
     if depth > MAX_DEPTH:
-        raise ConditionError(group_path, f"Groups can be nested at most {MAX_DEPTH} deep.")
+        raise ConditionError(group_path, f"Groups can be nested at most {MAX_DEPTH} levels deep.")
     if not group[mode] and depth > 1:
         raise ConditionError(group_path, "A nested group needs at least one condition.")
     if len(group[mode]) > MAX_CONDITIONS:
         raise ConditionError(group_path, f"Use at most {MAX_CONDITIONS} conditions.")
-    members: list[_Leaf | _Group] = []
-    for index, member in enumerate(group[mode]):
-        member_path = f"{group_path}.{index}."
-        if "attribute" in member:
-            members.append(_compile_leaf(member, member_path))
+    children: list[_Leaf | _Group] = []
+    for index, child in enumerate(group[mode]):
+        child_path = f"{group_path}.{index}."
+        if "attribute" in child:
+            children.append(_compile_leaf(child, child_path))
         else:
-            members.append(_compile_group(member, member_path, depth=depth + 1))
-    return _create_group(mode, tuple(members))
+            children.append(_compile_group(child, child_path, depth=depth + 1))
+    return _create_group(mode, tuple(children))
 
 
-def _create_group(mode: str, members: tuple[_Leaf | _Group, ...]) -> _Group:
-    by_cost = sorted(members, key=lambda member: member.cost)
-    tests = tuple(member.test for member in by_cost)
-    cost = sum(member.cost for member in members)
+def _create_group(mode: str, children: tuple[_Leaf | _Group, ...]) -> _Group:
+    sorted_children = sorted(children, key=lambda child: child.cost)
+    tests = tuple(child.test for child in sorted_children)
+    cost = sum(child.cost for child in children)
     if not tests:
-        return _Group(mode, members, lambda _: True, cost)
+        return _Group(mode, children, lambda _: True, cost)
     if len(tests) == 1:
-        return _Group(mode, members, tests[0], cost)
+        return _Group(mode, children, tests[0], cost)
 
     def matches_all(facts: Facts) -> bool:
         for test in tests:  # noqa: SIM110 - a generator would take twice the time
@@ -168,7 +168,7 @@ def _create_group(mode: str, members: tuple[_Leaf | _Group, ...]) -> _Group:
                 return True
         return False
 
-    return _Group(mode, members, matches_all if mode == "all" else matches_any, cost)
+    return _Group(mode, children, matches_all if mode == "all" else matches_any, cost)
 
 
 def _compile_leaf(condition: Mapping[str, Any], path: str) -> _Leaf:
@@ -179,7 +179,9 @@ def _compile_leaf(condition: Mapping[str, Any], path: str) -> _Leaf:
         raise ConditionError(f"{path}attribute", "This attribute does not exist.")
     if operator not in get_operators(value_type):
         allowed = ", ".join(get_operators(value_type))
-        raise ConditionError(f"{path}operator", f"Use an operator of this attribute: {allowed}.")
+        raise ConditionError(
+            f"{path}operator", f"Use an operator that this attribute supports: {allowed}."
+        )
     try:
         compiled = compile_test(attribute, value_type, operator, value)
     except ConditionError as error:

@@ -1,7 +1,7 @@
 """Validate the value of each operator and build the test for it.
 
 A positive operator never matches a missing attribute, or an attribute whose value has another type
-than the condition's value. Each negative operator is the exact opposite of its positive one.
+than the condition's value. Each negative operator is the exact opposite of its positive operator.
 """
 
 import math
@@ -15,7 +15,7 @@ from app.engines.conditions.attributes import Facts, ValueType, fold_text
 from app.engines.fields.patterns import compile_pattern
 
 MAX_VALUES = 500
-"""The maximum number of values of `in` and `not_in`."""
+"""The maximum number of values for `in` and `not_in`."""
 
 MAX_VALUE_CHARS = 2000
 """The maximum length of a comparison text, in characters."""
@@ -52,7 +52,7 @@ class CompiledTest:
     """A test and its approximate cost.
 
     `find_match` returns the position of the match in a text, for the excerpt in an explanation. If
-    `texts` is not None, the test is true exactly if the folded text is one of them.
+    `texts` is not None, the test is true exactly if `texts` contains the folded text.
     """
 
     test: Test
@@ -103,7 +103,7 @@ def _to_comparable(value_type: ValueType, value: object, path: str) -> Comparabl
     if value_type == "any" and isinstance(value, int | float):
         return _check_number(value, path)
     if not isinstance(value, str):
-        expected_types = "a text" if value_type == "text" else "a text, a number or a boolean"
+        expected_types = "a string" if value_type == "text" else "a string, a number or a boolean"
         raise ConditionError(path, f"Must be {expected_types}.")
     return fold_text(_check_length(value, path))
 
@@ -153,7 +153,7 @@ def _compile_text_set(attribute: str, texts: frozenset[str]) -> CompiledTest:
 
 def _compile_in(attribute: str, value_type: ValueType, value: object) -> CompiledTest:
     if not isinstance(value, list) or not value:
-        raise ConditionError("value", "Must be a list of at least one value.")
+        raise ConditionError("value", "Must be a list with at least one value.")
     if len(value) > MAX_VALUES:
         raise ConditionError("value", f"Must have at most {MAX_VALUES} values.")
     expected = [
@@ -184,7 +184,7 @@ def _compile_order(
 
 def _compile_text(attribute: str, name: str, value: object) -> CompiledTest:
     if not isinstance(value, str) or not value:
-        raise ConditionError("value", "Must be a text of at least one character.")
+        raise ConditionError("value", "Must be a string with at least one character.")
     if name == "matches":
         return _compile_pattern_test(attribute, value)
     expected = fold_text(_check_length(value, "value"))
@@ -218,7 +218,7 @@ def _compile_pattern_test(attribute: str, value: str) -> CompiledTest:
         return isinstance(actual, str) and search(actual) is not None
 
     def find_match(facts: Facts) -> int:
-        actual: Any = search(facts.values.get(attribute) or "")
-        return int(actual.start()) if actual is not None else 0
+        match: Any = search(facts.values.get(attribute) or "")
+        return int(match.start()) if match is not None else 0
 
     return CompiledTest(test, _PATTERN_COST, find_match)

@@ -1,4 +1,4 @@
-"""Destinations of finished files: object stores, file servers and web servers."""
+"""Destinations for finished files: object stores, file servers and web servers."""
 
 from app.engines.destinations.model import (
     Destination,

@@ -1,4 +1,4 @@
-"""Read the content of a file to send, verify it and report the progress."""
+"""Read and verify the content of an outgoing file, and report the progress."""
 
 import hashlib
 from collections.abc import Callable, Iterator
@@ -11,12 +11,12 @@ from app.engines.sources.paths import is_name
 
 
 def check_name(name: str) -> bytes:
-    """Return the name of a file in bytes. Raises DestinationError if no host may get it."""
+    """Return the name of a file in bytes. Raises DestinationError if the name is not valid."""
     encoded = name.encode("utf-8", "replace")
     if not is_name(encoded) or not name.isprintable() or len(encoded) > limits.MAX_NAME_BYTES:
         message = (
             f"The name of the file must have 1 to {limits.MAX_NAME_BYTES} bytes, without slashes "
-            "and control characters."
+            "or control characters."
         )
         raise DestinationError(DestinationErrorKind.NOT_ALLOWED, message)
     return encoded
@@ -25,32 +25,32 @@ def check_name(name: str) -> bytes:
 def read_blocks(file: OutgoingFile, block_bytes: int) -> Iterator[bytes]:
     """Yield the content in blocks of at most `block_bytes`.
 
-    The last block follows only if the content has the announced size and digest, so that a host
-    never gets all bytes of a damaged file.
+    The last block is only yielded if the content has the announced size and digest, so that a host
+    never receives all bytes of a damaged file.
 
     Raises:
-        DestinationError: the content is another one.
+        DestinationError: the content differs from the announced size or digest.
     """
     digest = hashlib.sha256()
     received = 0
-    waiting = b""
+    pending_block = b""
     for chunk in file.read():
         received += len(chunk)
         if received > file.size:
             raise describe_changed_file()
         digest.update(chunk)
         for start in range(0, len(chunk), block_bytes):
-            if waiting:
-                yield waiting
-            waiting = chunk[start : start + block_bytes]
+            if pending_block:
+                yield pending_block
+            pending_block = chunk[start : start + block_bytes]
     if received != file.size or digest.hexdigest() != file.sha256.lower():
         raise describe_changed_file()
-    if waiting:
-        yield waiting
+    if pending_block:
+        yield pending_block
 
 
 class PartReader:
-    """Divides blocks into parts.
+    """Divides blocks into parts of a requested size.
 
     Args:
         blocks: the blocks.
@@ -58,25 +58,25 @@ class PartReader:
 
     def __init__(self, blocks: Iterator[bytes]) -> None:
         self._blocks = blocks
-        self._rest = b""
+        self._remaining_block = b""
 
     def read_part(self, size: int) -> Iterator[bytes]:
-        """Yield the next `size` bytes. Raises DestinationError if there are fewer."""
-        left = size
-        while left:
-            block = self._rest or next(self._blocks, b"")
+        """Yield the next `size` bytes. Raises DestinationError if fewer bytes are left."""
+        remaining_size = size
+        while remaining_size:
+            block = self._remaining_block or next(self._blocks, b"")
             if not block:
                 raise describe_changed_file()
-            block, self._rest = block[:left], block[left:]
-            left -= len(block)
+            block, self._remaining_block = block[:remaining_size], block[remaining_size:]
+            remaining_size -= len(block)
             yield block
 
 
 class Progress:
-    """Counts sent bytes and reports them, at most once in PROGRESS_SECONDS.
+    """Counts sent bytes and reports them, at most once every `PROGRESS_SECONDS`.
 
     Args:
-        on_progress: takes the number of bytes sent so far.
+        on_progress: receives the number of bytes sent so far.
     """
 
     def __init__(self, on_progress: Callable[[int], None]) -> None:
@@ -93,5 +93,5 @@ class Progress:
             self._on_progress(self._sent)
 
     def finish(self) -> None:
-        """Report the bytes of the complete file."""
+        """Report the total number of sent bytes."""
         self._on_progress(self._sent)

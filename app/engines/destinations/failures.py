@@ -1,4 +1,4 @@
-"""Sentences for failed deliveries that hold for every protocol."""
+"""Error messages for failed deliveries, shared by all protocols."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -19,7 +19,7 @@ def translate_source_errors() -> Iterator[None]:
 
 
 def convert_error(error: SourceError) -> DestinationError:
-    """Return the error of a destination for one of the shared protocol code."""
+    """Convert an error of the shared protocol code to an error of a destination."""
     return DestinationError(DestinationErrorKind(error.kind.value), error.message)
 
 
@@ -41,12 +41,12 @@ def describe_large_file() -> DestinationError:
 
 
 def describe_changed_file() -> DestinationError:
-    """Return the error for a file that is not the one that was announced."""
+    """Return the error for a file whose content differs from its announced size or digest."""
     message = "The stored file is damaged or incomplete, so it was not delivered. Export it again."
     return DestinationError(DestinationErrorKind.PROTOCOL, message)
 
 
 def describe_slowness() -> DestinationError:
-    """Return the error for a host that takes the file too slowly."""
+    """Return the error for a host that receives the file too slowly."""
     message = "The host did not take the file in time."
     return DestinationError(DestinationErrorKind.UNREACHABLE, message)

@@ -16,7 +16,7 @@ from app.engines.sources.http_client import RequestBody, send_request
 
 
 class _BodyFailed(Exception):  # noqa: N818 - names what happened
-    """The body could not be read or its progress not be reported."""
+    """The body could not be read, or its progress could not be reported."""
 
 
 class UploadBody:
@@ -47,7 +47,7 @@ class UploadBody:
                 self._sent += len(block)
                 self._progress.add(len(block))
         except Exception as error:  # noqa: BLE001 - raised again by `send_upload`
-            # The HTTP libraries would take an OSError for one of the connection.
+            # The HTTP libraries would treat an OSError as an error of the connection.
             self.failure = error
             raise _BodyFailed from None
 
@@ -73,11 +73,11 @@ def send_upload(network: Network, request: UploadRequest, seconds: float) -> Ite
     Args:
         network: opens the connection, which is used for this request only.
         request: the request.
-        seconds: the time for the request and its response together.
+        seconds: the maximum time for the request and its response together.
 
     Raises:
         DestinationError: the host could not be reached or did not take the whole body.
-        Exception: the body could not be read; the exception is the one of its blocks.
+        Exception: the body could not be read; the exception of its blocks is raised unchanged.
     """
     session = network.session(deadline=seconds, max_response_bytes=limits.MAX_ANSWER_BYTES)
     body = request.body
@@ -89,7 +89,7 @@ def send_upload(network: Network, request: UploadRequest, seconds: float) -> Ite
                 session, request.url, request.headers, method=request.method, body=sent_body
             ) as response,
         ):
-            _check_is_taken(response, body)
+            _check_body_is_sent(response, body)
             yield response
     except DestinationError:
         if body is not None and body.failure is not None:
@@ -99,8 +99,8 @@ def send_upload(network: Network, request: UploadRequest, seconds: float) -> Ite
         session.close()
 
 
-def _check_is_taken(response: Response, body: UploadBody | None) -> None:
-    """Raise DestinationError for a success before the whole body was sent."""
+def _check_body_is_sent(response: Response, body: UploadBody | None) -> None:
+    """Raise DestinationError for a success status before the whole body was sent."""
     if is_success(response) and body is not None and not body.is_sent:
         message = "The host answered before it had received the whole file."
         raise DestinationError(DestinationErrorKind.PROTOCOL, message)

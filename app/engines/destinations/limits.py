@@ -1,29 +1,29 @@
-"""Limits of time and size for all destinations.
+"""Limits for time and size in all destinations.
 
-The limits for connecting and for the silence of a host are those of the sources.
+The connection timeout and the idle timeout are defined in `app.engines.sources.limits`.
 """
 
 FILE_SECONDS = 900.0
-"""Time to deliver a small file."""
+"""The maximum time to deliver a file, without the additional time for its size."""
 MIN_BYTES_PER_SECOND = 256 * 1024
-"""The slowest rate at which a large file may be sent. It extends the time of a file."""
+"""The minimum transfer rate, which determines the additional time for the size of a file."""
 PROGRESS_SECONDS = 1.0
-"""Time between two reports of progress."""
+"""The minimum time between two progress reports."""
 BLOCK_BYTES = 64 * 1024
-"""Size of the pieces of a request. A host is silent if it does not take one for long enough."""
+"""The size of the blocks of a request. The idle timeout applies to each block."""
 CLEANUP_SECONDS = 10.0
-"""Time to remove what a failed delivery has left."""
+"""The maximum time to remove the remains of a failed delivery."""
 MAX_ANSWER_BYTES = 256 * 1024
-"""Maximum size of an answer."""
+"""The maximum size of an answer."""
 MAX_NAME_BYTES = 200
-"""Maximum length of a file name. Most file systems allow 255 bytes, also for the name of the part
-file of SFTP."""
+"""The maximum length of a file name. Most file systems allow 255 bytes, which must also be enough
+for the longer name of SFTP's part file."""
 MAX_PUT_BYTES = 5 * 1024**3
-"""Size above which S3 demands an upload in parts."""
+"""The maximum size of a file that is sent to S3 in one request."""
 MIN_PART_BYTES = 64 * 1024**2
 MAX_PARTS = 10_000
 
 
 def get_seconds(size: int) -> float:
-    """Return the time in which a file of `size` bytes must be delivered."""
+    """Return the maximum time to deliver a file of `size` bytes."""
     return FILE_SECONDS + size / MIN_BYTES_PER_SECOND

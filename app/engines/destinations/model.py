@@ -1,4 +1,4 @@
-"""What every destination offers, whatever its protocol."""
+"""The common interface of all destinations."""
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from app.engines.sources import Network
 
 
 class DestinationErrorKind(StrEnum):
-    """Why a destination cannot be used."""
+    """The reason why a destination cannot be used."""
 
     UNREACHABLE = "unreachable"
     CREDENTIALS_REFUSED = "credentials_refused"
@@ -37,10 +37,10 @@ class OutgoingFile:
 
     Attributes:
         name: name of the file, without folders.
-        media_type: its type, such as `text/csv`.
-        size: its size in bytes.
-        sha256: its SHA-256 digest in hexadecimal digits.
-        read: returns the content in chunks from its beginning; may be called several times.
+        media_type: media type of the content, such as `text/csv`.
+        size: size of the content in bytes.
+        sha256: SHA-256 digest of the content in hexadecimal digits.
+        read: returns the content in chunks from its beginning; may be called more than once.
     """
 
     name: str
@@ -51,18 +51,18 @@ class OutgoingFile:
 
 
 class Destination(Protocol):
-    """An open destination. One thread uses it at a time."""
+    """An open destination. Only one thread may use it at a time."""
 
     def send(self, file: OutgoingFile, on_progress: Callable[[int], None]) -> str:
-        """Deliver a file, and return where it is now, for people.
+        """Deliver a file, and return its location for display.
 
         The file gets its name only when it is complete, and replaces a file with the same name. Its
-        size and digest are compared with its content before the last bytes are sent.
+        content is checked against its size and digest before the last bytes are sent.
 
         Args:
             file: the file.
-            on_progress: takes the number of bytes sent so far, about once a second and at the end.
-                An exception that it raises ends the delivery and is raised unchanged.
+            on_progress: receives the number of bytes sent so far, about once a second and at the
+                end. An exception that it raises ends the delivery and is raised unchanged.
 
         Raises:
             DestinationError: the file was not delivered.
@@ -81,11 +81,11 @@ class DestinationType:
 
     Attributes:
         name: name of the type, such as `s3`.
-        title: name for people.
+        title: display name.
         settings_schema: JSON Schema 2020-12 of the settings. Secrets have `"writeOnly": true`.
         secrets: names of the settings that must be stored encrypted and never shown.
-        open: returns the destination for settings that fit the schema, and a network. SFTP signs
-            in; the others connect when a file is sent. Raises DestinationError.
+        open: returns the destination for settings that match the schema, and a network. SFTP signs
+            in; the other types connect when a file is sent. Raises DestinationError.
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""All types of destinations. Their libraries are imported when a destination is opened."""
+"""The registry of destination types. Libraries are imported when a destination is opened."""
 
 import importlib
 from collections.abc import Mapping
@@ -35,4 +35,4 @@ TYPES: Mapping[str, DestinationType] = MappingProxyType(
         )
     }
 )
-"""The types by their names."""
+"""The destination types by name."""

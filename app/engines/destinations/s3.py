@@ -1,7 +1,7 @@
-"""Files to a bucket of S3, or of an object store with the same interface.
+"""Deliver files to a bucket of S3 or of a compatible object store.
 
 A request is signed together with the SHA-256 digest of its body, so the store refuses content that
-was damaged on its way. A name of the bucket is replaced when its new content is complete.
+was damaged on its way. An existing object is replaced only when the new content is complete.
 """
 
 import hashlib
@@ -38,7 +38,7 @@ _MEBIBYTE = 1024**2
 
 
 def open_destination(settings: Mapping[str, Any], network: Network) -> "S3Destination":
-    """Return the destination of a bucket or of a folder in it."""
+    """Return the destination for a bucket or for a folder in it."""
     region = str(settings.get("region") or "us-east-1")
     credentials = Credentials(settings["access_key_id"], settings["secret_access_key"])
     with translate_source_errors():
@@ -53,7 +53,7 @@ def open_destination(settings: Mapping[str, Any], network: Network) -> "S3Destin
 
 
 class _Signer(S3SigV4Auth):  # type: ignore[misc]
-    """Signs requests whose digest is known without their bodies."""
+    """Signs requests with a digest that the caller provides, without reading their bodies."""
 
     def payload(self, request: AWSRequest) -> str:
         """Return the digest of the body; botocore calls it."""
@@ -68,7 +68,7 @@ class S3Destination:
         signer: signs the requests.
         bucket: name of the bucket.
         address: URL of the bucket.
-        prefix: what the names of all files begin with.
+        prefix: the prefix of the names of all files.
     """
 
     def __init__(
@@ -81,7 +81,7 @@ class S3Destination:
         self._prefix = prefix
 
     def send(self, file: OutgoingFile, on_progress: Callable[[int], None]) -> str:
-        """Deliver a file in one request, or in parts if it is too large for one."""
+        """Deliver a file in one request, or in parts if it is too large for one request."""
         key = self._prefix + check_name(file.name)
         with translate_source_errors():
             check_key(key)
@@ -130,19 +130,19 @@ class _Upload:
             self._progress.finish()
 
     def send_in_parts(self) -> None:
-        """Send the file in parts, which the store removes if one of them fails."""
-        sizes = _divide(self._file.size)
+        """Send the file in parts. If a part fails, ask the store to remove all parts."""
+        sizes = _compute_part_sizes(self._file.size)
         # The digest of a part is sent before the part, so the file is read twice.
         digests = self._compute_digests(sizes)
         upload_id = self._create_upload()
         query = f"uploadId={quote(upload_id, safe='')}"
         try:
             reader = PartReader(read_blocks(self._file, limits.BLOCK_BYTES))
-            tags = [
+            etags = [
                 self._send_part(reader, size, digest, f"partNumber={number}&{query}")
                 for number, (size, digest) in enumerate(zip(sizes, digests, strict=True), start=1)
             ]
-            self._complete_upload(query, tags)
+            self._complete_upload(query, etags)
         except BaseException:
             self._ends_at = monotonic() + limits.CLEANUP_SECONDS
             with suppress(DestinationError), self._request("DELETE", query):
@@ -170,16 +170,16 @@ class _Upload:
         return upload_id
 
     def _send_part(self, reader: PartReader, size: int, digest: str, query: str) -> str:
-        """Send a part and return its tag, by which the upload is completed."""
+        """Send a part and return its ETag, which is needed to complete the upload."""
         body = UploadBody(reader.read_part(size), size, self._progress)
         with self._request("PUT", query, body=body, sha256=digest) as response:
-            tag = response.headers.get("ETag")
-        if not tag:
+            etag = response.headers.get("ETag")
+        if not etag:
             raise describe_unexpected_answer()
-        return str(tag)
+        return str(etag)
 
-    def _complete_upload(self, query: str, tags: list[str]) -> None:
-        content = _build_part_list(tags)
+    def _complete_upload(self, query: str, etags: list[str]) -> None:
+        content = _build_part_list(etags)
         body = UploadBody([content], len(content), Progress(lambda _: None))
         digest = hashlib.sha256(content).hexdigest()
         with self._request("POST", query, body=body, sha256=digest) as response:
@@ -212,25 +212,25 @@ class _Upload:
             yield response
 
 
-def _divide(size: int) -> list[int]:
-    """Return the sizes of the parts of a file."""
-    least = -(-size // limits.MAX_PARTS)
-    part = max(limits.MIN_PART_BYTES, -(-least // _MEBIBYTE) * _MEBIBYTE)
-    whole_parts, rest = divmod(size, part)
-    return [part] * whole_parts + ([rest] if rest else [])
+def _compute_part_sizes(size: int) -> list[int]:
+    """Return the sizes of the parts of a file with `size` bytes."""
+    min_part_size = -(-size // limits.MAX_PARTS)
+    part_size = max(limits.MIN_PART_BYTES, -(-min_part_size // _MEBIBYTE) * _MEBIBYTE)
+    whole_part_count, last_size = divmod(size, part_size)
+    return [part_size] * whole_part_count + ([last_size] if last_size else [])
 
 
-def _build_part_list(tags: list[str]) -> bytes:
+def _build_part_list(etags: list[str]) -> bytes:
     root = Element("CompleteMultipartUpload", xmlns="http://s3.amazonaws.com/doc/2006-03-01/")
-    for number, tag in enumerate(tags, start=1):
+    for number, etag in enumerate(etags, start=1):
         part = SubElement(root, "Part")
         SubElement(part, "PartNumber").text = str(number)
-        SubElement(part, "ETag").text = tag
+        SubElement(part, "ETag").text = etag
     return bytes(tostring(root, encoding="utf-8"))
 
 
 def _read_answer(response: Response) -> Element:
-    """Return the document of a successful response."""
+    """Return the root element of a successful response's XML."""
     with translate_source_errors():
         body = read_body(response, limits.MAX_ANSWER_BYTES)
     try:

@@ -1,4 +1,4 @@
-"""Sentences for the errors of S3 and of object stores with the same interface."""
+"""Error messages for refusals by S3 and by compatible object stores."""
 
 from collections.abc import Mapping
 from http import HTTPStatus
@@ -13,29 +13,29 @@ from app.engines.destinations.failures import (
 from app.engines.destinations.model import DestinationError, DestinationErrorKind
 from app.engines.sources.s3_answers import describe_code, find_code
 
-_DAMAGED = (
+_DAMAGED_FILE = (
     DestinationErrorKind.PROTOCOL,
     "The file was damaged on its way to the host, which did not store it.",
 )
-_BUSY = (DestinationErrorKind.UNREACHABLE, "The host cannot take the file at the moment.")
+_BUSY_HOST = (DestinationErrorKind.UNREACHABLE, "The host cannot take the file at the moment.")
 _BAD_NAME = (
     DestinationErrorKind.NOT_ALLOWED,
     "The host does not accept the name of the folder or file.",
 )
 _REFUSALS: Mapping[str, tuple[DestinationErrorKind, str]] = {
-    "BadDigest": _DAMAGED,
-    "InvalidDigest": _DAMAGED,
-    "XAmzContentSHA256Mismatch": _DAMAGED,
-    "RequestTimeout": _BUSY,
-    "SlowDown": _BUSY,
+    "BadDigest": _DAMAGED_FILE,
+    "InvalidDigest": _DAMAGED_FILE,
+    "XAmzContentSHA256Mismatch": _DAMAGED_FILE,
+    "RequestTimeout": _BUSY_HOST,
+    "SlowDown": _BUSY_HOST,
     "KeyTooLongError": _BAD_NAME,
     "NoSuchKey": _BAD_NAME,
     "NoSuchUpload": (
         DestinationErrorKind.PROTOCOL,
-        "The host removed the parts of the file before all of them were sent.",
+        "The host removed the parts of the file before all parts were sent.",
     ),
 }
-_FULL = frozenset({"InsufficientCapacity", "QuotaExceeded", "XMinioStorageFull"})
+_FULL_CODES = frozenset({"InsufficientCapacity", "QuotaExceeded", "XMinioStorageFull"})
 
 
 def describe_refusal(response: Response) -> DestinationError:
@@ -43,7 +43,7 @@ def describe_refusal(response: Response) -> DestinationError:
     code = find_code(response)
     if refusal := _REFUSALS.get(code):
         return DestinationError(*refusal)
-    if code in _FULL or response.status_code == HTTPStatus.INSUFFICIENT_STORAGE:
+    if code in _FULL_CODES or response.status_code == HTTPStatus.INSUFFICIENT_STORAGE:
         return describe_full_disk()
     if code == "EntityTooLarge" or response.status_code == HTTPStatus.REQUEST_ENTITY_TOO_LARGE:
         return describe_large_file()

@@ -1,9 +1,9 @@
-"""Files to a folder of an SFTP server.
+"""Deliver files to a folder on an SFTP server.
 
-A file is written under another name and renamed when it is complete. That name is the same for
-every attempt to deliver the same content, so a new attempt overwrites what an earlier one has left.
-Nothing is truncated: if two attempts run at the same time, both write the same bytes to the same
-places, and the first one that has written all of them may rename the file.
+A file is written as a part file, which is renamed when it is complete. The name of the part file is
+the same for every attempt to deliver the same content, so a new attempt overwrites the part file of
+an earlier attempt. Nothing is truncated: if two attempts run at the same time, both write the same
+bytes at the same offsets, and the first attempt that has written all bytes may rename the file.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -25,14 +25,14 @@ from app.engines.sources.sftp_connection import Connection, SftpConnector, trans
 from app.engines.sources.sftp_session import SftpStatusError
 
 _SUFFIX_DIGITS = 16
-_UNSUPPORTED = 8
-# Numbers of later versions of the protocol, which some servers send in version 3, too.
-_FULL = (14, 15)
+_UNSUPPORTED_CODE = 8
+# Status codes of later protocol versions, which some servers also send in version 3.
+_FULL_CODES = (14, 15)
 _FULL_TEXTS = ("no space", "disk full", "quota")
 
 
 def open_destination(settings: Mapping[str, Any], network: Network) -> "SftpDestination":
-    """Return the destination of a folder of an SFTP server, and sign in."""
+    """Return the destination for a folder on an SFTP server, after signing in."""
     with translate_source_errors():
         connector = SftpConnector(settings, network)
         connector.connect()
@@ -42,16 +42,16 @@ def open_destination(settings: Mapping[str, Any], network: Network) -> "SftpDest
 def _build_host(settings: Mapping[str, Any]) -> str:
     host = str(settings["host"])
     port = settings.get("port", 22)
-    shown = f"[{host}]" if ":" in host else host
-    return shown if port == 22 else f"{shown}:{port}"  # noqa: PLR2004 - the port of SSH
+    url_host = f"[{host}]" if ":" in host else host
+    return url_host if port == 22 else f"{url_host}:{port}"  # noqa: PLR2004 - the port of SSH
 
 
 class SftpDestination:
-    """A folder of an SFTP server. A lost connection is opened again for the next file.
+    """A folder on an SFTP server. A lost connection is reopened for the next file.
 
     Args:
         connector: connects to the server.
-        host: the host, as people see it.
+        host: the host and port for display.
     """
 
     def __init__(self, connector: SftpConnector, host: str) -> None:
@@ -68,8 +68,8 @@ class SftpDestination:
         upload = _Upload(
             connection=connection,
             budget=connection.build_budget(limits.get_seconds(file.size)),
-            target=folder + b"/" + name,
-            part=b"%b/.%b.%b.part" % (folder, name, suffix),
+            target_path=folder + b"/" + name,
+            part_path=b"%b/.%b.%b.part" % (folder, name, suffix),
         )
         progress = Progress(on_progress)
         try:
@@ -77,11 +77,11 @@ class SftpDestination:
             upload.rename(file.size)
         except BaseException:
             upload.remove_part()
-            # paramiko notices only later that a connection is lost.
+            # paramiko detects a lost connection only later.
             self._connector.close()
             raise
         progress.finish()
-        return f"sftp://{self._host}{upload.target.decode('utf-8', 'replace')}"
+        return f"sftp://{self._host}{upload.target_path.decode('utf-8', 'replace')}"
 
     def close(self) -> None:
         """Close the connection."""
@@ -93,24 +93,24 @@ class _Upload:
 
     Args:
         connection: the connection.
-        budget: the time for all operations. The time to read the content does not count.
-        target: path of the file.
-        part: path under which it is written.
+        budget: the time for all operations, except for reading the content.
+        target_path: path of the file.
+        part_path: path of the part file.
     """
 
     def __init__(
-        self, *, connection: Connection, budget: Budget, target: bytes, part: bytes
+        self, *, connection: Connection, budget: Budget, target_path: bytes, part_path: bytes
     ) -> None:
         self._connection = connection
         self._session = connection.session
         self._budget = budget
-        self.target = target
-        self._part = part
+        self.target_path = target_path
+        self._part_path = part_path
 
     def write(self, file: OutgoingFile, progress: Progress) -> None:
         """Write the part file."""
         with self._spend(describe_missing_folder):
-            writer = self._session.open_to_write(self._part)
+            writer = self._session.open_to_write(self._part_path)
         for block in read_blocks(file, CHUNK_BYTES):
             with self._spend(_describe_missing_part):
                 writer.write(block)
@@ -119,11 +119,11 @@ class _Upload:
             writer.close()
 
     def rename(self, size: int) -> None:
-        """Give the file its name if the server has all `size` bytes of it."""
+        """Rename the part file to the target path if the server has stored all `size` bytes."""
         with self._spend(_describe_missing_part):
-            stored_size = self._session.get_attributes(self._part).size
+            stored_size = self._session.get_attributes(self._part_path).size
         if stored_size not in (None, size):
-            message = "The server stored another number of bytes than it was sent."
+            message = "The server stored a different number of bytes than were sent."
             raise DestinationError(DestinationErrorKind.PROTOCOL, message)
         with self._spend(_describe_missing_part):
             self._replace_target()
@@ -138,18 +138,18 @@ class _Upload:
             _translate_errors(_describe_missing_part),
             budget.spend(),
         ):
-            self._session.remove(self._part)
+            self._session.remove(self._part_path)
 
     def _replace_target(self) -> None:
         try:
-            self._session.posix_rename(self._part, self.target)
+            self._session.posix_rename(self._part_path, self.target_path)
         except SftpStatusError as error:
-            if error.code != _UNSUPPORTED:
+            if error.code != _UNSUPPORTED_CODE:
                 raise
             # The protocol itself has no rename that replaces a file.
             with suppress(FileNotFoundError):
-                self._session.remove(self.target)
-            self._session.rename(self._part, self.target)
+                self._session.remove(self.target_path)
+            self._session.rename(self._part_path, self.target_path)
 
     @contextmanager
     def _spend(self, describe_missing: Callable[[], DestinationError]) -> Iterator[None]:
@@ -178,9 +178,9 @@ def _describe_missing_part() -> DestinationError:
 
 
 def _describe_refusal(error: SftpStatusError) -> DestinationError:
-    if error.code in _FULL or any(text in error.text.lower() for text in _FULL_TEXTS):
+    if error.code in _FULL_CODES or any(text in error.text.lower() for text in _FULL_TEXTS):
         return describe_full_disk()
-    # Servers send this status for a full disk, too.
+    # Servers also send this status for a full disk.
     message = (
         "The server refuses to store the file. Its disk may be full, or a folder may have the name "
         "of the file."

@@ -1,7 +1,7 @@
-"""Files to a web server, with PUT.
+"""Deliver files to a web server with PUT.
 
-The server gets the digest of the content (RFC 9530) and may compare it. The file counts as
-delivered when the server has taken all of it and answers with a status of 2xx.
+The server receives the digest of the content (RFC 9530) and may verify it. The file counts as
+delivered when the server has received the whole file and answers with a status of 2xx.
 """
 
 import base64
@@ -23,7 +23,7 @@ _PLACEHOLDER = "{name}"
 _REFUSALS: Mapping[int, tuple[DestinationErrorKind, str]] = {
     HTTPStatus.UNAUTHORIZED: (
         DestinationErrorKind.CREDENTIALS_REFUSED,
-        "The host answers, but refuses the credentials, or demands some.",
+        "The host answers, but requires valid credentials; check the settings.",
     ),
     HTTPStatus.FORBIDDEN: (
         DestinationErrorKind.NOT_ALLOWED,
@@ -37,7 +37,7 @@ _REFUSALS: Mapping[int, tuple[DestinationErrorKind, str]] = {
         DestinationErrorKind.NOT_FOUND,
         "The folder of the URL no longer exists on the host.",
     ),
-    # What WebDAV answers if the folder does not exist.
+    # WebDAV servers send this status if the folder does not exist.
     HTTPStatus.CONFLICT: (
         DestinationErrorKind.NOT_FOUND,
         "The host cannot store the file at this URL; check that its folder exists.",
@@ -54,7 +54,7 @@ _REFUSALS: Mapping[int, tuple[DestinationErrorKind, str]] = {
 
 
 def open_destination(settings: Mapping[str, Any], network: Network) -> "WebDestination":
-    """Return the destination of a URL."""
+    """Return the destination for a URL."""
     url = str(settings["url"])
     _build_url(url, "file")
     return WebDestination(network, url, build_authorization(settings))
@@ -66,7 +66,7 @@ class WebDestination:
     Args:
         network: opens the connections.
         url: the URL; `{name}` in it stands for the name of the file.
-        authorization: the header with the credentials, if there are any.
+        authorization: the `Authorization` header, or None without credentials.
     """
 
     def __init__(self, network: Network, url: str, authorization: str | None) -> None:
@@ -102,7 +102,7 @@ class WebDestination:
 def _build_url(url: str, name: str) -> str:
     """Return the URL of a file. Raises DestinationError."""
     try:
-        # Before the placeholder is replaced: the name of a file must not determine the host.
+        # Check before replacing the placeholder, because a file name must not determine the host.
         netloc = urlsplit(url).netloc
         if _PLACEHOLDER not in netloc:
             return normalize_url(url.replace(_PLACEHOLDER, quote(name, safe="")))
@@ -121,8 +121,8 @@ def _describe_status(status: int) -> DestinationError:
         return describe_full_disk()
     if HTTPStatus.MULTIPLE_CHOICES <= status < HTTPStatus.BAD_REQUEST:
         message = (
-            f"The host redirects to another address (HTTP status {status}), which is not followed. "
-            "Enter the URL that takes the files itself."
+            f"The host redirects to another address (HTTP status {status}). Redirects are not "
+            "followed; enter the URL that receives the files."
         )
         return DestinationError(DestinationErrorKind.PROTOCOL, message)
     if status >= HTTPStatus.INTERNAL_SERVER_ERROR or status in (

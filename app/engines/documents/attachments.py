@@ -13,7 +13,7 @@ _MAX_NAME_CHARS = 255
 
 
 class Attachment(NamedTuple):
-    """A file that an email carries; `name` is what the sender calls it."""
+    """A file that an email carries; `name` is the file name that the sender gave it."""
 
     name: str
     data: bytes

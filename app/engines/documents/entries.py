@@ -29,7 +29,7 @@ _SAVE_OPTIONS = {"jpeg": {"quality": 85}, "webp": {"quality": 80}, "png": {}}
 
 
 def _preload() -> None:
-    """Load what libraries would load on first use, when the process can no longer read files."""
+    """Load data that libraries load on first use, because the processes cannot read files."""
     Image.init()
     for page in warming.read_sample():
         language.identify_language(page["text"])
@@ -75,14 +75,14 @@ class _PageSender:
         self._size = 0
 
     def append(self, page: bytes) -> None:
-        """Send the page, or keep it until the pages fill the pipe to the caller."""
+        """Add the page to the buffer, and send the buffer when it reaches `PAGES_BYTES`."""
         self._pages.append(page)
         self._size += len(page)
         if self._size >= frames.PAGES_BYTES:
             self.flush()
 
     def flush(self) -> None:
-        """Send the pages that are kept."""
+        """Send the buffered pages."""
         if self._pages:
             self._send(frames.PAGES, b"\n".join(self._pages))
             self._pages, self._size = [], 0
@@ -94,7 +94,7 @@ def parse_document(
 ) -> None:
     """Send the pages or the text of a document of type `arguments["media_type"]`, and its language.
 
-    The frames are those of `frames`: `PAGE` per page or one `TEXT`, then `LANGUAGE`.
+    Sends `PAGES` frames or one `TEXT` frame, then one `LANGUAGE` frame; see `frames`.
     """
     page_starts: list[str] = []
     pages = _PageSender(send)
@@ -130,7 +130,7 @@ def extract_attachments(
 def render_page(document: BinaryIO, arguments: dict[str, Any], limits: Limits, send: Send) -> None:
     """Send one page as an image file in the format `arguments["format"]`.
 
-    The other arguments are those of `readers.draw_page`.
+    `arguments` also has the keys that `readers.draw_page` expects.
     """
     image = readers.draw_page(document, arguments, limits)
     encoded = BytesIO()

@@ -14,7 +14,7 @@ FRAME_TYPES = frozenset(
 )
 
 BOX_UNITS = 100_000
-"""The width and the height of a page in the boxes of a `PAGE`, whose sides are whole numbers."""
+"""The width and the height of a page in the units of boxes, whose sides are whole numbers."""
 
 PAGES_BYTES = 1 << 15
-"""The size at which pages are sent; a pipe contains twice as much."""
+"""The size in bytes at which buffered pages are sent: half the capacity of a pipe."""

@@ -36,7 +36,7 @@ CELL_WIDTH, LINE_HEIGHT = 6.0, 13.0
 LEFT_MARGIN = (PAGE_WIDTH - COLUMNS * CELL_WIDTH) / 2
 TOP_MARGIN = (PAGE_HEIGHT - ROWS * LINE_HEIGHT) / 2
 TAB_COLUMNS = 8
-# The maximum number of code points per row, including those without width.
+# The maximum number of code points per row, including code points without width.
 _ROW_CHARS = 4 * COLUMNS
 
 _COLUMN_EDGES = [
@@ -69,7 +69,7 @@ class Sheet:
 
 
 def parse_text(text: str, limits: Limits = DEFAULT_LIMITS) -> ParsedDocument:
-    """Return a plain text laid out on virtual pages, with its language, without a sandbox.
+    """Lay out a plain text on virtual pages and detect its language, without a sandbox.
 
     The words of a page are computed on first use. NUL and lone surrogates are replaced by U+FFFD
     one for one; all other code points, including line ends, keep their positions. Raises
@@ -82,7 +82,7 @@ def parse_text(text: str, limits: Limits = DEFAULT_LIMITS) -> ParsedDocument:
 
 
 def check_text(text: str, limits: Limits) -> str:
-    """Return `text`. Raises `ParseFailed` if it is empty or too long."""
+    """Return `text` unchanged. Raises `ParseFailed` if it is empty or too long."""
     if len(text) > limits.max_text_chars:
         message = f"The text is longer than {limits.max_text_chars} characters."
         raise ParseFailed("too_large_unpacked", message)
@@ -155,7 +155,7 @@ def build_sheet_words(text: str, sheet: Sheet) -> list[Word]:
 
 
 def _wrap_line(line: str) -> Iterator[Span]:
-    """Yield the spans of the rows of a line, without the white space at breaks; at least one."""
+    """Yield the span of each row of a line, at least one, without the white space at breaks."""
     line = line.rstrip()
     length = len(line)
     is_plain = _is_plain(line)
@@ -165,31 +165,31 @@ def _wrap_line(line: str) -> Iterator[Span]:
     start = 0
     while True:
         chunk = line[start : start + _ROW_CHARS]
-        fitting = COLUMNS if is_plain else _count_fitting_chars(chunk)
-        if start + fitting >= length:
+        fitting_count = COLUMNS if is_plain else _count_fitting_chars(chunk)
+        if start + fitting_count >= length:
             yield start, length
             return
-        row_end = _find_row_end(chunk, fitting)
+        row_end = _find_row_end(chunk, fitting_count)
         yield start, start + len(chunk[:row_end].rstrip())
         start += row_end
         while line[start].isspace():  # stops, because the line does not end with white space
             start += 1
 
 
-def _find_row_end(chunk: str, fitting: int) -> int:
-    """Return the length of a row in which the first `fitting` characters of `chunk` fit."""
+def _find_row_end(chunk: str, max_chars: int) -> int:
+    """Return the length of the next row, which has at most `max_chars` characters of `chunk`."""
     if (
-        fitting == len(chunk)
-        or _UNSPACED.match(chunk, fitting)
-        or _UNSPACED.match(chunk, fitting - 1)
+        max_chars == len(chunk)
+        or _UNSPACED.match(chunk, max_chars)
+        or _UNSPACED.match(chunk, max_chars - 1)
     ):
-        return fitting
-    if chunk[fitting].isspace():
-        return fitting
-    parts = chunk[:fitting].rsplit(None, 1)
-    if chunk[fitting - 1].isspace() or len(parts) < 2:  # noqa: PLR2004 - nothing before the last word
-        return fitting
-    return fitting - len(parts[1])
+        return max_chars
+    if chunk[max_chars].isspace():
+        return max_chars
+    parts = chunk[:max_chars].rsplit(None, 1)
+    if chunk[max_chars - 1].isspace() or len(parts) < 2:  # noqa: PLR2004 - one word fills the row
+        return max_chars
+    return max_chars - len(parts[1])
 
 
 def _is_plain(text: str) -> bool:
@@ -198,7 +198,7 @@ def _is_plain(text: str) -> bool:
 
 
 def _count_fitting_chars(chunk: str) -> int:
-    """Return how many of the characters fit into a row, at least one."""
+    """Return the number of characters that fit into a row, at least one."""
     return max(1, bisect_right(_get_column_edges(chunk), COLUMNS) - 1)
 
 

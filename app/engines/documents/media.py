@@ -59,15 +59,15 @@ MEDIA_TYPES: dict[str, tuple[str, ...]] = {
 """The supported media types with their file name extensions, the usual one first."""
 
 MAIL_TYPES = frozenset({MAIL, MSG})
-"""The types whose files carry other files."""
+"""The media types whose files have attachments."""
 TEXT_TYPES = frozenset({PLAIN, MARKDOWN, CSV})
 SPREADSHEET_TYPES = frozenset({XLSX, XLS})
 TEXT_BASED_TYPES = TEXT_TYPES | {HTML, MAIL}
 IMAGE_TYPES = frozenset({PNG, JPEG, TIFF, WEBP, GIF, BMP, HEIC})
 THREADED_TYPES = frozenset({HEIC})
-"""The types whose library starts threads."""
+"""The media types whose decoding library starts threads."""
 PAGED_TYPES = IMAGE_TYPES | {PDF}
-"""The types whose files have pages of their own; the text of other types is laid out on pages."""
+"""The media types whose files have pages; the text of other types is laid out on virtual pages."""
 
 HEAD_BYTES = 1 << 16
 """The number of leading bytes of the file that `detect_media_type` uses."""
@@ -98,7 +98,7 @@ _UNSPECIFIC_TYPES = {
     "application/unknown",
 }
 _TEXT_LIKE = re.compile(r"text/|application/(?:json|xml|yaml|x-yaml|sql|toml)$|.*\+(?:json|xml)$")
-# Python's own table with additions, so that the result does not depend on the machine.
+# Python's built-in table with additions, so that the result does not depend on the machine.
 _TYPES_BY_EXTENSION = mimetypes.MimeTypes().types_map[True] | {
     ".docm": "application/vnd.ms-word.document.macroenabled.12",
     ".xlsm": "application/vnd.ms-excel.sheet.macroenabled.12",
@@ -116,10 +116,10 @@ _SIGNATURES = {
     b"GIF87a": GIF,
     b"GIF89a": GIF,
 }
-# ISO/IEC 23008-12, annex B: images that are encoded with HEVC, also beside a burst of images. The
-# brands follow the length of their box: the main one, a version, and those of compatible readers.
+# ISO/IEC 23008-12, annex B: files with HEVC images, including files that also have an image
+# sequence. The box's length and type precede the major brand, a version and compatible brands.
 _HEIC = re.compile(rb".{4}ftyp(?:hei[cmsx]|(?:mif1|msf1).{4}(?:.{4}){0,8}?hei[cmsx])", re.DOTALL)
-# The lengths that the second header of a BMP can have; one of them follows "BM" and three numbers.
+# The possible lengths of a BMP's second header. The length follows "BM" and three other numbers.
 _BMP_HEADER_LENGTHS = {12, 16, 40, 52, 56, 64, 108, 124}
 _BMP_LENGTH_OFFSET = 14
 _COMPOUND_FILE = bytes.fromhex("d0cf11e0a1b11ae1")
@@ -153,8 +153,8 @@ def detect_media_type(head: bytes, name: str, declared: str | None) -> str:
 
     Text types (plain, Markdown, CSV, HTML, email) never contradict each other: the extension
     decides, then `declared`, then the content. An empty file has the claimed type, or is plain
-    text. Raises `UnsupportedMediaType` if the content is of no supported type, or of another type
-    than the extension or `declared` claims; `application/octet-stream` claims nothing.
+    text. Raises `UnsupportedMediaType` if the type of the content is not supported, or differs from
+    the type that the extension or `declared` claims; `application/octet-stream` claims nothing.
     """
     extension = PurePosixPath(name.replace("\\", "/")).suffix.lower()
     claims = _list_claims(extension, declared)
@@ -178,7 +178,7 @@ def detect_media_type(head: bytes, name: str, declared: str | None) -> str:
 def _list_claims(extension: str, declared: str | None) -> list[str]:
     """Return the media types that the file extension and the sender indicate, if any."""
     by_sender = (declared or "").partition(";")[0].strip().lower()
-    if by_sender == XLS and extension == ".csv":  # what Windows with Excel declares
+    if by_sender == XLS and extension == ".csv":  # Windows with Excel declares CSV files as XLS
         by_sender = ""
     claims = (_TYPES_BY_EXTENSION.get(extension, ""), by_sender)
     return [_ALIASES.get(claim, claim) for claim in claims if claim not in _UNSPECIFIC_TYPES]
@@ -204,8 +204,8 @@ def _detect_binary(head: bytes, claims: list[str]) -> str | None:
     if head.startswith(b"PK\x03\x04"):
         return _detect_zip_type(head, claims)
     if head.startswith(_COMPOUND_FILE):
-        # XLS and MSG have this format, and so have DOCX, XLSX and PPTX with a password; parsing
-        # distinguishes them from other documents.
+        # XLS, MSG, and password-protected DOCX, XLSX and PPTX have this format. The parser later
+        # distinguishes them from other files of this format.
         return next((claim for claim in claims if claim in (DOCX, XLSX, XLS, PPTX, MSG)), None)
     return RTF if head.lstrip().startswith(b"{\\rtf") else None
 
@@ -271,13 +271,13 @@ def _decode_head(head: bytes) -> str | None:
         encoding = detect_utf16_without_bom(head) or "utf-8"
     text = codecs.getincrementaldecoder(encoding)("replace").decode(head)
     if encoding == "utf-8" and "\ufffd" in text:
-        # Probably a one-byte encoding; decoding as Latin-1 shows the control characters of any.
+        # Probably a one-byte encoding. Latin-1 shows the control characters of any such encoding.
         text = head.decode("latin-1")
     return None if len(_CONTROL_CHARACTERS.findall(text)) * 100 > len(text) else text
 
 
 def _is_mail(text: str) -> bool:
-    """Return whether the text begins with header fields (RFC 5322), at least two well-known."""
+    """Return whether the text begins with header fields (RFC 5322), including two known fields."""
     field_names: set[str] = set()
     for number, line in enumerate(text.splitlines()):
         if line[:1] in (" ", "\t") or (number == 0 and line.startswith("From ")):

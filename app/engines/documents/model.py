@@ -50,10 +50,10 @@ class PageNotFound(Exception):  # noqa: N818 - named after the outcome
 
 
 class UnsupportedMediaType(Exception):  # noqa: N818 - named after the outcome
-    """The content is of no supported type, or not of the type that its name or sender claims.
+    """The type of the content is not supported, or is not what the file name or sender claims.
 
-    `declared` is the claim that was not met (a media type or a file extension), or None; `detected`
-    is the type of the content, or None if unknown.
+    `declared` is the claimed media type, or None; `detected` is the type of the content, or None if
+    unknown.
     """
 
     def __init__(self, declared: str | None, detected: str | None) -> None:
@@ -70,7 +70,7 @@ class Limits:
     """The resource limits for one document.
 
     `memory_bytes` limits the address space of the child process, `cpu_seconds` its processor time,
-    and `wall_seconds` how long the caller waits for it, without the time spent in `on_page`.
+    and `wall_seconds` the time that the caller waits for it, without the time spent in `on_page`.
     `max_pixels` applies to each image, decoded or rendered; `max_unpacked_bytes` to the sum of an
     archive's entries, measured while they are unpacked.
     """
@@ -110,8 +110,9 @@ class Page:
     `width` and `height` are the displayed size in points, and `start` is the offset of the page's
     `text` in the document's text. `rotation` is the clockwise rotation in degrees (0, 90, 180, 270)
     that the file specifies; the size and the boxes of the words already include it.
-    `has_text_layer` is False if the page has no words. `is_blank` is True if it shows nothing at
-    all, and `is_scan` if pictures cover it and its few words are not those that it shows.
+    `has_text_layer` is False if the page has no words. `is_blank` is True if the page shows
+    nothing. `is_scan` is True if pictures cover the page and its text layer has only a few words,
+    which are not the text in the pictures.
     """
 
     number: int

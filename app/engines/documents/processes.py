@@ -36,14 +36,15 @@ SERVER = ForkServer(
 def start_server(
     *, max_processes: int = _MAX_PROCESSES, idle_seconds: float | None = None, nice: int = 0
 ) -> None:
-    """Start one fork server for this process and those that it forks later.
+    """Start one fork server for this process and for the processes that it forks later.
 
     Without this call, each process starts its own server with its first document; such a server
-    ends after five idle minutes. Returns at once, because the server starts in the background.
-    Calling this again is cheap, and replaces a server that has ended.
+    ends after five idle minutes. Returns immediately; the server starts in the background. Calling
+    this function again is cheap, and replaces a server that has ended.
 
     Args:
-        max_processes: The number of documents read or rendered at once; further calls wait.
+        max_processes: The maximum number of documents read or rendered at the same time; further
+            calls wait.
         idle_seconds: If given, the server starts with the first document and ends after this
             time without documents, which reduces memory use from 45 MB to 4 MB.
         nice: The increment to the niceness of the server and its processes.
@@ -67,10 +68,11 @@ def call_entry(
 ) -> Iterator[Iterator[tuple[bytes, bytes]]]:
     """Call an entry function on a file; yield an iterator of the frames that it sends.
 
-    `entry` is a function of `entries`, or `module:function` of what another `server` has loaded.
+    `entry` is the name of a function in `entries`, or `module:function` if another `server` has
+    loaded the module.
 
-    Each frame is its type and its payload. Raises `ParseFailed`, and `SandboxUnavailable` if no
-    process could be started.
+    Each frame is a tuple of its type and its payload. Raises `ParseFailed`, and
+    `SandboxUnavailable` if no process could be started.
     """
     with (
         _open_document(path) as file,
@@ -105,7 +107,7 @@ def _read_frames(process: SandboxedProcess, limits: Limits) -> Iterator[tuple[by
 
 
 def build_invalid_result_error() -> ParseFailed:
-    """Return the failure for an invalid result of a process, which a document may control."""
+    """Return the failure for an invalid result; a malicious document may control the process."""
     return ParseFailed("crashed", "The parser returned an invalid result.")
 
 
@@ -140,8 +142,8 @@ def _explain_process_failure(error: ProcessFailed, limits: Limits) -> ParseFaile
             seconds = f"{limits.wall_seconds:g}"
             return ParseFailed("timed_out", f"Reading the document took over {seconds} seconds.")
         case "cpu_time":
-            message = f"Reading it needed over {limits.cpu_seconds} seconds of processor time."
-            return ParseFailed("timed_out", message)
+            seconds = f"{limits.cpu_seconds} seconds of processor time"
+            return ParseFailed("timed_out", f"Reading the document took over {seconds}.")
         case "memory":
             return ParseFailed("out_of_memory", OUT_OF_MEMORY)
         case "protocol":

@@ -1,4 +1,4 @@
-"""Parse and render files, each in a sandboxed process of its own."""
+"""Parse and render files, each in a separate sandboxed process."""
 
 import operator
 from array import array
@@ -47,8 +47,8 @@ def parse_stream(
     """Read a file and pass its pages to `on_page` one by one, in order.
 
     `media_type` is the result of `detect_media_type`. Returns the document's text, the number of
-    pages and the language. The time spent in `on_page` does not count; its exceptions propagate.
-    Raises `ParseFailed`, possibly after pages have been passed, and `UnsupportedMediaType` for a
+    pages and the language. The time limits exclude `on_page`, whose exceptions propagate. Raises
+    `ParseFailed`, possibly after pages have been passed, and `UnsupportedMediaType` for a
     media type that is not in `MEDIA_TYPES`.
     """
     check_media_type(media_type)
@@ -79,7 +79,7 @@ def parse_stream(
 
 
 def _check_size(page_count: int, end: int, limits: Limits) -> None:
-    """Raise `ParseFailed` if the process sends more pages or more text than it may."""
+    """Raise `ParseFailed` if the process sends more pages or more text than the limits allow."""
     if page_count > limits.max_pages:
         raise build_invalid_result_error()
     if end > limits.max_text_chars + page_count:
@@ -136,7 +136,7 @@ def check_media_type(media_type: str) -> None:
 def _pass_flowing_pages(
     text: str, language: str | None, limits: Limits, on_page: Callable[[Page], None]
 ) -> Summary:
-    """Lay out a flowing text on virtual pages and pass these to `on_page`."""
+    """Lay out a flowing text on virtual pages and pass each page to `on_page`."""
     count = 0
     for page in lay_out_pages(text, limits):
         on_page(page)
@@ -200,7 +200,7 @@ def decode_page(payload: bytes, number: int, start: int, limits: Limits) -> Page
 def _are_words_valid(
     length: int, starts: "array[int]", ends: "array[int]", boxes: "array[int]"
 ) -> bool:
-    """Return whether the words are inside a text of `length` and their boxes are on the page."""
+    """Return whether all words are inside a text of `length` characters and all boxes valid."""
     if not len(starts) == len(ends) == len(boxes) / 4:
         return False
     if not starts:

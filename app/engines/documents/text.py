@@ -32,7 +32,7 @@ _LEGACY_ENCODINGS = {
     "iso8859_2": "bs cs hr hu pl ro sh sk sl sq sr",
     "cp1257": "et lt lv",
 }
-# Python codecs that are not for text files; one of them takes quadratic time.
+# Python codecs that are not for text files; one codec even takes quadratic time.
 _UNSUITABLE_CODECS = {"idna", "punycode", "raw_unicode_escape", "unicode_escape", "undefined"}
 _SAMPLE_BYTES = 1 << 16
 _LEAD_BYTES = 200
@@ -143,7 +143,7 @@ def _guess_legacy_encoding(data: bytes) -> str:
     sample = _sample_lines(data)
     if len(_NON_ASCII.findall(sample)) < _MIN_NON_ASCII_BYTES and _decode_as(sample, "cp1252"):
         return "cp1252"
-    from charset_normalizer import from_bytes  # noqa: PLC0415 - 30 ms that few documents need
+    from charset_normalizer import from_bytes  # noqa: PLC0415 - takes 30 ms, rarely needed
 
     matches = list(from_bytes(sample, cp_isolation=list(_LEGACY_ENCODINGS)))
     if not matches:
@@ -163,7 +163,7 @@ def _guess_legacy_encoding(data: bytes) -> str:
 
 
 def _score_encoding(text: str, encoding: str) -> float:
-    """Return how likely the text is in a language for which the encoding is used."""
+    """Return the probability of the text's language, halved if the encoding is not used for it."""
     language, probability = identify_language(text)
     return probability if language in _LEGACY_ENCODINGS[encoding].split() else probability / 2
 

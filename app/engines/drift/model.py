@@ -33,7 +33,7 @@ Sample: TypeAlias = Categories | Numbers | Rate
 
 @dataclass(frozen=True, slots=True)
 class Hypothesis:
-    """Two samples of the same type that are to be compared; `key` identifies the result."""
+    """Two samples of the same type to compare; `key` identifies the result."""
 
     key: str
     baseline: Sample
@@ -45,11 +45,11 @@ class Limits:
     """The limits of a report.
 
     Attributes:
-        false_discovery_rate: expected share of reports without a shift (Benjamini-Hochberg).
-        effect: least population stability index of a shift that is reported, with the expectation
-            without any shift subtracted. By convention 0.1 is a moderate shift. Half of it is 11
-            points of a share of 50 %, or 4 points of an error rate of 3 %.
-        least: least size of each sample. Smaller ones are not compared.
+        false_discovery_rate: maximum expected share of false reports (Benjamini-Hochberg).
+        effect: minimum population stability index of a reported shift, less its expected value
+            without a shift. By convention, 0.1 is a moderate shift. An index of 0.05 is a change by
+            11 points from a share of 50 %, or by 5 points from an error rate of 3 %.
+        least: minimum size of each sample. Smaller samples are not compared.
     """
 
     false_discovery_rate: float = 0.01
@@ -60,8 +60,8 @@ class Limits:
 class Verdict(StrEnum):
     """The outcome of comparing two samples.
 
-    `gone`: neither a significant difference nor half the effect of a report. `unclear`: anything
-    between `gone` and `drift`.
+    `gone`: no significant difference, and less than half of the minimum effect. `unclear`: anything
+    between `gone` and `drift`. `not_enough`: a sample is too small.
     """
 
     DRIFT = "drift"
@@ -76,15 +76,15 @@ class Comparison:
 
     Attributes:
         key: the key of the hypothesis.
-        verdict: what was shown; `decide` sets it.
+        verdict: the outcome, which `decide` sets.
         test: `chi_square`, `fisher_exact` or `kolmogorov_smirnov`; None if nothing was tested.
         baseline_n, current_n: the sizes of the samples.
         baseline_value, current_value: the medians of numbers, the rates, or the shares of the
             category that changed most; None for an empty sample.
-        category: that category, for samples of categories.
+        category: the category that changed most; None for numbers and rates.
         p_value: the test's own p-value.
         q_value: the p-value adjusted for all comparisons of the run.
-        psi: population stability index, with the expectation without a shift subtracted.
+        psi: population stability index, less its expected value without a shift.
         js_distance: Jensen-Shannon distance with base 2, between 0 and 1.
     """
 
@@ -103,7 +103,7 @@ class Comparison:
 
 
 def encode_sample(sample: Sample) -> dict[str, Any]:
-    """Return a sample as JSON."""
+    """Return a sample as a JSON object."""
     if isinstance(sample, Categories):
         return {"counts": dict(sample.counts)}
     if isinstance(sample, Numbers):

@@ -21,28 +21,28 @@ from app.engines.drift.testing import compare, decide
 TIMEOUT_SECONDS = 300.0
 
 
-class ComparisonFailed(Exception):  # noqa: N818 - the name says it
+class ComparisonFailed(Exception):  # noqa: N818 - named after the outcome
     """The child process failed or took too long."""
 
 
 def find_drift(hypotheses: Iterable[Hypothesis], limits: Limits | None = None) -> list[Comparison]:
-    """Compare the samples of a run in a child process, and return the result of each.
+    """Compare the samples of a run in a child process, and return one result per hypothesis.
 
-    The hypotheses go through a file, one by one, so that memory does not grow with their number.
+    The hypotheses are written to a file one by one, so that memory does not grow with their number.
 
     Raises:
         ComparisonFailed: the child process failed or took too long.
     """
     with tempfile.TemporaryFile() as source:
-        for one in hypotheses:
-            source.write(encode_hypothesis(one) + b"\n")
+        for hypothesis in hypotheses:
+            source.write(encode_hypothesis(hypothesis) + b"\n")
         if not source.tell():
             return []
         source.seek(0)
-        chosen = json.dumps(asdict(limits or Limits()))
-        command = interpreter.build_command("app.engines.drift", chosen, str(os.getpid()))
+        limits_json = json.dumps(asdict(limits or Limits()))
+        command = interpreter.build_command("app.engines.drift", limits_json, str(os.getpid()))
         try:
-            finished = subprocess.run(  # noqa: S603 - our own module, without a shell
+            completed = subprocess.run(  # noqa: S603 - our own module, without a shell
                 command,
                 stdin=source,
                 capture_output=True,
@@ -56,7 +56,7 @@ def find_drift(hypotheses: Iterable[Hypothesis], limits: Limits | None = None) -
             raise ComparisonFailed(f"exit status {failure.returncode}: {tail[:200]}") from None
         except subprocess.TimeoutExpired:
             raise ComparisonFailed("the comparison took too long") from None
-    return [parse_result(line) for line in finished.stdout.splitlines()]
+    return [parse_result(line) for line in completed.stdout.splitlines()]
 
 
 def encode_hypothesis(hypothesis: Hypothesis) -> bytes:
@@ -71,8 +71,8 @@ def encode_hypothesis(hypothesis: Hypothesis) -> bytes:
 
 def parse_result(line: bytes | str) -> Comparison:
     """Return a result of `run`."""
-    members = json.loads(line)
-    return Comparison(**{**members, "verdict": Verdict(members["verdict"])})
+    fields = json.loads(line)
+    return Comparison(**{**fields, "verdict": Verdict(fields["verdict"])})
 
 
 def run(lines: Iterable[bytes], limits: Limits) -> list[str]:
@@ -82,4 +82,7 @@ def run(lines: Iterable[bytes], limits: Limits) -> list[str]:
         data = json.loads(line)
         samples = parse_sample(data["baseline"]), parse_sample(data["current"])
         comparisons.append(compare(Hypothesis(data["key"], *samples), limits))
-    return [json.dumps(asdict(one), allow_nan=False) for one in decide(comparisons, limits)]
+    return [
+        json.dumps(asdict(comparison), allow_nan=False)
+        for comparison in decide(comparisons, limits)
+    ]

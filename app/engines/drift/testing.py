@@ -1,8 +1,8 @@
 """Test pairs of samples, and control the false discovery rate over all pairs of a run.
 
 The tests and effect sizes are those of scipy. The pooling of rare categories, the population
-stability index and its correction for the sizes of the samples are written here, because scipy has
-none of them.
+stability index and its correction for the sizes of the samples are implemented here, because scipy
+does not provide them.
 """
 
 from collections.abc import Sequence
@@ -28,13 +28,13 @@ if TYPE_CHECKING:
 
 BINS = 10
 """The number of quantile bins for the effect size of numbers."""
-LEAST_EXPECTED = 5.0
+MIN_EXPECTED = 5.0
 """The minimum expected count of a cell for the chi-square test."""
 OTHER = "(other)"
 """The category of pooled rare categories."""
-_EXACT_PAIRS = 250_000
+_MAX_EXACT_PAIRS = 250_000
 _SMOOTHING = 0.5
-_GONE_P = 0.05
+_MIN_GONE_P_VALUE = 0.05
 
 
 def compare(hypothesis: Hypothesis, limits: Limits | None = None) -> Comparison:
@@ -47,16 +47,16 @@ def compare(hypothesis: Hypothesis, limits: Limits | None = None) -> Comparison:
     key, baseline, current = hypothesis.key, hypothesis.baseline, hypothesis.current
     if type(baseline) is not type(current):
         raise ValueError("The samples of a hypothesis must be of the same type.")
-    sizes = _count(baseline), _count(current)
+    sizes = _count_values(baseline), _count_values(current)
     if min(sizes) < limits.least:
         values = _summarize(baseline), _summarize(current)
         return Comparison(key, Verdict.NOT_ENOUGH, None, *sizes, *values)
     if isinstance(baseline, Numbers) and isinstance(current, Numbers):
         return _compare_numbers(key, baseline, current)
     if isinstance(baseline, Rate) and isinstance(current, Rate):
-        found = _compare_categories(key, _as_categories(baseline), _as_categories(current))
+        comparison = _compare_categories(key, _to_categories(baseline), _to_categories(current))
         before, after = _summarize(baseline), _summarize(current)
-        return replace(found, category=None, baseline_value=before, current_value=after)
+        return replace(comparison, category=None, baseline_value=before, current_value=after)
     assert isinstance(baseline, Categories)
     assert isinstance(current, Categories)
     return _compare_categories(key, baseline, current)
@@ -67,15 +67,17 @@ def decide(comparisons: Sequence[Comparison], limits: Limits | None = None) -> l
     from scipy.stats import false_discovery_control  # noqa: PLC0415 - heavy
 
     limits = limits or Limits()
-    p_values = [one.p_value for one in comparisons if one.p_value is not None]
+    p_values = [comparison.p_value for comparison in comparisons if comparison.p_value is not None]
     adjusted = iter(false_discovery_control(p_values).tolist() if p_values else ())
     return [
-        one if one.p_value is None else _judge(replace(one, q_value=next(adjusted)), limits)
-        for one in comparisons
+        comparison
+        if comparison.p_value is None
+        else _set_verdict(replace(comparison, q_value=next(adjusted)), limits)
+        for comparison in comparisons
     ]
 
 
-def _judge(comparison: Comparison, limits: Limits) -> Comparison:
+def _set_verdict(comparison: Comparison, limits: Limits) -> Comparison:
     p_value, q_value, psi = comparison.p_value, comparison.q_value, comparison.psi
     assert p_value is not None
     assert q_value is not None
@@ -83,12 +85,12 @@ def _judge(comparison: Comparison, limits: Limits) -> Comparison:
     verdict = Verdict.UNCLEAR
     if q_value <= limits.false_discovery_rate and psi >= limits.effect:
         verdict = Verdict.DRIFT
-    elif p_value > _GONE_P and psi < limits.effect / 2:
+    elif p_value > _MIN_GONE_P_VALUE and psi < limits.effect / 2:
         verdict = Verdict.GONE
     return replace(comparison, verdict=verdict)
 
 
-def _count(sample: Sample) -> int:
+def _count_values(sample: Sample) -> int:
     if isinstance(sample, Categories):
         return sum(sample.counts.values())
     return len(sample.values) if isinstance(sample, Numbers) else sample.n
@@ -98,14 +100,14 @@ def _summarize(sample: Sample) -> float | None:
     """Return the median of numbers or the rate; None for categories and empty samples."""
     import numpy as np  # noqa: PLC0415 - heavy
 
-    if isinstance(sample, Categories) or not _count(sample):
+    if isinstance(sample, Categories) or not _count_values(sample):
         return None
     if isinstance(sample, Rate):
         return sample.hits / sample.n
     return float(np.median(np.asarray(sample.values, dtype=float)))
 
 
-def _as_categories(rate: Rate) -> Categories:
+def _to_categories(rate: Rate) -> Categories:
     return Categories({"hit": rate.hits, "miss": rate.n - rate.hits})
 
 
@@ -115,18 +117,18 @@ def _compare_numbers(key: str, baseline: Numbers, current: Numbers) -> Compariso
 
     before = np.asarray(baseline.values, dtype=float)
     after = np.asarray(current.values, dtype=float)
-    method = "exact" if before.size * after.size <= _EXACT_PAIRS else "asymp"
+    method = "exact" if before.size * after.size <= _MAX_EXACT_PAIRS else "asymp"
     p_value = float(ks_2samp(before, after, method=method).pvalue)
-    # The bins hold equal shares of both samples together. Ties make fewer bins.
-    together = np.concatenate([before, after])
-    edges = np.unique(np.quantile(together, np.linspace(0, 1, BINS + 1)[1:-1]))
+    # The bins hold equal shares of the combined samples. Ties reduce the number of bins.
+    combined = np.concatenate([before, after])
+    edges = np.unique(np.quantile(combined, np.linspace(0, 1, BINS + 1)[1:-1]))
     table = np.stack(
         [
             np.bincount(np.searchsorted(edges, sample, side="left"), minlength=edges.size + 1)
             for sample in (before, after)
         ]
     ).astype(float)
-    psi, distance = _measure(table[:, table.sum(axis=0) > 0])
+    psi, distance = _measure_shift(table[:, table.sum(axis=0) > 0])
     return Comparison(
         key,
         Verdict.UNCLEAR,
@@ -144,23 +146,26 @@ def _compare_numbers(key: str, baseline: Numbers, current: Numbers) -> Compariso
 def _compare_categories(key: str, baseline: Categories, current: Categories) -> Comparison:
     import numpy as np  # noqa: PLC0415 - heavy
 
-    names = sorted({name for one in (baseline, current) for name in one.counts if one.counts[name]})
+    names = sorted(
+        {name for sample in (baseline, current) for name in sample.counts if sample.counts[name]}
+    )
     table = np.array(
-        [[one.counts.get(name, 0) for name in names] for one in (baseline, current)], dtype=float
+        [[sample.counts.get(name, 0) for name in names] for sample in (baseline, current)],
+        dtype=float,
     )
     shares = table / table.sum(axis=1, keepdims=True)
-    most = int(np.argmax(np.abs(shares[1] - shares[0])))
+    category_index = int(np.argmax(np.abs(shares[1] - shares[0])))
     test, p_value = _test_table(pool_rare(table))
-    psi, distance = _measure(pool_rare(table))
+    psi, distance = _measure_shift(pool_rare(table))
     return Comparison(
         key,
         Verdict.UNCLEAR,
         test,
-        _count(baseline),
-        _count(current),
-        float(shares[0, most]),
-        float(shares[1, most]),
-        names[most],
+        _count_values(baseline),
+        _count_values(current),
+        float(shares[0, category_index]),
+        float(shares[1, category_index]),
+        names[category_index],
         p_value=p_value,
         psi=psi,
         js_distance=distance,
@@ -168,44 +173,44 @@ def _compare_categories(key: str, baseline: Categories, current: Categories) -> 
 
 
 def pool_rare(table: "Counts") -> "Counts":
-    """Pool the rarest categories until every expected count is at least LEAST_EXPECTED.
+    """Pool the rarest categories until every expected count is at least MIN_EXPECTED.
 
-    The categories are pooled by their total, which does not depend on how they are distributed over
-    the periods, so that pooling favors no result. At least two categories remain.
+    Categories are pooled by their total count. The total does not depend on the distribution over
+    the periods, so pooling favors no result. At least two categories remain.
     """
     import numpy as np  # noqa: PLC0415 - heavy
 
     order = np.argsort(-table.sum(axis=0), kind="stable")
     sorted_table = table[:, order]
     totals = sorted_table.sum(axis=0)
-    enough = LEAST_EXPECTED * table.sum() / table.sum(axis=1).min()
-    kept = int((totals >= enough).sum())
-    if kept == totals.size:
+    min_total = MIN_EXPECTED * table.sum() / table.sum(axis=1).min()
+    kept_count = int((totals >= min_total).sum())
+    if kept_count == totals.size:
         return sorted_table
-    # What is pooled must be frequent enough, too.
-    while kept > 1 and totals[kept:].sum() < enough:
-        kept -= 1
-    kept = max(kept, 1)
-    pooled = sorted_table[:, kept:].sum(axis=1, keepdims=True)
-    return np.concatenate([sorted_table[:, :kept], pooled], axis=1)
+    # The pooled category must also be frequent enough.
+    while kept_count > 1 and totals[kept_count:].sum() < min_total:
+        kept_count -= 1
+    kept_count = max(kept_count, 1)
+    pooled = sorted_table[:, kept_count:].sum(axis=1, keepdims=True)
+    return np.concatenate([sorted_table[:, :kept_count], pooled], axis=1)
 
 
 def _test_table(table: "Counts") -> tuple[str, float]:
-    """Return the test that fits a table of counts, and its p-value."""
+    """Return the name of the test that fits a table of counts, and its p-value."""
     from scipy.stats import chi2_contingency, fisher_exact  # noqa: PLC0415 - heavy
     from scipy.stats.contingency import expected_freq  # noqa: PLC0415 - heavy
 
     if table.shape[1] < 2:  # noqa: PLR2004 - all values are the same
         return "chi_square", 1.0
-    if expected_freq(table).min() < LEAST_EXPECTED:
+    if expected_freq(table).min() < MIN_EXPECTED:
         return "fisher_exact", float(fisher_exact(table.astype(int)).pvalue)
     return "chi_square", float(chi2_contingency(table, correction=False).pvalue)
 
 
-def _measure(table: "Counts") -> tuple[float, float]:
+def _measure_shift(table: "Counts") -> tuple[float, float]:
     """Return the corrected population stability index and the Jensen-Shannon distance.
 
-    Without any shift, the index of k bins is (k - 1) * (1 / n + 1 / m) on average. That is
+    Without a shift, the index of k bins is (k - 1) * (1 / n + 1 / m) on average. This value is
     subtracted, so that small samples do not seem to shift.
     """
     import numpy as np  # noqa: PLC0415 - heavy

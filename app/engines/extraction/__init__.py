@@ -4,7 +4,7 @@ All functions are pure: the same inputs give the same model, byte for byte. Impo
 loads neither numpy nor scikit-learn; the functions do. Training needs one thread, up to a minute
 and up to 1 GB: run it in a child process that can be killed, with OMP_NUM_THREADS=1.
 
-A document with too few examples is served by `propose_by_rules`, which needs no model.
+With too few examples for training, use `propose_by_rules`, which needs no model.
 """
 
 from collections.abc import Sequence
@@ -53,11 +53,11 @@ __all__ = [
 def propose_by_rules(
     document: Document, fields: Sequence[Field], memory: Sequence[Example] = ()
 ) -> list[Tag]:
-    """Return tags proposed by key, label, description and type of each field.
+    """Return tags proposed from the key, label, description and type of each field.
 
-    `memory` has the few examples that exist (one to four); values and places of similar documents
+    `memory` has the few examples that exist (one to four); values and places from similar documents
     are preferred. The tags are in the normal form of `app.engines.fields`, with `source` "model",
-    a confidence and evidence. Fields whose `ai_assist` is false get none.
+    a confidence and evidence. Fields whose `ai_assist` is false get no tags.
     """
     from app.engines.extraction.rule_based import propose  # noqa: PLC0415
 
@@ -69,9 +69,9 @@ def train(
 ) -> "TrainedModel":
     """Return a model trained on `examples`, with its out-of-fold `report`.
 
-    `fields` are those of one schema version in normal form (`check_fields`), and `schema_version`
-    is its id. Only the newest MAX_EXAMPLES count, and at most half of them may be of one labeler
-    if there are several. Raises NotEnoughExamples.
+    `fields` are the fields of one schema version in normal form (`check_fields`), and
+    `schema_version` is its id. Only the newest MAX_EXAMPLES examples are used. If there are two or
+    more labelers, at most half of the examples are by the same labeler. Raises NotEnoughExamples.
 
     `model.version` is a hexadecimal SHA-256. `model.predict(document)` returns tags,
     `model.to_bytes()` the content to store, and `load_model` reads it.
@@ -92,9 +92,9 @@ def load_model(content: bytes) -> "TrainedModel":
 
 
 def check_content(content: bytes) -> None:
-    """Raise InvalidModel if `load_model` would, for another feature version or no model at all.
+    """Raise InvalidModel if the content is not a model, or has another feature version.
 
-    It needs neither numpy nor the arrays, so it does not find every damage.
+    This check needs neither numpy nor the arrays, so it does not detect every kind of damage.
     """
     from app.engines.extraction.contents import check_content  # noqa: PLC0415
 
@@ -106,8 +106,8 @@ def compute_version(
 ) -> str:
     """Return the version that `train` would give its model, without training.
 
-    It is the SHA-256 of the examples' ids and revisions, the schema version and its fields, the
-    feature version, and the versions of the libraries.
+    The version is the SHA-256 of the examples' ids and revisions, the schema version and its
+    fields, the feature version, and the library versions.
     """
     from app.engines.extraction.examples import hash_version  # noqa: PLC0415
 
@@ -115,7 +115,7 @@ def compute_version(
 
 
 def is_better(new: Report, old: Report) -> bool:
-    """Return whether a model may replace another: its F1 is not worse by more than noise.
+    """Return whether the new model may replace the old: its F1 is not lower by more than noise.
 
     Documents that both reports contain are compared in pairs by a seeded bootstrap.
     """
@@ -125,7 +125,7 @@ def is_better(new: Report, old: Report) -> bool:
 
 
 def evaluate(examples: Sequence[Example], fields: Sequence[Field], *, folds: int = 5) -> Report:
-    """Return the results of `folds` trainings, each tested on documents that it did not see."""
+    """Return the cross-validation results: each of `folds` models is tested on unseen documents."""
     from app.engines.extraction.evaluation import evaluate_folds  # noqa: PLC0415
 
     return evaluate_folds(examples, fields, folds)

@@ -10,32 +10,34 @@ from app.engines.extraction.layout import compact
 from app.engines.extraction.values import Target
 from app.engines.fields import JsonValue
 
-_FUZZY = 0.84
-_SHORT = 5
+_MIN_SIMILARITY = 0.84
+_MIN_FUZZY_LENGTH = 5
 
 
 def mark_matches(
     candidates: Sequence[Candidate], target: Target, values: Sequence[JsonValue]
 ) -> list[bool]:
-    """Return for each candidate whether it is one of the accepted values.
+    """Return, for each candidate, whether it matches one of the accepted values.
 
-    If no candidate equals a value, those that equal it on letters and digits count; if there is
-    none either, the one that is most similar does.
+    If no candidate equals a value, candidates with the same letters and digits match. If there are
+    none, the most similar candidate matches, provided that it is similar enough.
     """
     matches = [False] * len(candidates)
     for value in values:
         key = target.build_key(value)
-        strict = [
-            place
-            for place, c in enumerate(candidates)
+        indexes = [
+            index
+            for index, c in enumerate(candidates)
             if _strip_currency(c.key) == _strip_currency(key)
         ]
-        if not strict and isinstance(value, str | dict):
+        if not indexes and isinstance(value, str | dict):
             letters = compact(_to_text(value))
-            loose = [p for p, c in enumerate(candidates) if letters and compact(c.text) == letters]
-            strict = loose or _find_most_similar(candidates, letters)
-        for place in strict:
-            matches[place] = True
+            lenient_indexes = [
+                i for i, c in enumerate(candidates) if letters and compact(c.text) == letters
+            ]
+            indexes = lenient_indexes or _find_most_similar(candidates, letters)
+        for index in indexes:
+            matches[index] = True
     return matches
 
 
@@ -50,29 +52,29 @@ def _to_text(value: JsonValue) -> str:
 
 
 def _find_most_similar(candidates: Sequence[Candidate], letters: str) -> list[int]:
-    if len(letters) < _SHORT:
+    if len(letters) < _MIN_FUZZY_LENGTH:
         return []
-    best, place = _FUZZY, -1
+    best_ratio, best_index = _MIN_SIMILARITY, -1
     matcher = SequenceMatcher(None, "", letters, autojunk=False)
-    for number, candidate in enumerate(candidates):
+    for index, candidate in enumerate(candidates):
         text = compact(candidate.text)
         if abs(len(text) - len(letters)) > 0.2 * len(letters):
             continue
         matcher.set_seq1(text)
-        if matcher.real_quick_ratio() > best and matcher.quick_ratio() > best:
+        if matcher.real_quick_ratio() > best_ratio and matcher.quick_ratio() > best_ratio:
             ratio = matcher.ratio()
-            if ratio > best:
-                best, place = ratio, number
-    return [place] if place >= 0 else []
+            if ratio > best_ratio:
+                best_ratio, best_index = ratio, index
+    return [best_index] if best_index >= 0 else []
 
 
 def find_evidence_ranges(analysis: Analysis, evidence: Sequence[dict[str, Any]]) -> list[Range]:
-    """Return the ranges of tokens that pieces of evidence with offsets or boxes cover."""
+    """Return the token ranges that the evidence covers, by its offsets or boxes."""
     ranges = []
     for piece in evidence:
-        covered = [i for i, token in enumerate(analysis.tokens) if _is_covered(token, piece)]
-        if covered:
-            ranges.append((covered[0], covered[-1]))
+        token_indexes = [i for i, token in enumerate(analysis.tokens) if _is_covered(token, piece)]
+        if token_indexes:
+            ranges.append((token_indexes[0], token_indexes[-1]))
     return ranges
 
 
@@ -104,18 +106,18 @@ class Searcher:
         self._text = "".join(parts)
 
     def find(self, letters: str, limit: int = 4) -> list[Range]:
-        """Return where whole tokens have these letters and digits, at most `limit` places."""
-        found: list[Range] = []
-        at = self._text.find(letters) if letters else -1
-        while at >= 0 and len(found) < limit:
-            first, last = self._starts.get(at), self._ends.get(at + len(letters))
+        """Return at most `limit` ranges of whole tokens with exactly these letters and digits."""
+        ranges: list[Range] = []
+        offset = self._text.find(letters) if letters else -1
+        while offset >= 0 and len(ranges) < limit:
+            first, last = self._starts.get(offset), self._ends.get(offset + len(letters))
             if first is not None and last is not None:
-                found.append((first, last))
-            at = self._text.find(letters, at + 1)
-        return found
+                ranges.append((first, last))
+            offset = self._text.find(letters, offset + 1)
+        return ranges
 
-    def build(self, letters: str, kind: str) -> Iterator[Candidate]:
-        """Yield candidates where the letters and digits were found, one range per row."""
+    def build_candidates(self, letters: str, kind: str) -> Iterator[Candidate]:
+        """Yield a candidate for each place with these letters and digits."""
         tokens = self._analysis.tokens
         for first, last in self.find(letters):
             ranges: list[Range] = []

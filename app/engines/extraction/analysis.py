@@ -10,7 +10,7 @@ from app.engines.extraction.layout import Layout, Token, build_layout
 from app.engines.extraction.lexicon import Keywords, find_keywords
 from app.engines.extraction.model import Document
 
-_SIGNS = {
+_CURRENCY_CODES = {
     "rm": "MYR",
     "myr": "MYR",
     "rs": "INR",
@@ -35,12 +35,15 @@ _SIGNS = {
     "euro": "EUR",
 }
 
-_WIDE = 1.7
+_WIDE_GAP = 1.7
 
 
 @dataclass(slots=True)
-class Typed:
-    """A typed text of a row: tokens `first` to `last`, code points `start` to `end`."""
+class TypedText:
+    """A date, time, amount or other text with a type, within one row.
+
+    It covers the tokens `first` to `last`, and the code points from `start` up to `end`.
+    """
 
     first: int
     last: int
@@ -53,13 +56,13 @@ class Typed:
 
 @dataclass(slots=True)
 class Analysis:
-    """The analysis of a document that does not depend on fields."""
+    """The part of a document's analysis that is the same for all fields."""
 
     layout: Layout
     keywords: Keywords
-    dates: list[Typed]
-    times: list[Typed]
-    amounts: list[Typed]
+    dates: list[TypedText]
+    times: list[TypedText]
+    amounts: list[TypedText]
     currencies: dict[int, str]
     words: frozenset[str]
     amount_counts: Counter[str]
@@ -74,14 +77,16 @@ class Analysis:
 def analyze(document: Document) -> Analysis:
     """Return the analysis of a document."""
     layout = build_layout(document)
-    dates = list(find_typed(layout, patterns.find_dates))
-    times = list(find_typed(layout, patterns.find_times))
-    taken = {index for typed in dates for index in range(typed.first, typed.last + 1)}
-    amounts = [a for a in find_typed(layout, patterns.find_amounts) if a.first not in taken]
+    dates = list(find_typed_texts(layout, patterns.find_dates))
+    times = list(find_typed_texts(layout, patterns.find_times))
+    date_tokens = {index for typed in dates for index in range(typed.first, typed.last + 1)}
+    amounts = [
+        a for a in find_typed_texts(layout, patterns.find_amounts) if a.first not in date_tokens
+    ]
     currencies = {
         index: code
         for index, token in enumerate(layout.tokens)
-        if (code := _SIGNS.get(token.text.lower().rstrip(".:")))
+        if (code := _CURRENCY_CODES.get(token.text.lower().rstrip(".:")))
     }
     words = frozenset(
         token.compact
@@ -102,16 +107,16 @@ def analyze(document: Document) -> Analysis:
     )
 
 
-def find_typed(
+def find_typed_texts(
     layout: Layout,
-    find: Callable[[str], Iterable[patterns.Found]],
+    find: Callable[[str], Iterable[patterns.PatternMatch]],
     rows: Iterable[tuple[int, int]] | None = None,
-) -> Iterable[Typed]:
-    """Yield the texts that `find` finds in the rows, with their tokens and offsets."""
+) -> Iterable[TypedText]:
+    """Yield the texts that `find` returns for the rows, with their tokens and offsets."""
     for first, last in layout.rows if rows is None else rows:
         text, offsets = join_row(layout, first, last)
-        for found in find(text):
-            yield from _build_typed(layout, first, text, offsets, found)
+        for match in find(text):
+            yield from _build_typed_texts(layout, first, text, offsets, match)
 
 
 def join_row(layout: Layout, first: int, last: int) -> tuple[str, list[int]]:
@@ -122,9 +127,9 @@ def join_row(layout: Layout, first: int, last: int) -> tuple[str, list[int]]:
     for index in range(first, last + 1):
         token = layout.tokens[index]
         if parts and layout.tokens[index - 1].end != token.start:
-            # A wide gap becomes two blanks, which no pattern of numbers crosses.
+            # A wide gap becomes two spaces, so that no number pattern matches across it.
             gap = token.box[0] - layout.tokens[index - 1].box[2]
-            parts.append("  " if gap > _WIDE * layout.char_width else " ")
+            parts.append("  " if gap > _WIDE_GAP * layout.char_width else " ")
             size += len(parts[-1])
         offsets.append(size)
         parts.append(token.text)
@@ -132,30 +137,32 @@ def join_row(layout: Layout, first: int, last: int) -> tuple[str, list[int]]:
     return "".join(parts), offsets
 
 
-def _build_typed(
-    layout: Layout, base: int, text: str, offsets: list[int], found: patterns.Found
-) -> Iterable[Typed]:
-    left = max(i for i, offset in enumerate(offsets) if offset <= found.start)
-    right = max(i for i, offset in enumerate(offsets) if offset < found.end)
-    begin, finish = layout.tokens[base + left], layout.tokens[base + right]
-    start, end = begin.start, finish.end
-    if begin.end - begin.start == len(begin.text):
-        start += found.start - offsets[left]
-    if finish.end - finish.start == len(finish.text):
-        end = finish.start + found.end - offsets[right]
-    part = text[found.start : found.end]
-    yield Typed(base + left, base + right, start, end, part, found.value)
-    if found.alternative:
-        yield Typed(base + left, base + right, start, end, part, found.alternative, True)  # noqa: FBT003
+def _build_typed_texts(
+    layout: Layout, base: int, text: str, offsets: list[int], match: patterns.PatternMatch
+) -> Iterable[TypedText]:
+    left = max(i for i, offset in enumerate(offsets) if offset <= match.start)
+    right = max(i for i, offset in enumerate(offsets) if offset < match.end)
+    first_token, last_token = layout.tokens[base + left], layout.tokens[base + right]
+    start, end = first_token.start, last_token.end
+    if first_token.end - first_token.start == len(first_token.text):
+        start += match.start - offsets[left]
+    if last_token.end - last_token.start == len(last_token.text):
+        end = last_token.start + match.end - offsets[right]
+    part = text[match.start : match.end]
+    yield TypedText(base + left, base + right, start, end, part, match.value)
+    if match.alternative:
+        yield TypedText(base + left, base + right, start, end, part, match.alternative, True)  # noqa: FBT003
 
 
-def _count_sums(amounts: list[Typed]) -> dict[str, int]:
-    """Count for each amount the pairs of other amounts whose sum or difference it is."""
-    cents = {t.value: int(Decimal(t.value) * 100) for t in amounts if "." in t.value}
-    kept = dict(list(cents.items())[-60:])
-    present = set(kept.values())
+def _count_sums(amounts: list[TypedText]) -> dict[str, int]:
+    """Count, for each amount, the pairs of other amounts with that sum or difference."""
+    cents = {
+        typed.value: int(Decimal(typed.value) * 100) for typed in amounts if "." in typed.value
+    }
+    last_amounts = dict(list(cents.items())[-60:])
+    values = set(last_amounts.values())
     return {
-        value: sum(1 for other in present if 0 < other < number and number - other in present) * 2
-        + sum(1 for other in present if other > number > 0 and other - number in present)
-        for value, number in kept.items()
+        key: sum(1 for value in values if 0 < value < number and number - value in values) * 2
+        + sum(1 for value in values if value > number > 0 and value - number in values)
+        for key, number in last_amounts.items()
     }

@@ -1,4 +1,4 @@
-"""Turn scores into confidences: Platt scaling on scores of documents that were not trained on."""
+"""Convert scores to confidences by Platt scaling on documents outside the training data."""
 
 import math
 from collections.abc import Sequence
@@ -8,19 +8,19 @@ from typing import Any
 import numpy as np
 
 _BINS = 10
-_FEW = 30
+_SMALL_SAMPLE = 30
 
 
 @dataclass(frozen=True, slots=True)
 class Scale:
-    """The coefficients of the log odds and of the margin over the next value, and a constant."""
+    """Two coefficients, for the log odds and the margin over the next value, and a constant."""
 
     odds: float
     margin: float
     constant: float
 
     def apply(self, odds: float, margin: float) -> float:
-        """Return the confidence."""
+        """Return the confidence of a proposal."""
         total = self.odds * odds + self.margin * margin + self.constant
         return 1 / (1 + math.exp(-max(min(total, 30.0), -30.0)))
 
@@ -29,18 +29,18 @@ DEFAULT = Scale(0.7, 0.1, -0.3)
 
 
 def fit_scale(points: Sequence[tuple[float, float]], correct: Sequence[bool]) -> Scale:
-    """Fit the scale on (log odds, margin) and whether each proposal was correct."""
+    """Fit the scale to the (log odds, margin) of proposals and whether each was correct."""
     from sklearn.linear_model import LogisticRegression  # noqa: PLC0415
 
-    count, right = len(points), sum(correct)
-    if count < _FEW // 3:
+    count, correct_count = len(points), sum(correct)
+    if count < _SMALL_SAMPLE // 3:
         return DEFAULT
-    # Two pseudo-documents keep the confidence off 0 and 1 when all are correct or none.
+    # Two added rows keep the confidence away from 0 and 1 if all or none are correct.
     rows = np.array([*points, np.mean(points, axis=0), np.mean(points, axis=0)])
     labels = np.array([*correct, True, False])
-    if right in (0, count) or count < _FEW:
-        rate = (right + 1) / (count + 2)
-        if right in (0, count):
+    if correct_count in (0, count) or count < _SMALL_SAMPLE:
+        rate = (correct_count + 1) / (count + 2)
+        if correct_count in (0, count):
             return Scale(0.0, 0.0, math.log(rate / (1 - rate)))
     fitted: Any = LogisticRegression(C=1.0, max_iter=500).fit(rows, labels)
     odds, margin = (max(float(value), 0.0) for value in fitted.coef_[0])
@@ -59,12 +59,16 @@ def _fit_constant(rows: Any, labels: Any, odds: float, margin: float) -> float:
 
 
 def build_bins(pairs: Sequence[tuple[float, bool]]) -> list[tuple[float, float, int, float, float]]:
-    """Return (low, high, count, mean confidence, accuracy) of ten equal intervals that occur."""
+    """Return (low, high, count, mean confidence, accuracy) per interval, if not empty."""
     bins = []
     for number in range(_BINS):
         low, high = number / _BINS, (number + 1) / _BINS
-        inside = [(c, ok) for c, ok in pairs if low <= c < high or (number == _BINS - 1 and c == 1)]
-        if inside:
-            mean = sum(c for c, _ in inside) / len(inside)
-            bins.append((low, high, len(inside), mean, sum(ok for _, ok in inside) / len(inside)))
+        bin_pairs = [
+            (c, ok) for c, ok in pairs if low <= c < high or (number == _BINS - 1 and c == 1)
+        ]
+        if bin_pairs:
+            mean = sum(c for c, _ in bin_pairs) / len(bin_pairs)
+            bins.append(
+                (low, high, len(bin_pairs), mean, sum(ok for _, ok in bin_pairs) / len(bin_pairs))
+            )
     return bins

@@ -1,28 +1,29 @@
-"""List the places of a document that may contain the value of a field."""
+"""List the places in a document that may contain the value of a field."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from app.engines.extraction import patterns
-from app.engines.extraction.analysis import Analysis, Typed, find_typed
+from app.engines.extraction.analysis import Analysis, TypedText, find_typed_texts
 from app.engines.extraction.layout import Layout, Segment
 from app.engines.extraction.values import Target
 
 Range = tuple[int, int]
 MAX_LINES = 7
 MAX_STARTS = 45
-_CUTTING = frozenset({"phone", "tax_id", "email", "website", "date", "iban", "number"})
-_DESCRIPTIVE = frozenset({"company", "address"})
-_CODES = frozenset({"code", "after"})
-_STRIPPED = " ,.;:-#*"
+_CUTTING_CONCEPTS = frozenset({"phone", "tax_id", "email", "website", "date", "iban", "number"})
+_DESCRIPTIVE_CONCEPTS = frozenset({"company", "address"})
+_CODE_KINDS = frozenset({"code", "after"})
+_STRIPPED_CHARACTERS = " ,.;:-#*"
 
 
 @dataclass(slots=True)
 class Candidate:
-    """A place that may be the value: ranges of token indexes, one for each line.
+    """A place that may contain the value: ranges of token indexes, one for each line.
 
-    `start` and `end` are the code points of the first and after the last character; `text` is the
-    text there, lines joined by a blank, and `key` its value for comparisons (`Target.build_key`).
+    `start` and `end` are code point offsets into the document's text; `end` is exclusive. `text`
+    has the lines of the place, joined by a space, and `key` is its value for comparisons
+    (`Target.build_key`).
     """
 
     kind: str
@@ -50,26 +51,30 @@ def list_candidates(
 ) -> list[Candidate]:
     """Return the candidates of a field without duplicates, in a fixed order.
 
-    `spans` are further ranges of tokens that a model considers likely.
+    `spans` are additional token ranges that a model considers likely.
     """
-    found: dict[tuple[object, ...], Candidate] = {}
-    for candidate in _generate(analysis, target, spans):
-        found.setdefault((candidate.ranges, candidate.start, candidate.key), candidate)
-    return list(found.values())
+    candidates: dict[tuple[object, ...], Candidate] = {}
+    for candidate in _generate_candidates(analysis, target, spans):
+        candidates.setdefault((candidate.ranges, candidate.start, candidate.key), candidate)
+    return list(candidates.values())
 
 
-def _generate(analysis: Analysis, target: Target, spans: Iterable[Range]) -> Iterator[Candidate]:
+def _generate_candidates(
+    analysis: Analysis, target: Target, spans: Iterable[Range]
+) -> Iterator[Candidate]:
     kind = target.kind
     if kind == "amount":
         yield from _build_amounts(analysis, target)
     elif kind in ("date", "time"):
         source = analysis.dates if kind == "date" else analysis.times
-        yield from (_from_typed(kind, typed, typed.value) for typed in source)
+        yield from (_build_from_typed(kind, typed, typed.value) for typed in source)
     elif kind == "datetime":
         yield from _build_datetimes(analysis)
     elif kind in ("email", "url", "phone"):
-        for typed in find_typed(analysis.layout, lambda text: patterns.find_simple(kind, text)):
-            yield _from_typed(kind, typed, typed.text)
+        for typed in find_typed_texts(
+            analysis.layout, lambda text: patterns.find_simple(kind, text)
+        ):
+            yield _build_from_typed(kind, typed, typed.text)
     else:
         yield from _build_texts(analysis, target, spans)
 
@@ -79,34 +84,43 @@ def _build_texts(analysis: Analysis, target: Target, spans: Iterable[Range]) -> 
     for first, last in spans:
         yield from build_variants(layout, "span", ((first, last),))
     if kind in ("lines", "text"):
-        yield from _build_runs(analysis)
+        yield from _build_line_runs(analysis)
     if kind in ("code", "text"):
         yield from _build_codes(layout)
     if kind == "code" and target.field["constraints"].get("formats"):
-        for typed in find_typed(layout, lambda text: patterns.find_simple("code", text)):
-            yield _from_typed("code", typed, typed.text)
-    yield from _build_after_keywords(analysis, target)
+        for typed in find_typed_texts(layout, lambda text: patterns.find_simple("code", text)):
+            yield _build_from_typed("code", typed, typed.text)
+    yield from _build_keyword_values(analysis, target)
 
 
 def build_variants(layout: Layout, kind: str, ranges: tuple[Range, ...]) -> Iterator[Candidate]:
-    """Yield the text of the ranges; of codes also the text without punctuation at its end.
+    """Yield a candidate for the ranges, and for codes another without trailing punctuation.
 
-    The renderer decides about punctuation at the end of other texts.
+    For other texts the renderer handles trailing punctuation.
     """
-    text = " ".join(layout.join(first, last) for first, last in ranges)
-    head, tail = layout.tokens[ranges[0][0]], layout.tokens[ranges[-1][1]]
-    left = len(text) - len(text.lstrip(_STRIPPED))
-    if left >= len(head.text):
-        left = 0
-    whole = text[left:]
-    yield Candidate(kind, ranges, head.start + left, tail.end, whole, whole)
-    bare = whole.rstrip(_STRIPPED)
-    right = len(whole) - len(bare)
-    if kind in _CODES and 0 < right < len(tail.text) and bare:
-        yield Candidate(kind, ranges, head.start + left, tail.end - right, bare, bare)
+    joined = " ".join(layout.join(first, last) for first, last in ranges)
+    first_token, last_token = layout.tokens[ranges[0][0]], layout.tokens[ranges[-1][1]]
+    leading_count = len(joined) - len(joined.lstrip(_STRIPPED_CHARACTERS))
+    if leading_count >= len(first_token.text):
+        leading_count = 0
+    full_text = joined[leading_count:]
+    yield Candidate(
+        kind, ranges, first_token.start + leading_count, last_token.end, full_text, full_text
+    )
+    stripped_text = full_text.rstrip(_STRIPPED_CHARACTERS)
+    trailing_count = len(full_text) - len(stripped_text)
+    if kind in _CODE_KINDS and 0 < trailing_count < len(last_token.text) and stripped_text:
+        yield Candidate(
+            kind,
+            ranges,
+            first_token.start + leading_count,
+            last_token.end - trailing_count,
+            stripped_text,
+            stripped_text,
+        )
 
 
-def _from_typed(kind: str, typed: Typed, key: str) -> Candidate:
+def _build_from_typed(kind: str, typed: TypedText, key: str) -> Candidate:
     ranges = ((typed.first, typed.last),)
     return Candidate(kind, ranges, typed.start, typed.end, typed.text, key, typed.is_alternative)
 
@@ -114,8 +128,8 @@ def _from_typed(kind: str, typed: Typed, key: str) -> Candidate:
 def _build_amounts(analysis: Analysis, target: Target) -> Iterator[Candidate]:
     for typed in analysis.amounts:
         key = target.build_key(typed.value)
-        if len(key) < 13:  # noqa: PLR2004 - longer digits are identifiers
-            yield _from_typed("amount", typed, key)
+        if len(key) < 13:  # noqa: PLR2004 - longer numbers are identifiers
+            yield _build_from_typed("amount", typed, key)
 
 
 def _build_datetimes(analysis: Analysis) -> Iterator[Candidate]:
@@ -131,32 +145,33 @@ def _build_datetimes(analysis: Analysis) -> Iterator[Candidate]:
                 )
 
 
-def _build_runs(analysis: Analysis) -> Iterator[Candidate]:
-    """Yield runs of lines, each continued by the nearest segment below that overlaps it.
+def _build_line_runs(analysis: Analysis) -> Iterator[Candidate]:
+    """Yield runs of lines; each line continues in the nearest segment below that overlaps it.
 
-    A last line that goes on with a keyword or a number in brackets is also yielded without it.
+    If the last line contains other content from some token on (see `_find_cut`), yield a second
+    candidate without that content.
     """
     layout = analysis.layout
-    following = find_following(layout)
+    next_segments = find_next_segments(layout)
     for number in range(min(len(layout.segments), MAX_STARTS)):
         ranges: list[Range] = []
-        at: int | None = number
-        while at is not None and len(ranges) < MAX_LINES:
-            segment = layout.segments[at]
+        segment_index: int | None = number
+        while segment_index is not None and len(ranges) < MAX_LINES:
+            segment = layout.segments[segment_index]
             ranges.append((segment.first, segment.last))
             yield from build_variants(layout, "lines", tuple(ranges))
             cut = _find_cut(analysis, segment)
             if cut:
                 shortened = (*ranges[:-1], (segment.first, cut - 1))
                 yield from build_variants(layout, "lines", shortened)
-            at = following[at]
+            segment_index = next_segments[segment_index]
     yield from _build_wide_runs(layout)
 
 
 def _find_cut(analysis: Analysis, segment: Segment) -> int:
-    """Return the index at which other content begins inside a line, or 0."""
+    """Return the index of the token where a keyword or a number in parentheses begins, or 0."""
     for index in range(segment.first + 1, segment.last + 1):
-        if analysis.keywords.concepts[index] in _CUTTING:
+        if analysis.keywords.concepts[index] in _CUTTING_CONCEPTS:
             return index
         text = analysis.tokens[index].text
         if text.startswith("(") and any(char.isdigit() for char in text):
@@ -165,36 +180,36 @@ def _find_cut(analysis: Analysis, segment: Segment) -> int:
 
 
 def _build_wide_runs(layout: Layout) -> Iterator[Candidate]:
-    """Yield runs of whole rows, where a wide gap inside a line made two segments of it."""
+    """Yield runs of whole rows, if at least one row was split into segments at a wide gap."""
     rows = layout.rows[:15]
     for start in range(len(rows)):
         for end in range(start, min(start + 5, len(rows))):
             run = rows[start : end + 1]
             pages = {layout.tokens[first].page for first, _ in run}
-            wide = any(layout.tokens[a].segment != layout.tokens[b].segment for a, b in run)
-            if wide and len(pages) == 1:
+            has_wide_gap = any(layout.tokens[a].segment != layout.tokens[b].segment for a, b in run)
+            if has_wide_gap and len(pages) == 1:
                 yield from build_variants(layout, "rows", tuple(run))
 
 
-def find_following(layout: Layout) -> list[int | None]:
-    """Return for each segment the one that continues it below, or None."""
+def find_next_segments(layout: Layout) -> list[int | None]:
+    """Return, for each segment, the index of the segment below that continues it, or None."""
     segments = layout.segments
-    following: list[int | None] = [None] * len(segments)
-    for number, segment in enumerate(segments):
-        for other in range(number + 1, min(number + 12, len(segments))):
-            below = segments[other]
+    next_segments: list[int | None] = [None] * len(segments)
+    for index, segment in enumerate(segments):
+        for below_index in range(index + 1, min(index + 12, len(segments))):
+            below = segments[below_index]
             if below.page != segment.page or below.row > segment.row + 2:
                 break
-            if below.row > segment.row and _continues(segment, below, layout.height):
-                following[number] = other
+            if below.row > segment.row and _is_continuation(segment, below, layout.height):
+                next_segments[index] = below_index
                 break
-    return following
+    return next_segments
 
 
-def _continues(above: Segment, below: Segment, height: float) -> bool:
-    shared = min(above.box[2], below.box[2]) - max(above.box[0], below.box[0])
-    narrow = min(above.box[2] - above.box[0], below.box[2] - below.box[0])
-    return shared > 0.3 * narrow and below.box[1] - above.box[3] < 1.6 * height
+def _is_continuation(above: Segment, below: Segment, height: float) -> bool:
+    shared_width = min(above.box[2], below.box[2]) - max(above.box[0], below.box[0])
+    narrower_width = min(above.box[2] - above.box[0], below.box[2] - below.box[0])
+    return shared_width > 0.3 * narrower_width and below.box[1] - above.box[3] < 1.6 * height
 
 
 def _build_codes(layout: Layout) -> Iterator[Candidate]:
@@ -205,24 +220,24 @@ def _build_codes(layout: Layout) -> Iterator[Candidate]:
         yield from build_variants(layout, "code", ((index, index),))
         for size in (1, 2):
             for first, last in ((index - size, index), (index, index + size)):
-                inside = first >= 0 and last < len(tokens)
-                if inside and tokens[first].segment == tokens[last].segment:
+                is_inside = first >= 0 and last < len(tokens)
+                if is_inside and tokens[first].segment == tokens[last].segment:
                     yield from build_variants(layout, "code", ((first, last),))
 
 
-def _build_after_keywords(analysis: Analysis, target: Target) -> Iterator[Candidate]:
-    """Yield the texts right of or below a keyword of the field."""
+def _build_keyword_values(analysis: Analysis, target: Target) -> Iterator[Candidate]:
+    """Yield the texts to the right of a keyword of the field, or below it."""
     layout, tokens = analysis.layout, analysis.tokens
     for last, first in find_own_keywords(analysis, target):
         segment = layout.segments[tokens[last].segment]
-        _, end = layout.rows[tokens[last].row]
-        if last < end:
-            stop = (
+        _, row_end = layout.rows[tokens[last].row]
+        if last < row_end:
+            value_end = (
                 segment.last
                 if last < segment.last
                 else layout.segments[tokens[last + 1].segment].last
             )
-            yield from build_variants(layout, "after", ((last + 1, stop),))
+            yield from build_variants(layout, "after", ((last + 1, value_end),))
             yield from build_variants(layout, "after", ((last + 1, last + 1),))
         for below in layout.segments[tokens[last].segment + 1 :][:8]:
             box = tokens[first].box
@@ -236,13 +251,13 @@ def _build_after_keywords(analysis: Analysis, target: Target) -> Iterator[Candid
 
 
 def find_own_keywords(analysis: Analysis, target: Target) -> list[Range]:
-    """Return (last, first) of each keyword that names the field."""
+    """Return the last and the first token index of each keyword that names the field."""
     concepts = analysis.keywords.concepts
-    found = {
+    keywords = {
         last: first
         for last, first in analysis.keywords.ends.items()
-        # Their keywords are parts of values, such as "Ltd" and "Street".
-        if target.concept not in _DESCRIPTIVE
+        # Descriptive concepts have keywords that are parts of values, such as "Ltd".
+        if target.concept not in _DESCRIPTIVE_CONCEPTS
         and target.concept
         and concepts[last] == target.concept
     }
@@ -254,6 +269,6 @@ def find_own_keywords(analysis: Analysis, target: Target) -> list[Range]:
                 joined += tokens[last].compact
                 if len(joined) >= len(phrase):
                     if joined == phrase:
-                        found.setdefault(last, first)
+                        keywords.setdefault(last, first)
                     break
-    return sorted(found.items())
+    return sorted(keywords.items())

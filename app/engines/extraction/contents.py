@@ -1,4 +1,4 @@
-"""Open the content of trained models and check their version, without numpy."""
+"""Open stored models and check their feature version, without numpy."""
 
 import io
 import json
@@ -7,22 +7,22 @@ import zlib
 from typing import Any
 
 from app.engines.extraction.examples import FEATURE_VERSION
-from app.engines.extraction.features import COUNT
+from app.engines.extraction.features import FEATURE_COUNT
 from app.engines.extraction.model import InvalidModel
 
-DESCRIPTION = "model.json"
+DESCRIPTION_FILE = "model.json"
 MAX_BYTES = 256 << 20
-"""The maximum size of a model, unpacked."""
+"""The maximum size in bytes of an unpacked model."""
 
-UNREADABLE = (
+READ_ERRORS = (
     *(ValueError, KeyError, TypeError, IndexError, AttributeError, EOFError),
     *(zipfile.BadZipFile, zlib.error, NotImplementedError, RuntimeError),
 )
-"""The errors of reading content that is damaged, or that is not a model."""
+"""The errors that can occur while reading content that is damaged or not a model."""
 
 
 def open_content(content: bytes) -> zipfile.ZipFile:
-    """Return the archive of a model. Raises InvalidModel if it is too large."""
+    """Return the zip archive of a model. Raises InvalidModel if it is too large."""
     archive = zipfile.ZipFile(io.BytesIO(content))
     if sum(info.file_size for info in archive.infolist()) > MAX_BYTES:
         raise InvalidModel("The model is too large.")
@@ -30,17 +30,20 @@ def open_content(content: bytes) -> zipfile.ZipFile:
 
 
 def read_description(archive: zipfile.ZipFile) -> dict[str, Any]:
-    """Return the JSON of a model. Raises InvalidModel if it has another feature version."""
-    described: dict[str, Any] = json.loads(archive.read(DESCRIPTION))
-    if described["feature_version"] != FEATURE_VERSION or described["feature_count"] != COUNT:
+    """Return the JSON of a model. Raises InvalidModel if its feature version differs."""
+    description: dict[str, Any] = json.loads(archive.read(DESCRIPTION_FILE))
+    if (
+        description["feature_version"] != FEATURE_VERSION
+        or description["feature_count"] != FEATURE_COUNT
+    ):
         raise InvalidModel("The model has another feature version; train it again.")
-    return described
+    return description
 
 
 def check_content(content: bytes) -> None:
-    """Raise InvalidModel if the content is no model or has another feature version."""
+    """Raise InvalidModel if the content is not a model, or has another feature version."""
     try:
         with open_content(content) as archive:
             read_description(archive)
-    except UNREADABLE as error:
+    except READ_ERRORS as error:
         raise InvalidModel("The content is not a model.") from error

@@ -1,4 +1,4 @@
-"""Find the keyword that a place of a document belongs to: left of it in its row, or above it."""
+"""Find the keyword for a place in a document: to the left in the same row, or above it."""
 
 from dataclasses import dataclass, field
 
@@ -9,23 +9,23 @@ _ROWS_ABOVE = 3
 
 @dataclass(slots=True)
 class Contexts:
-    """The keywords near each token, by the index of their last token; -1 without one."""
+    """The nearest keyword left of and above each token: the index of its last token, or -1."""
 
     analysis: Analysis
     left: list[int]
     above_cache: dict[int, int] = field(default_factory=dict)
 
-    def above(self, index: int) -> int:
+    def find_above(self, index: int) -> int:
         """Return the nearest keyword above token `index` that overlaps it, or -1."""
-        known = self.above_cache.get(index)
-        if known is None:
-            known = self.above_cache[index] = _find_above(self.analysis, index)
-        return known
+        above = self.above_cache.get(index)
+        if above is None:
+            above = self.above_cache[index] = _find_above(self.analysis, index)
+        return above
 
 
-def build_contexts(analysis: Analysis, extra: dict[int, int] | None = None) -> Contexts:
-    """Return the contexts of a document's tokens. `extra` has further keywords, last to first."""
-    ends = {**analysis.keywords.ends, **(extra or {})}
+def build_contexts(analysis: Analysis, extra_keywords: dict[int, int] | None = None) -> Contexts:
+    """Return the contexts of all tokens; `extra_keywords` maps last to first token indexes."""
+    ends = {**analysis.keywords.ends, **(extra_keywords or {})}
     left = [-1] * len(analysis.tokens)
     for first, last in analysis.layout.rows:
         nearest = -1
@@ -43,9 +43,9 @@ def _find_above(analysis: Analysis, index: int) -> int:
         first, last = layout.rows[row]
         if layout.tokens[first].page != token.page:
             break
-        for other in range(first, last + 1):
-            box = layout.tokens[other].box
+        for above_index in range(first, last + 1):
+            box = layout.tokens[above_index].box
             overlaps = box[0] < token.box[2] and token.box[0] < box[2]
-            if overlaps and analysis.keywords.concepts[other]:
-                return other
+            if overlaps and analysis.keywords.concepts[above_index]:
+                return above_index
     return -1

@@ -6,29 +6,32 @@ from app.engines.extraction.layout import Token
 
 def describe_tokens(analysis: Analysis) -> list[list[str]]:
     """Return the attributes of each token, in a fixed order."""
-    own = [_describe_token(token) for token in analysis.tokens]
+    token_attributes = [_describe_token(token) for token in analysis.tokens]
     types = _find_types(analysis)
     described = []
-    rows = len(analysis.layout.rows)
-    for number, (first, last) in enumerate(analysis.layout.rows):
+    row_count = len(analysis.layout.rows)
+    for row, (first, last) in enumerate(analysis.layout.rows):
         row_words = _describe_row(analysis, first, last)
-        above = _describe_above(analysis, number)
+        above = _describe_neighbor_rows(analysis, row)
         for index in range(first, last + 1):
             token = analysis.tokens[index]
-            attributes = ["bias", *own[index], *row_words, *above]
-            attributes += _describe_place(analysis, index, number, rows)
+            attributes = ["bias", *token_attributes[index], *row_words, *above]
+            attributes += _describe_position(analysis, index, row, row_count)
             attributes += [f"t={types[index]}", f"k={analysis.keywords.concepts[index]}"]
             for step in (-2, -1, 1, 2):
-                other = index + step
-                if not 0 <= other < len(own):
+                neighbor_index = index + step
+                if not 0 <= neighbor_index < len(token_attributes):
                     attributes.append(f"{step}end")
                     continue
-                near = analysis.tokens[other].row == token.row
-                side = f"{step}" if near else f"{step}r"
-                attributes += [f"{side}{own[other][0]}", f"{side}{own[other][1]}"]
+                is_same_row = analysis.tokens[neighbor_index].row == token.row
+                prefix = f"{step}" if is_same_row else f"{step}r"
                 attributes += [
-                    f"{side}t={types[other]}",
-                    f"{side}k={analysis.keywords.concepts[other]}",
+                    f"{prefix}{token_attributes[neighbor_index][0]}",
+                    f"{prefix}{token_attributes[neighbor_index][1]}",
+                ]
+                attributes += [
+                    f"{prefix}t={types[neighbor_index]}",
+                    f"{prefix}k={analysis.keywords.concepts[neighbor_index]}",
                 ]
             described.append(attributes)
     return described
@@ -53,7 +56,7 @@ def _build_shape(text: str) -> str:
     shape: list[str] = []
     for char in text[:24]:
         mark = "9" if char.isdigit() else "A" if char.isupper() else "a" if char.isalpha() else char
-        if len(shape) < 2 or mark != shape[-1] or mark != shape[-2]:  # noqa: PLR2004 - two alike at most
+        if len(shape) < 2 or mark != shape[-1] or mark != shape[-2]:  # noqa: PLR2004 - keep two equal marks
             shape.append(mark)
     return "".join(shape)
 
@@ -63,8 +66,8 @@ def _find_types(analysis: Analysis) -> list[str]:
     for typed in analysis.amounts:
         kind = "cents" if "." in typed.value else "int"
         types[typed.first : typed.last + 1] = [kind] * (typed.last + 1 - typed.first)
-    for kind, found in (("time", analysis.times), ("date", analysis.dates)):
-        for typed in found:
+    for kind, typed_texts in (("time", analysis.times), ("date", analysis.dates)):
+        for typed in typed_texts:
             types[typed.first : typed.last + 1] = [kind] * (typed.last + 1 - typed.first)
     largest = max((float(a.value) for a in analysis.amounts if "." in a.value), default=0.0)
     for typed in analysis.amounts:
@@ -77,36 +80,36 @@ def _find_types(analysis: Analysis) -> list[str]:
 
 def _describe_row(analysis: Analysis, first: int, last: int) -> list[str]:
     words = [token.compact for token in analysis.tokens[first : last + 1]]
-    kept = [word for word in words if word and not word.isdigit()][:6]
+    row_words = [word for word in words if word and not word.isdigit()][:6]
     concepts = sorted({c for c in analysis.keywords.concepts[first : last + 1] if c})
-    return [f"r={word}" for word in kept] + [f"rk={concept}" for concept in concepts]
+    return [f"r={word}" for word in row_words] + [f"rk={concept}" for concept in concepts]
 
 
-def _describe_above(analysis: Analysis, row: int) -> list[str]:
+def _describe_neighbor_rows(analysis: Analysis, row: int) -> list[str]:
     attributes = []
     for step in (-1, 1):
-        other = row + step
-        if not 0 <= other < len(analysis.layout.rows):
+        neighbor_row = row + step
+        if not 0 <= neighbor_row < len(analysis.layout.rows):
             attributes.append(f"{step}edge")
             continue
-        first, last = analysis.layout.rows[other]
+        first, last = analysis.layout.rows[neighbor_row]
         concepts = sorted({c for c in analysis.keywords.concepts[first : last + 1] if c})
         attributes.append(f"{step}w={analysis.tokens[first].compact}")
         attributes += [f"{step}rk={concept}" for concept in concepts]
     return attributes
 
 
-def _describe_place(analysis: Analysis, index: int, row: int, rows: int) -> list[str]:
+def _describe_position(analysis: Analysis, index: int, row: int, row_count: int) -> list[str]:
     token = analysis.tokens[index]
     first, last = analysis.layout.rows[row]
     segment = analysis.layout.segments[token.segment]
-    tall = (token.box[3] - token.box[1]) / analysis.layout.height
+    relative_height = (token.box[3] - token.box[1]) / analysis.layout.height
     return [
         f"row={min(row, 12)}",
-        f"up={min(rows - row, 8)}",
-        f"y={int(10 * row / rows)}",
+        f"up={min(row_count - row, 8)}",
+        f"y={int(10 * row / row_count)}",
         f"x={int(5 * token.box[0])}",
-        f"h={min(int(2 * tall), 6)}",
+        f"h={min(int(2 * relative_height), 6)}",
         f"at={min(index - first, 4)}",
         f"left={min(last - index, 4)}",
         f"seg={int(index == segment.first)}{int(index == segment.last)}",

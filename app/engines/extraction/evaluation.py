@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 
-from app.engines.extraction.examples import list_all_targets, prepare, select_examples
+from app.engines.extraction.examples import list_all_targets, prepare_examples, select_examples
 from app.engines.extraction.model import MIN_EXAMPLES, Example, NotEnoughExamples, Report
-from app.engines.extraction.reports import Outcome, build_report, judge
+from app.engines.extraction.reports import Outcome, build_report, compare_proposals
 from app.engines.extraction.sequences import assign_folds
 from app.engines.extraction.training import train_model
 from app.engines.extraction.values import Target
@@ -12,19 +12,23 @@ from app.engines.fields import Field, JsonValue, Tag
 
 
 def evaluate_folds(examples: Sequence[Example], fields: Sequence[Field], folds: int) -> Report:
-    """Return the results of models that were each trained without one fold."""
-    selected = select_examples(examples)
-    if len(selected) < max(folds, MIN_EXAMPLES + 1):
-        raise NotEnoughExamples(len(selected))
-    assigned = assign_folds(len(selected), folds)
-    tags: list[list[Tag]] = [[] for _ in selected]
+    """Return cross-validation results: each model predicts the fold it was not trained on."""
+    selected_examples = select_examples(examples)
+    if len(selected_examples) < max(folds, MIN_EXAMPLES + 1):
+        raise NotEnoughExamples(len(selected_examples))
+    assigned_folds = assign_folds(len(selected_examples), folds)
+    tags: list[list[Tag]] = [[] for _ in selected_examples]
     for fold in range(folds):
-        inside = [one for one, other in zip(selected, assigned, strict=True) if other != fold]
-        model = train_model(inside, fields, "evaluation")
-        for number, other in enumerate(assigned):
-            if other == fold:
-                tags[number] = model.predict(selected[number].document)
-    return compare(selected, tags, fields, folds=folds)
+        training_examples = [
+            example
+            for example, example_fold in zip(selected_examples, assigned_folds, strict=True)
+            if example_fold != fold
+        ]
+        model = train_model(training_examples, fields, "evaluation")
+        for number, example_fold in enumerate(assigned_folds):
+            if example_fold == fold:
+                tags[number] = model.predict(selected_examples[number].document)
+    return compare(selected_examples, tags, fields, folds=folds)
 
 
 def compare(
@@ -34,21 +38,25 @@ def compare(
     *,
     folds: int = 0,
 ) -> Report:
-    """Return the report of proposed tags, given per example, against the accepted ones."""
-    prepared = prepare(examples, fields)
-    targets = list_all_targets(prepared, fields)
+    """Compare the tags proposed for each example with the accepted tags, and return the report."""
+    prepared_examples = prepare_examples(examples, fields)
+    targets = list_all_targets(prepared_examples, fields)
     outcomes: list[Outcome] = []
-    for number, one in enumerate(prepared):
+    for number, example in enumerate(prepared_examples):
         for target in targets:
-            outcomes += _judge(target, number, one.values.get(target.name, []), tags[number])
-    return build_report(outcomes, [one.id for one in prepared], targets, folds)
+            outcomes += _compare_field(
+                target, number, example.values.get(target.name, []), tags[number]
+            )
+    return build_report(outcomes, [example.id for example in prepared_examples], targets, folds)
 
 
-def _judge(
+def _compare_field(
     target: Target, number: int, values: Sequence[JsonValue], tags: Sequence[Tag]
 ) -> list[Outcome]:
-    own = [tag for tag in tags if tag["field"] == target.name]
-    found = judge(target, number, values, [(tag["value"], 0.0, 0.0) for tag in own])
-    for outcome, tag in zip(found, own, strict=False):
+    field_tags = [tag for tag in tags if tag["field"] == target.name]
+    outcomes = compare_proposals(
+        target, number, values, [(tag["value"], 0.0, 0.0) for tag in field_tags]
+    )
+    for outcome, tag in zip(outcomes, field_tags, strict=False):
         outcome.confidence = tag["confidence"] or 0.0
-    return found
+    return outcomes

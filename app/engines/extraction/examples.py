@@ -1,4 +1,4 @@
-"""Choose the examples of a training, and read the accepted values of each."""
+"""Select the examples for a training, and read their accepted values."""
 
 import hashlib
 import json
@@ -11,19 +11,19 @@ from typing import Any
 from app.engines.extraction.analysis import analyze
 from app.engines.extraction.memory import Memory
 from app.engines.extraction.model import MAX_EXAMPLES, Example
-from app.engines.extraction.proposing import Reading, read
+from app.engines.extraction.proposing import Reading, read_document
 from app.engines.extraction.tables import learn_headers
 from app.engines.extraction.values import Target, list_targets
 from app.engines.fields import Field, JsonValue
 
 FEATURE_VERSION = 1
-"""Increase this with every change that makes stored models unusable or different."""
+"""Increase this version when a change makes stored models unusable or outdated."""
 
 _LIBRARIES = ("numpy", "scipy", "scikit-learn", "python-crfsuite")
 
 
 @dataclass(slots=True)
-class Prepared:
+class PreparedExample:
     """An example with its analysis and its accepted values by field."""
 
     id: str
@@ -35,17 +35,19 @@ class Prepared:
 def select_examples(examples: Sequence[Example]) -> list[Example]:
     """Return the newest examples, at most half of them by one labeler, ordered by id.
 
-    The limit for one labeler applies if there are several. If an id occurs twice, the highest
-    revision counts.
+    The limit per labeler applies only if there are two or more labelers. If an id occurs twice, the
+    highest revision is used.
     """
     latest: dict[str, Example] = {}
     for example in examples:
-        known = latest.get(example.id)
-        if known is None or known.revision < example.revision:
+        previous = latest.get(example.id)
+        if previous is None or previous.revision < example.revision:
             latest[example.id] = example
-    newest = sorted(latest.values(), key=lambda one: (one.accepted_at, one.id), reverse=True)
+    newest = sorted(
+        latest.values(), key=lambda example: (example.accepted_at, example.id), reverse=True
+    )
     return sorted(
-        _limit_labelers(newest[: 2 * MAX_EXAMPLES])[:MAX_EXAMPLES], key=lambda one: one.id
+        _limit_labelers(newest[: 2 * MAX_EXAMPLES])[:MAX_EXAMPLES], key=lambda example: example.id
     )
 
 
@@ -54,57 +56,63 @@ def _limit_labelers(newest: list[Example]) -> list[Example]:
     if len(counts) < 2:  # noqa: PLR2004 - a single labeler is not limited
         return newest
     labeler, count = counts.most_common(1)[0]
-    others = sum(counts.values()) - count
-    if count <= others:
+    other_count = sum(counts.values()) - count
+    if count <= other_count:
         return newest
-    # Two labelers with one and a hundred examples would leave two examples to learn from.
-    room = max(others, MAX_EXAMPLES // 2 if others >= MAX_EXAMPLES // 2 else others)
-    kept = []
+    # Two labelers with 1 and 100 examples leave 2 examples.
+    remaining_count = max(
+        other_count, MAX_EXAMPLES // 2 if other_count >= MAX_EXAMPLES // 2 else other_count
+    )
+    selected_examples = []
     for example in newest:
         if example.labeler_id == labeler:
-            if room <= 0:
+            if remaining_count <= 0:
                 continue
-            room -= 1
-        kept.append(example)
-    return kept
+            remaining_count -= 1
+        selected_examples.append(example)
+    return selected_examples
 
 
-def prepare(examples: Sequence[Example], fields: Sequence[Field]) -> list[Prepared]:
+def prepare_examples(examples: Sequence[Example], fields: Sequence[Field]) -> list[PreparedExample]:
     """Return the analyzed examples with the accepted values of each field."""
     keys = {field["key"] for field in fields if field["type"] != "table" and field["ai_assist"]}
-    return [_prepare_one(example, keys) for example in examples]
+    return [_prepare_example(example, keys) for example in examples]
 
 
-def _prepare_one(example: Example, keys: set[str]) -> Prepared:
+def _prepare_example(example: Example, keys: set[str]) -> PreparedExample:
     values: dict[str, list[JsonValue]] = defaultdict(list)
     evidence: dict[str, list[list[dict[str, Any]]]] = defaultdict(list)
     for tag in example.tags:
         if tag["field"] in keys and tag["value"] not in (None, ""):
             values[tag["field"]].append(tag["value"])
             evidence[tag["field"]].append(tag.get("evidence") or [])
-    return Prepared(example.id, read(analyze(example.document)), dict(values), dict(evidence))
+    return PreparedExample(
+        example.id, read_document(analyze(example.document)), dict(values), dict(evidence)
+    )
 
 
-def list_all_targets(prepared: Sequence[Prepared], fields: Sequence[Field]) -> list[Target]:
-    """Return the targets of all fields; accepted values show the kind of each text field."""
+def list_all_targets(
+    prepared_examples: Sequence[PreparedExample], fields: Sequence[Field]
+) -> list[Target]:
+    """Return the targets of all fields; accepted values determine the kind of each text field."""
     values: dict[str, list[Any]] = defaultdict(list)
-    for one in prepared:
-        for name, found in one.values.items():
-            values[name].extend(found)
+    for example in prepared_examples:
+        for name, field_values in example.values.items():
+            values[name].extend(field_values)
     return list_targets(fields, values)
 
 
-def build_empty_memory(prepared: Sequence[Prepared]) -> Memory:
-    """Return a memory of the documents without values, which are added later."""
+def build_empty_memory(prepared_examples: Sequence[PreparedExample]) -> Memory:
+    """Return a memory with the words of the documents; their values are added later."""
     memory = Memory()
-    for one in prepared:
-        memory.add(one.reading.analysis)
-    memory.index()
+    for example in prepared_examples:
+        memory.add_document(example.reading.analysis)
+    memory.build_indexes()
     return memory
 
 
 def hash_version(examples: Sequence[Example], fields: Sequence[Field], schema_version: str) -> str:
-    """Return the version of a model that is trained on these examples."""
+    """Return the version that a model trained on these examples has."""
     content = {
         "examples": [[example.id, example.revision] for example in select_examples(examples)],
         "schema_version": schema_version,
@@ -117,8 +125,13 @@ def hash_version(examples: Sequence[Example], fields: Sequence[Field], schema_ve
 
 
 def find_headers(
-    examples: Sequence[Example], prepared: Sequence[Prepared], fields: Sequence[Field]
+    examples: Sequence[Example],
+    prepared_examples: Sequence[PreparedExample],
+    fields: Sequence[Field],
 ) -> dict[str, frozenset[str]]:
-    """Return the headers of the columns of tables in the examples."""
-    pairs = zip(prepared, examples, strict=True)
-    return learn_headers(((one.reading.analysis, example.tags) for one, example in pairs), fields)
+    """Return the column headers that the examples' tables use, by column name."""
+    pairs = zip(prepared_examples, examples, strict=True)
+    return learn_headers(
+        ((prepared_example.reading.analysis, example.tags) for prepared_example, example in pairs),
+        fields,
+    )

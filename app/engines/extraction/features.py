@@ -7,11 +7,11 @@ from typing import Any
 
 from app.engines.extraction.candidates import Candidate
 from app.engines.extraction.lexicon import list_concepts
-from app.engines.extraction.memory import Recall
-from app.engines.extraction.rules import Place, View, find_place, score
+from app.engines.extraction.memory import DocumentMemory
+from app.engines.extraction.rules import Place, View, find_place, score_candidate
 from app.engines.extraction.spans import SpanScores
 
-_CONTEXT = (
+_CONTEXT_CONCEPTS = (
     "total",
     "subtotal",
     "tax",
@@ -31,27 +31,30 @@ _CONTEXT = (
     "customer",
 )
 _KINDS = ("amount", "date", "span", "lines", "rows", "code", "after", "memory")
-RULES = 29
-"""The index of the score of the rules among the features."""
+RULE_SCORE_INDEX = 29
+"""The index of the rule score among the features."""
 
-COUNT = 34 + 7 + 6 + 3 * len(_CONTEXT) + len(_KINDS)
+FEATURE_COUNT = 34 + 7 + 6 + 3 * len(_CONTEXT_CONCEPTS) + len(_KINDS)
 """The number of features."""
 
 
 def build_features(
-    view: View, candidates: Sequence[Candidate], recall: Recall, scores: SpanScores | None
+    view: View,
+    candidates: Sequence[Candidate],
+    document_memory: DocumentMemory,
+    scores: SpanScores | None,
 ) -> list[list[float]]:
     """Return one row of COUNT numbers for each candidate."""
     places = [find_place(view, candidate) for candidate in candidates]
     rows = []
-    rank = _Ranks(candidates)
+    ranks = _Ranks(candidates)
     for number, candidate in enumerate(candidates):
         place = places[number]
         row = _describe_layout(view, candidate)
         row += _describe_text(candidate)
-        row += rank.describe(number)
+        row += ranks.describe(number)
         row += [
-            score(view, candidate, place),
+            score_candidate(view, candidate, place),
             float(place.left_is_own),
             float(min(place.distance, 20)),
             float(place.above_is_own),
@@ -59,7 +62,7 @@ def build_features(
         ]
         row += _describe_context(view, candidate, place)
         row += scores.describe(candidate) if scores else [0.0] * 7
-        row += recall.build_features(view.analysis, view.target.name, candidate)
+        row += document_memory.build_features(view.analysis, view.target.name, candidate)
         row += [float(candidate.kind == kind) for kind in _KINDS]
         rows.append(row)
     return rows
@@ -67,24 +70,27 @@ def build_features(
 
 def _describe_layout(view: View, candidate: Candidate) -> list[float]:
     layout = view.analysis.layout
-    head, tail = layout.tokens[candidate.first], layout.tokens[candidate.last]
-    segment, ending = layout.segments[head.segment], layout.segments[tail.segment]
-    row_first, row_last = layout.rows[head.row]
-    rows = len(layout.rows)
+    first_token, last_token = layout.tokens[candidate.first], layout.tokens[candidate.last]
+    first_segment, last_segment = (
+        layout.segments[first_token.segment],
+        layout.segments[last_token.segment],
+    )
+    row_first, row_last = layout.rows[first_token.row]
+    row_count = len(layout.rows)
     return [
-        float(head.row),
-        float(rows - tail.row),
-        head.row / rows,
-        head.box[0],
-        tail.box[2],
-        head.box[1],
-        (head.box[0] + tail.box[2]) / 2,
-        float(head.page),
-        (head.box[3] - head.box[1]) / layout.height,
-        float(candidate.first == segment.first),
-        float(candidate.last == ending.last),
+        float(first_token.row),
+        float(row_count - last_token.row),
+        first_token.row / row_count,
+        first_token.box[0],
+        last_token.box[2],
+        first_token.box[1],
+        (first_token.box[0] + last_token.box[2]) / 2,
+        float(first_token.page),
+        (first_token.box[3] - first_token.box[1]) / layout.height,
+        float(candidate.first == first_segment.first),
+        float(candidate.last == last_segment.last),
         float(candidate.first == row_first),
-        float(candidate.last == layout.rows[tail.row][1]),
+        float(candidate.last == layout.rows[last_token.row][1]),
         float(candidate.first - row_first),
         float(row_last - row_first + 1),
         float(len(candidate.ranges)),
@@ -112,25 +118,25 @@ def _describe_text(candidate: Candidate) -> list[float]:
 
 
 class _Ranks:
-    """Compares the numbers of candidates and counts equal ones."""
+    """Ranks the amounts of candidates and counts equal values."""
 
     def __init__(self, candidates: Sequence[Candidate]) -> None:
         self._keys = [candidate.key for candidate in candidates]
         self._counts = Counter(self._keys)
-        typed = bool(candidates) and candidates[0].kind == "amount"
-        self._values = [_to_number(key) if typed else 0.0 for key in self._keys]
+        is_amount = bool(candidates) and candidates[0].kind == "amount"
+        self._values = [_to_number(key) if is_amount else 0.0 for key in self._keys]
         decimals = {
             value
             for value, candidate in zip(self._values, candidates, strict=True)
-            if (typed and "." in candidate.text) or "," in candidate.text
+            if (is_amount and "." in candidate.text) or "," in candidate.text
         }
         self._order = sorted(decimals, reverse=True)
 
     def describe(self, number: int) -> list[float]:
         value = self._values[number]
-        place = self._order.index(value) if value in self._order else len(self._order)
+        rank = self._order.index(value) if value in self._order else len(self._order)
         log = math.copysign(math.log1p(abs(value)), value)
-        return [log, float(min(place, 20)), float(self._counts[self._keys[number]])]
+        return [log, float(min(rank, 20)), float(self._counts[self._keys[number]])]
 
 
 def _to_number(key: str) -> float:
@@ -146,7 +152,7 @@ def _describe_context(view: View, candidate: Candidate, place: Place) -> list[fl
     for first, last in candidate.ranges:
         inside.update(concepts[first : last + 1])
     row: list[Any] = []
-    for concept in _CONTEXT:
+    for concept in _CONTEXT_CONCEPTS:
         row += [
             float(place.left == concept),
             float(place.above == concept),
@@ -155,4 +161,4 @@ def _describe_context(view: View, candidate: Candidate, place: Place) -> list[fl
     return row
 
 
-assert set(_CONTEXT) <= set(list_concepts())
+assert set(_CONTEXT_CONCEPTS) <= set(list_concepts())

@@ -9,11 +9,11 @@ from statistics import median
 
 from app.engines.extraction.model import Box, Document, SourceWord, select_words
 
-_COLUMNS = 84
+_GRID_COLUMNS = 84
 _SPLITS = (
     # DATE:02/02/17, but neither 12:30 nor http://
     re.compile(r"(?<=[^\W\d_]):(?=[^/\s])|(?<=\D):(?=\d)|(?<=[)\]]):(?=\w)"),
-    # Keep a sign of currency apart from its amount on either side.
+    # Split a currency sign from the amount after it or before it.
     re.compile(r"(?<![^\W\d_])(?:RM|Rs|EUR|USD|GBP|CHF|[$€£¥₹])\.?(?=[\d-])", re.IGNORECASE),
     re.compile(r"(?<=\d)(?=(?:RM|EUR|USD|GBP|CHF|[$€£¥₹])$)", re.IGNORECASE),
     # DATE02/02/17
@@ -23,7 +23,7 @@ _SPLITS = (
 
 @dataclass(slots=True)
 class Token:
-    """A word or a part of one; `compact` has only its letters and digits, in lower case."""
+    """A word or a part of a word; `compact` has only its letters and digits, in lower case."""
 
     text: str
     compact: str
@@ -69,15 +69,16 @@ class Layout:
 def build_layout(document: Document) -> Layout:
     """Return the tokens of the document in rows; the order of its words does not matter."""
     words = select_words(document.words)
-    placed = _place_words(document, [word for word in words if word.text.strip()])
+    placed_words = _place_words(document, [word for word in words if word.text.strip()])
     layout = Layout([])
-    if not placed:
+    if not placed_words:
         return layout
-    layout.height = median(word.box[3] - word.box[1] for word in placed if word.box) or 0.01
+    layout.height = median(word.box[3] - word.box[1] for word in placed_words if word.box) or 0.01
     layout.char_width = (
-        median((word.box[2] - word.box[0]) / len(word.text) for word in placed if word.box) or 0.01
+        median((word.box[2] - word.box[0]) / len(word.text) for word in placed_words if word.box)
+        or 0.01
     )
-    for number, row in enumerate(_group_rows(placed)):
+    for number, row in enumerate(_group_rows(placed_words)):
         first = len(layout.tokens)
         for word in row:
             layout.tokens.extend(_split_word(word, number))
@@ -90,46 +91,51 @@ def compact(text: str) -> str:
     """Return the letters and digits of `text` in lower case without accents."""
     lowered = text.casefold()
     if not lowered.isascii():
-        spread = unicodedata.normalize("NFKD", lowered)
-        lowered = "".join(char for char in spread if not unicodedata.combining(char))
+        decomposed = unicodedata.normalize("NFKD", lowered)
+        lowered = "".join(char for char in decomposed if not unicodedata.combining(char))
     return "".join(char for char in lowered if char.isalnum())
 
 
 def _place_words(document: Document, words: Sequence[SourceWord]) -> list[SourceWord]:
-    """Assign boxes to words without one, as if the text was printed in a fixed-width grid."""
+    """Assign boxes to words that have none, as if the text was printed in a fixed-width grid."""
     if all(word.box is not None for word in words):
         return list(words)
-    lines = document.text.count("\n") + 1
-    placed = []
-    line, seen = 0, 0
+    line_count = document.text.count("\n") + 1
+    placed_words = []
+    line_index, counted_until = 0, 0
     for word in words:
         if word.box is not None:
-            placed.append(word)
+            placed_words.append(word)
             continue
-        line += document.text.count("\n", seen, word.start)
-        seen = word.start
-        left = (word.start - (document.text.rfind("\n", 0, word.start) + 1)) / _COLUMNS
-        right = left + (word.end - word.start) / _COLUMNS
-        box = (min(left, 0.99), line / lines, min(right, 1.0), (line + 0.9) / lines)
-        placed.append(word._replace(box=box))
-    return placed
+        line_index += document.text.count("\n", counted_until, word.start)
+        counted_until = word.start
+        left = (word.start - (document.text.rfind("\n", 0, word.start) + 1)) / _GRID_COLUMNS
+        right = left + (word.end - word.start) / _GRID_COLUMNS
+        box = (
+            min(left, 0.99),
+            line_index / line_count,
+            min(right, 1.0),
+            (line_index + 0.9) / line_count,
+        )
+        placed_words.append(word._replace(box=box))
+    return placed_words
 
 
 def _group_rows(words: Iterable[SourceWord]) -> list[list[SourceWord]]:
-    """Group words whose vertical centers are closer than half of a line, top to bottom."""
+    """Group words into rows, top to bottom; their centers differ by less than half a line."""
     rows: list[list[SourceWord]] = []
     page, center, height = 0, 0.0, 0.0
     for word in sorted(words, key=_get_center):
         _, y0, _, y1 = word.box or (0, 0, 0, 0)
-        middle, tall = (y0 + y1) / 2, y1 - y0
-        if rows and word.page == page and middle - center < 0.5 * min(height, tall):
+        word_center, word_height = (y0 + y1) / 2, y1 - y0
+        if rows and word.page == page and word_center - center < 0.5 * min(height, word_height):
             rows[-1].append(word)
             # The center follows the row, so that tilted rows stay together.
-            center += (middle - center) / len(rows[-1])
-            height += (tall - height) / len(rows[-1])
+            center += (word_center - center) / len(rows[-1])
+            height += (word_height - height) / len(rows[-1])
         else:
             rows.append([word])
-            page, center, height = word.page, middle, tall
+            page, center, height = word.page, word_center, word_height
     return [sorted(row, key=lambda word: (word.box or (0,), word.start)) for row in rows]
 
 
@@ -144,16 +150,16 @@ def _split_word(word: SourceWord, row: int) -> list[Token]:
     if len(text) > 2:  # noqa: PLR2004 - nothing to split in two characters
         for pattern in _SPLITS:
             cuts.update(match.end() for match in pattern.finditer(text))
-    places = sorted(cuts)
+    offsets = sorted(cuts)
     x0, y0, x1, y1 = word.box or (0.0, 0.0, 1.0, 1.0)
-    step = (x1 - x0) / len(text)
-    exact = word.end - word.start == len(text)
+    char_width = (x1 - x0) / len(text)
+    has_exact_offsets = word.end - word.start == len(text)
     tokens = []
-    for left, right in pairwise(places):
+    for left, right in pairwise(offsets):
         start, end = word.start + left, word.start + right
-        if not exact:
+        if not has_exact_offsets:
             start, end = word.start, word.end
-        box = (x0 + left * step, y0, x0 + right * step, y1)
+        box = (x0 + left * char_width, y0, x0 + right * char_width, y1)
         part = text[left:right]
         tokens.append(Token(part, compact(part), word.page, box, start, end, row))
     return tokens
@@ -161,14 +167,14 @@ def _split_word(word: SourceWord, row: int) -> list[Token]:
 
 def _add_segments(layout: Layout, row: int) -> None:
     first, last = layout.rows[row]
-    begin = first
+    segment_start = first
     for index in range(first, last + 1):
         token = layout.tokens[index]
         token.segment = len(layout.segments)
         gap = layout.tokens[index + 1].box[0] - token.box[2] if index < last else 1.0
         if index == last or gap > 2.5 * layout.char_width:
-            layout.segments.append(_build_segment(layout, row, begin, index))
-            begin = index + 1
+            layout.segments.append(_build_segment(layout, row, segment_start, index))
+            segment_start = index + 1
 
 
 def _build_segment(layout: Layout, row: int, first: int, last: int) -> Segment:

@@ -9,8 +9,8 @@ from pathlib import Path
 from app.engines.extraction.layout import Layout, Token, compact
 from app.engines.fields import Field
 
-_LONGEST = 5
-_STREETS = ("strasse", "straße", "allee", "straat", "gasse")
+_MAX_KEYWORD_TOKENS = 5
+_STREET_SUFFIXES = ("strasse", "straße", "allee", "straat", "gasse")
 
 
 @dataclass(slots=True)
@@ -49,37 +49,37 @@ def _load_phrases() -> dict[str, str]:
 
 
 def find_keywords(layout: Layout) -> Keywords:
-    """Return the keywords of the document; the longest at each place counts."""
+    """Return the keywords of the document; where keywords overlap, the longest one counts."""
     phrases = _load_phrases()
     tokens = layout.tokens
-    found = Keywords([""] * len(tokens))
+    keywords = Keywords([""] * len(tokens))
     for first, last in layout.rows:
         index = first
         while index <= last:
             size, concept = _match_longest(phrases, tokens, index, last)
             if concept:
-                found.concepts[index : index + size] = [concept] * size
-                found.ends[index + size - 1] = index
-            elif tokens[index].compact.endswith(_STREETS):
-                found.concepts[index] = "address"
+                keywords.concepts[index : index + size] = [concept] * size
+                keywords.ends[index + size - 1] = index
+            elif tokens[index].compact.endswith(_STREET_SUFFIXES):
+                keywords.concepts[index] = "address"
             index += max(size, 1)
-    return found
+    return keywords
 
 
 def _match_longest(
     phrases: dict[str, str], tokens: list[Token], index: int, last: int
 ) -> tuple[int, str]:
-    joined, best = "", (0, "")
-    for place in range(index, min(index + _LONGEST, last + 1)):
-        joined += tokens[place].compact
+    joined, best_match = "", (0, "")
+    for end_index in range(index, min(index + _MAX_KEYWORD_TOKENS, last + 1)):
+        joined += tokens[end_index].compact
         concept = phrases.get(joined)
         if concept:
-            best = (place - index + 1, concept)
-    return best
+            best_match = (end_index - index + 1, concept)
+    return best_match
 
 
 def find_concept(field: Field) -> str:
-    """Return the concept that a field asks for, by its key, label and description, or ""."""
+    """Return the concept that a field's key, label or description names, or ""."""
     names = {
         compact(name): concept
         for concept in list_concepts()
@@ -91,18 +91,18 @@ def find_concept(field: Field) -> str:
         if concept := names.get(compact(text), ""):
             return concept
         for size in range(len(words), 0, -1):
-            for at in range(len(words) - size, -1, -1):
-                joined = "".join(words[at : at + size])
+            for start in range(len(words) - size, -1, -1):
+                joined = "".join(words[start : start + size])
                 concept = names.get(joined) or (phrases.get(joined, "") if size > 1 else "")
                 if concept:
                     return concept
     words = _list_words(field["description"])[:12]
-    pairs = ["".join(words[at : at + 2]) for at in range(len(words) - 1)]
+    pairs = ["".join(words[start : start + 2]) for start in range(len(words) - 1)]
     return next((names[pair] for pair in pairs if pair in names), "")
 
 
 def list_own_phrases(field: Field) -> frozenset[str]:
-    """Return the names of the field that a document may print: its label and its key."""
+    """Return the names of the field that a document may contain: its label and its key."""
     phrases = {compact(field["label"]), compact(field["key"])}
     return frozenset(phrase for phrase in phrases if len(phrase) > 1)
 

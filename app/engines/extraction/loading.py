@@ -1,4 +1,4 @@
-"""Read trained models, which `storage` wrote; nothing in them is executed or unpickled."""
+"""Read trained models that `storage` wrote, without executing or unpickling their content."""
 
 import io
 import zipfile
@@ -9,11 +9,11 @@ import numpy as np
 
 from app.engines.extraction import crf, trees
 from app.engines.extraction.calibration import Scale
-from app.engines.extraction.contents import UNREADABLE, open_content, read_description
+from app.engines.extraction.contents import READ_ERRORS, open_content, read_description
 from app.engines.extraction.memory import Memory
 from app.engines.extraction.model import InvalidModel, Report
 from app.engines.extraction.renderer import Renderer
-from app.engines.extraction.trained import Learned, TrainedModel
+from app.engines.extraction.trained import FieldParameters, TrainedModel
 from app.engines.extraction.values import Target
 from app.engines.fields import Field
 
@@ -24,9 +24,9 @@ def read_model(content: bytes) -> TrainedModel:
     """Return the model that `write_model` wrote. Raises InvalidModel."""
     try:
         with open_content(content) as archive:
-            described = read_description(archive)
-            return _build_model(_read_arrays(archive), described)
-    except UNREADABLE as error:
+            description = read_description(archive)
+            return _build_model(_read_arrays(archive), description)
+    except READ_ERRORS as error:
         raise InvalidModel("The content is not a model.") from error
 
 
@@ -39,46 +39,53 @@ def _read_arrays(archive: zipfile.ZipFile) -> dict[str, Array]:
     return arrays
 
 
-def _build_model(arrays: dict[str, Array], described: dict[str, Any]) -> TrainedModel:
-    attributes = {name: place for place, name in enumerate(described["attributes"])}
-    field = crf.Field(attributes, arrays["crf.states"], arrays["crf.transitions"])
-    memory = Memory(described["words"], described["entries"])
-    memory.index()
-    by_key = {one["key"]: one for one in described["fields"]}
-    targets = [_read_target(one, by_key) for one in described["targets"]]
-    learned = {
-        name: _read_learned(one, arrays, memory, name) for name, one in described["learned"].items()
+def _build_model(arrays: dict[str, Array], description: dict[str, Any]) -> TrainedModel:
+    attributes = {name: index for index, name in enumerate(description["attributes"])}
+    random_field = crf.RandomField(attributes, arrays["crf.states"], arrays["crf.transitions"])
+    memory = Memory(description["words"], description["entries"])
+    memory.build_indexes()
+    by_key = {content["key"]: content for content in description["fields"]}
+    targets = [_read_target(content, by_key) for content in description["targets"]]
+    field_parameters = {
+        name: _read_parameters(content, arrays, memory, name)
+        for name, content in description["learned"].items()
     }
-    report = Report.from_dict(described["report"])
-    headers = {name: frozenset(phrases) for name, phrases in described["headers"].items()}
+    report = Report.from_dict(description["report"])
+    headers = {name: frozenset(phrases) for name, phrases in description["headers"].items()}
     return TrainedModel(
-        described["version"],
-        described["fields"],
+        description["version"],
+        description["fields"],
         targets,
-        field,
-        described["places"],
-        learned,
+        random_field,
+        description["places"],
+        field_parameters,
         memory,
         report,
         headers,
     )
 
 
-def _read_learned(
-    one: dict[str, Any], arrays: dict[str, Array], memory: Memory, name: str
-) -> Learned:
+def _read_parameters(
+    content: dict[str, Any], arrays: dict[str, Array], memory: Memory, name: str
+) -> FieldParameters:
     ranker = None
-    if one["ranker"] is not None:
-        prefix = f"ranker.{one['ranker']}."
-        own = {k.removeprefix(prefix): v for k, v in arrays.items() if k.startswith(prefix)}
-        ranker = trees.read_ranker(own)
+    if content["ranker"] is not None:
+        prefix = f"ranker.{content['ranker']}."
+        ranker_arrays = {
+            k.removeprefix(prefix): v for k, v in arrays.items() if k.startswith(prefix)
+        }
+        ranker = trees.read_ranker(ranker_arrays)
     spellings: dict[str, Counter[str]] = (
-        memory.list_spellings(name) if one["mode"] != "plain" else {}
+        memory.list_spellings(name) if content["mode"] != "plain" else {}
     )
-    renderer = Renderer(spellings, one["mode"], one["strips"])
-    return Learned(ranker, Scale(*one["scale"]), renderer, one["threshold"], one["currency"])
+    renderer = Renderer(spellings, content["mode"], content["strips"])
+    return FieldParameters(
+        ranker, Scale(*content["scale"]), renderer, content["threshold"], content["currency"]
+    )
 
 
-def _read_target(one: dict[str, Any], by_key: dict[str, Field]) -> Target:
-    field = by_key[one["name"]]
-    return Target(one["name"], field, one["kind"], one["concept"], frozenset(one["phrases"]))
+def _read_target(content: dict[str, Any], by_key: dict[str, Field]) -> Target:
+    field = by_key[content["name"]]
+    return Target(
+        content["name"], field, content["kind"], content["concept"], frozenset(content["phrases"])
+    )

@@ -1,4 +1,4 @@
-"""Remember accepted values and their places, to recognize them in similar documents."""
+"""Store accepted values and their places, to recognize them in similar documents."""
 
 import math
 from collections import Counter, defaultdict
@@ -10,13 +10,13 @@ from app.engines.extraction.analysis import Analysis
 from app.engines.extraction.candidates import Candidate
 from app.engines.extraction.layout import compact
 
-_SIMILAR = 5
-_SHORTEST = 4
+_MAX_SIMILAR_DOCUMENTS = 5
+_MIN_VALUE_LENGTH = 4
 
 
 @dataclass(slots=True)
 class Memory:
-    """The accepted values and words of documents, by their position in a fixed order.
+    """The words and accepted values of documents, which have positions in a fixed order.
 
     `words` has the words of each document. `entries` has, for each field, one record per accepted
     value: document, compact value, spelling, text on the left, x, y, and number of lines.
@@ -28,8 +28,8 @@ class Memory:
     _by_value: dict[str, dict[str, list[int]]] = field(default_factory=dict)
     _by_document: dict[str, dict[int, list[list[Any]]]] = field(default_factory=dict)
 
-    def index(self) -> None:
-        """Build the indexes. Call this after all documents were added."""
+    def build_indexes(self) -> None:
+        """Build the lookup indexes. Call this method after adding all documents and values."""
         postings: dict[str, list[int]] = defaultdict(list)
         for number, words in enumerate(self.words):
             for word in words:
@@ -43,7 +43,7 @@ class Memory:
                 by_document[record[0]].append(record)
             self._by_value[name], self._by_document[name] = dict(by_value), dict(by_document)
 
-    def add(self, analysis: Analysis) -> int:
+    def add_document(self, analysis: Analysis) -> int:
         """Add a document and return its position."""
         self.words.append(sorted(analysis.words))
         return len(self.words) - 1
@@ -64,8 +64,10 @@ class Memory:
         ]
         self.entries.setdefault(name, []).append(record)
 
-    def find_similar(self, words: Iterable[str], without: int | None = None) -> dict[int, float]:
-        """Return the similarity, from 0 to 1, of all documents that share a word with `words`."""
+    def find_similarities(
+        self, words: Iterable[str], excluded_document: int | None = None
+    ) -> dict[int, float]:
+        """Return the similarity, from 0 to 1, for each document that shares a word with `words`."""
         count = len(self.words)
         weights, total = {}, 0.0
         for word in sorted(words):
@@ -76,28 +78,32 @@ class Memory:
         for word, weight in weights.items():
             for number in self._postings.get(word, ()):
                 shared[number] += weight
-        shared.pop(without, None)  # type: ignore[arg-type]
+        shared.pop(excluded_document, None)  # type: ignore[arg-type]
         return {number: weight / total for number, weight in shared.items()} if total else {}
 
-    def build_recall(self, analysis: Analysis, without: int | None = None) -> "Recall":
-        """Return the memory as seen from a document; `without` excludes one position."""
-        similar = self.find_similar(analysis.words, without)
-        best = sorted(similar, key=lambda number: (-similar[number], number))[:_SIMILAR]
-        return Recall(self, similar, best, without)
+    def build_document_memory(
+        self, analysis: Analysis, excluded_document: int | None = None
+    ) -> "DocumentMemory":
+        """Return the memory compared with a document, but without `excluded_document`."""
+        similarities = self.find_similarities(analysis.words, excluded_document)
+        best_documents = sorted(similarities, key=lambda number: (-similarities[number], number))[
+            :_MAX_SIMILAR_DOCUMENTS
+        ]
+        return DocumentMemory(self, similarities, best_documents, excluded_document)
 
     def list_spellings(self, name: str) -> dict[str, Counter[str]]:
-        """Return how often each spelling of each compact value was accepted."""
+        """Return, for each compact value, how often each of its spellings was accepted."""
         spellings: dict[str, Counter[str]] = defaultdict(Counter)
         for record in self.entries.get(name, ()):
             spellings[record[1]][record[2]] += 1
         return dict(spellings)
 
     def list_values(self, name: str) -> list[str]:
-        """Return the compact values of a field that are long enough to be searched for."""
-        return sorted(key for key in self._by_value.get(name, ()) if len(key) >= _SHORTEST)
+        """Return the compact values of a field that are long enough to search for."""
+        return sorted(key for key in self._by_value.get(name, ()) if len(key) >= _MIN_VALUE_LENGTH)
 
     def get_documents(self, name: str, key: str) -> list[int]:
-        """Return the positions of documents with the compact value `key`."""
+        """Return the positions of the documents with the compact value `key`."""
         return self._by_value.get(name, {}).get(key, [])
 
     def get_records(self, name: str, number: int) -> list[list[Any]]:
@@ -106,35 +112,46 @@ class Memory:
 
 
 @dataclass(slots=True)
-class Recall:
-    """A memory as seen from one document."""
+class DocumentMemory:
+    """A memory compared with one document: similarities by position, and the best positions."""
 
     memory: Memory
-    similar: dict[int, float]
-    best: list[int]
-    without: int | None
+    similarities: dict[int, float]
+    best_documents: list[int]
+    excluded_document: int | None
 
     def build_features(self, analysis: Analysis, name: str, candidate: Candidate) -> list[float]:
-        """Return six features of a candidate; all are 0 without memory."""
+        """Return six features of a candidate; all are 0 if the memory is empty."""
         documents = self.memory.get_documents(name, compact(candidate.text))
-        others = [number for number in documents if number != self.without]
-        same = max((self.similar.get(number, 0.0) for number in others), default=0.0)
-        left = find_left_text(analysis, candidate.first) if self.best else ""
+        other_documents = [number for number in documents if number != self.excluded_document]
+        same_value = max(
+            (self.similarities.get(number, 0.0) for number in other_documents), default=0.0
+        )
+        left = find_left_text(analysis, candidate.first) if self.best_documents else ""
         box = analysis.tokens[candidate.first].box
-        by_left = near = lines = 0.0
-        for number in self.best:
-            weight = self.similar[number]
+        by_left = nearness = same_line_count = 0.0
+        for number in self.best_documents:
+            weight = self.similarities[number]
             for record in self.memory.get_records(name, number):
                 by_left = max(by_left, weight if record[3] == left else 0.0)
                 distance = abs(record[4] - box[0]) * 4 + abs(record[5] - box[1]) * 12
-                near = max(near, weight * math.exp(-distance))
-                lines = max(lines, weight if record[6] == len(candidate.ranges) else 0.0)
-        top = self.similar[self.best[0]] if self.best else 0.0
-        return [math.log1p(len(others)), same, top, by_left, near, lines]
+                nearness = max(nearness, weight * math.exp(-distance))
+                same_line_count = max(
+                    same_line_count, weight if record[6] == len(candidate.ranges) else 0.0
+                )
+        best_similarity = self.similarities[self.best_documents[0]] if self.best_documents else 0.0
+        return [
+            math.log1p(len(other_documents)),
+            same_value,
+            best_similarity,
+            by_left,
+            nearness,
+            same_line_count,
+        ]
 
 
 def find_left_text(analysis: Analysis, index: int) -> str:
-    """Return the two words left of a token in its row, without digits, or a mark of its start."""
+    """Return the two words left of a token, with digits as 0, or "^" at the start of its row."""
     first, _ = analysis.layout.rows[analysis.tokens[index].row]
     words = [token.compact for token in analysis.tokens[max(first, index - 2) : index]]
     joined = " ".join("".join("0" if c.isdigit() else c for c in word) for word in words)

@@ -10,10 +10,10 @@ from app.engines.fields import Tag
 Box = tuple[float, float, float, float]
 
 MIN_EXAMPLES = 5
-"""The number of usable examples from which a model is trained; below it, rules and memory apply."""
+"""The minimum number of usable examples for training; with fewer, rules and memory propose."""
 
 MAX_EXAMPLES = 1_000
-"""The maximum number of examples in one training; the newest ones are used."""
+"""The maximum number of examples in one training; the newest examples are used."""
 
 
 class SourceWord(NamedTuple):
@@ -31,7 +31,7 @@ class SourceWord(NamedTuple):
 
 
 MAX_WORDS = 3_000
-"""The maximum number of words considered: two thirds from the start, the rest from the end."""
+"""The maximum number of words to read: two thirds from the start, one third from the end."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,8 +47,9 @@ class Document:
 class Example:
     """A document with the tags that were accepted for it.
 
-    `id` and `revision` identify the accepted state and enter the model's version. `labeler_id` is
-    whoever submitted the tags. `accepted_at` orders the examples; any sortable string will do.
+    `id` and `revision` identify the accepted state and are part of the model's version.
+    `labeler_id` is the person who submitted the tags. `accepted_at` orders the examples; any
+    sortable string is allowed.
     """
 
     id: str
@@ -80,7 +81,7 @@ class FieldReport:
 
     `support` counts accepted values, `proposed` the proposals, and `correct` the proposals that
     equal the accepted value (dates and money in canonical form, other values strictly).
-    `correct_letters` counts those that equal it on letters and digits.
+    `correct_letters` counts the proposals that have the same letters and digits.
     """
 
     support: int
@@ -119,13 +120,13 @@ class FieldReport:
 
     @staticmethod
     def from_dict(content: dict[str, Any]) -> "FieldReport":
-        """Return the counts from the result of `to_dict`."""
-        return FieldReport(**{one.name: content[one.name] for one in fields_of(FieldReport)})
+        """Return the field report from the result of `to_dict`."""
+        return FieldReport(**{field.name: content[field.name] for field in fields_of(FieldReport)})
 
 
 @dataclass(frozen=True, slots=True)
 class CalibrationBin:
-    """The proposals whose confidence is in one interval from `low` to `high`."""
+    """The proposals whose confidence is between `low` and `high`."""
 
     low: float
     high: float
@@ -138,11 +139,11 @@ class CalibrationBin:
 class Report:
     """Out-of-fold results: each document was predicted by a model that had not seen it.
 
-    `expected_calibration_error` is the mean difference of confidence and accuracy over `bins`,
+    `expected_calibration_error` is the mean difference between confidence and accuracy over `bins`,
     weighted by their counts. `confident_precision` and `confident_coverage` describe proposals with
     a confidence of at least 0.9; coverage is their share of all proposals.
     `document_counts` has (correct, proposed, support) per document in the order of `document_ids`,
-    for comparisons of two models on the same documents.
+    to compare two models on the same documents.
     """
 
     fields: dict[str, FieldReport]
@@ -158,14 +159,14 @@ class Report:
     def to_dict(self) -> dict[str, Any]:
         """Return the report as JSON-compatible values, with precision, recall and F1."""
         return {
-            "fields": {name: one.to_dict() for name, one in self.fields.items()},
+            "fields": {name: item.to_dict() for name, item in self.fields.items()},
             "overall": self.overall.to_dict(),
             "expected_calibration_error": self.expected_calibration_error,
             "confident_precision": self.confident_precision,
             "confident_coverage": self.confident_coverage,
-            "bins": [asdict(one) for one in self.bins],
+            "bins": [asdict(item) for item in self.bins],
             "document_ids": list(self.document_ids),
-            "document_counts": [list(one) for one in self.document_counts],
+            "document_counts": [list(item) for item in self.document_counts],
             "folds": self.folds,
         }
 
@@ -173,12 +174,12 @@ class Report:
     def from_dict(content: dict[str, Any]) -> "Report":
         """Return the report from the result of `to_dict`."""
         return Report(
-            fields={n: FieldReport.from_dict(one) for n, one in content["fields"].items()},
+            fields={name: FieldReport.from_dict(item) for name, item in content["fields"].items()},
             overall=FieldReport.from_dict(content["overall"]),
             expected_calibration_error=content["expected_calibration_error"],
             confident_precision=content["confident_precision"],
             confident_coverage=content["confident_coverage"],
-            bins=tuple(CalibrationBin(**one) for one in content["bins"]),
+            bins=tuple(CalibrationBin(**item) for item in content["bins"]),
             document_ids=tuple(content["document_ids"]),
             document_counts=tuple((a, b, c) for a, b, c in content["document_counts"]),
             folds=content["folds"],
@@ -186,7 +187,7 @@ class Report:
 
 
 def select_words(words: Sequence[SourceWord]) -> list[SourceWord]:
-    """Return the words that are read, in order: of many, MAX_WORDS from the start and the end."""
+    """Return the words to read, in order; from a long document only its first and last words."""
     ordered = sorted(words, key=lambda word: (word.page, word.start, word.end))
     if len(ordered) <= MAX_WORDS:
         return ordered

@@ -1,4 +1,4 @@
-"""List candidates that the text need not contain: choices, booleans, currencies, countries."""
+"""List candidates for choices, booleans, currencies and countries, even if not in the text."""
 
 from collections.abc import Iterator
 
@@ -9,42 +9,50 @@ from app.engines.extraction.layout import compact
 from app.engines.extraction.values import Target
 
 ABSENT = "absent"
-"""The type of a candidate without a place; it gets no evidence."""
+"""The kind of a candidate without a place in the document; its tag gets no evidence."""
 
 _MAX_OPTIONS = 60
-_SHORTEST = 2
-_SHORTEST_COUNTRY = 4
+_MIN_LENGTH = 2
+_MIN_COUNTRY_LENGTH = 4
 
 
 def list_options(analysis: Analysis, searcher: Searcher, target: Target) -> list[Candidate]:
-    """Return one candidate for each value that the field allows, at its place if it has one."""
+    """Return candidates for the values that the field allows.
+
+    A value that is not in the document has a candidate without a place if the field is a boolean or
+    choice, or has a single currency.
+    """
     kind = target.field["type"]
     if not analysis.tokens:
         return []
     if kind == "boolean":
-        return [_build(ABSENT, key, key) for key in ("true", "false")]
+        return [_build_candidate(ABSENT, key, key) for key in ("true", "false")]
     if kind == "currency":
         return list(_list_currencies(analysis, target))
     if kind == "country":
         return list(_list_countries(searcher))
-    found = []
+    candidates = []
     for option in target.field["options"][:_MAX_OPTIONS]:
         value = option["value"]
-        placed = _find(searcher, value, (option["label"], value), _SHORTEST)
-        found.append(placed or _build(ABSENT, value, value))
-    return found
+        candidate = _find_option(searcher, value, (option["label"], value), _MIN_LENGTH)
+        candidates.append(candidate or _build_candidate(ABSENT, value, value))
+    return candidates
 
 
-def _build(kind: str, key: str, text: str, span: tuple[int, int] = (0, 0)) -> Candidate:
+def _build_candidate(kind: str, key: str, text: str, span: tuple[int, int] = (0, 0)) -> Candidate:
     return Candidate(kind, (span,), 0, 0, text, key)
 
 
-def _find(searcher: Searcher, key: str, names: tuple[str, ...], shortest: int) -> Candidate | None:
+def _find_option(
+    searcher: Searcher, key: str, names: tuple[str, ...], min_length: int
+) -> Candidate | None:
     for name in names:
         letters = compact(name)
-        if len(letters) >= shortest:
-            for one in searcher.build(letters, "option"):
-                return Candidate("option", one.ranges, one.start, one.end, key, key)
+        if len(letters) >= min_length:
+            for candidate in searcher.build_candidates(letters, "option"):
+                return Candidate(
+                    "option", candidate.ranges, candidate.start, candidate.end, key, key
+                )
     return None
 
 
@@ -57,13 +65,13 @@ def _list_currencies(analysis: Analysis, target: Target) -> Iterator[Candidate]:
             token = analysis.tokens[index]
             yield Candidate("option", ((index, index),), token.start, token.end, code, code)
     if len(allowed) == 1 and not seen:
-        yield _build(ABSENT, allowed[0], allowed[0])
+        yield _build_candidate(ABSENT, allowed[0], allowed[0])
 
 
 def _list_countries(searcher: Searcher) -> Iterator[Candidate]:
     import pycountry  # noqa: PLC0415 - few schemas have countries
 
     for country in pycountry.countries:
-        found = _find(searcher, country.alpha_2, (country.name,), _SHORTEST_COUNTRY)
-        if found:
-            yield found
+        candidate = _find_option(searcher, country.alpha_2, (country.name,), _MIN_COUNTRY_LENGTH)
+        if candidate:
+            yield candidate

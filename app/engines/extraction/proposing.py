@@ -1,4 +1,4 @@
-"""Collect the candidates of a field in a document, and turn the chosen ones into tags."""
+"""Collect candidates for a field in a document, and build tags from the chosen candidates."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -11,83 +11,95 @@ from app.engines.extraction.candidates import Candidate, Range, list_candidates
 from app.engines.extraction.context import Contexts, build_contexts
 from app.engines.extraction.memory import Memory
 from app.engines.extraction.options import ABSENT, list_options
-from app.engines.extraction.rules import View, build_view, find_place, score
+from app.engines.extraction.rules import View, build_view, find_place, score_candidate
 from app.engines.extraction.spans import SpanScores, list_spans
 from app.engines.extraction.values import Target, to_value
 from app.engines.fields import JsonValue, Tag
 
 MAX_CANDIDATES = 36
-_KEPT_BY_SPAN = 24
-MAX_MULTIPLE = 50
+_MAX_BY_SPAN_SCORE = 24
+MAX_VALUES = 50
 
 
 @dataclass(slots=True)
 class Reading:
-    """A document prepared for all fields."""
+    """A document's analysis, contexts and searcher, which all fields share."""
 
     analysis: Analysis
     contexts: Contexts
     searcher: Searcher
 
 
-def read(analysis: Analysis) -> Reading:
-    """Prepare an analyzed document."""
+def read_document(analysis: Analysis) -> Reading:
+    """Build the contexts and the searcher of an analyzed document."""
     return Reading(analysis, build_contexts(analysis), Searcher(analysis))
 
 
-def collect(
+def collect_candidates(
     reading: Reading,
     target: Target,
     memory: Memory,
     *,
     scores: SpanScores | None = None,
-    without: int | None = None,
+    excluded_document: int | None = None,
 ) -> tuple[View, list[Candidate]]:
-    """Return the best candidates of a field; `without` excludes one document of the memory."""
+    """Return the best candidates for a field; the memory of `excluded_document` is not used."""
     spans = list_spans(scores) if scores else []
-    found = list_all(reading, target, spans)
+    candidates = list_all_candidates(reading, target, spans)
     if target.kind in ("lines", "code", "text"):
-        found += _recall_values(reading, target, memory, without, found)
+        candidates += _list_remembered_candidates(
+            reading, target, memory, excluded_document, candidates
+        )
     view = build_view(reading.analysis, target, reading.contexts)
     if scores:
-        scores.collect(found)
-    return view, _select(view, found, scores)
+        scores.record_best_means(candidates)
+    return view, _select_best(view, candidates, scores)
 
 
-def list_all(reading: Reading, target: Target, spans: Iterable[Range] = ()) -> list[Candidate]:
-    """Return all candidates of a field, including those without a place in the document."""
+def list_all_candidates(
+    reading: Reading, target: Target, spans: Iterable[Range] = ()
+) -> list[Candidate]:
+    """Return all candidates for a field, including candidates without a place in the document."""
     if target.kind in ("option", "currency"):
         return list_options(reading.analysis, reading.searcher, target)
     return list_candidates(reading.analysis, target, spans)
 
 
-def _recall_values(
-    reading: Reading, target: Target, memory: Memory, without: int | None, found: list[Candidate]
+def _list_remembered_candidates(
+    reading: Reading,
+    target: Target,
+    memory: Memory,
+    excluded_document: int | None,
+    candidates: list[Candidate],
 ) -> list[Candidate]:
-    known = {(c.ranges, c.start, c.key) for c in found}
-    recalled: list[Candidate] = []
+    known_keys = {(c.ranges, c.start, c.key) for c in candidates}
+    remembered: list[Candidate] = []
     for letters in memory.list_values(target.name):
-        if memory.get_documents(target.name, letters) == [without]:
+        if memory.get_documents(target.name, letters) == [excluded_document]:
             continue
-        built = reading.searcher.build(letters, "memory")
-        recalled += [c for c in built if (c.ranges, c.start, c.key) not in known]
-    return recalled[:12]
+        matches = reading.searcher.build_candidates(letters, "memory")
+        remembered += [c for c in matches if (c.ranges, c.start, c.key) not in known_keys]
+    return remembered[:12]
 
 
-def _select(view: View, found: list[Candidate], scores: SpanScores | None) -> list[Candidate]:
-    """Return the candidates that are best by token probabilities or best by rules."""
-    if len(found) <= MAX_CANDIDATES:
-        return found
-    kept: set[int] = {place for place, c in enumerate(found) if c.kind == "memory"}
+def _select_best(
+    view: View, candidates: list[Candidate], scores: SpanScores | None
+) -> list[Candidate]:
+    """Return at most MAX_CANDIDATES: remembered candidates, then the best by span or rules."""
+    if len(candidates) <= MAX_CANDIDATES:
+        return candidates
+    kept_indexes: set[int] = {index for index, c in enumerate(candidates) if c.kind == "memory"}
     if scores:
-        sums = [scores.sum(candidate) for candidate in found]
-        kept.update(sorted(range(len(found)), key=lambda place: -sums[place])[:_KEPT_BY_SPAN])
-    points = [score(view, c, find_place(view, c)) for c in found]
-    for place in sorted(range(len(found)), key=lambda place: -points[place]):
-        if len(kept) >= MAX_CANDIDATES:
+        sums = [scores.sum_excess(candidate) for candidate in candidates]
+        kept_indexes.update(
+            sorted(range(len(candidates)), key=lambda index: -sums[index])[:_MAX_BY_SPAN_SCORE]
+        )
+    points = [score_candidate(view, c, find_place(view, c)) for c in candidates]
+    for index in sorted(range(len(candidates)), key=lambda index: -points[index]):
+        if len(kept_indexes) >= MAX_CANDIDATES:
             break
-        kept.add(place)
-    return [found[place] for place in sorted(kept)]
+        kept_indexes.add(index)
+    return [candidates[index] for index in sorted(kept_indexes)]
 
 
 def build_value(
@@ -107,12 +119,17 @@ def build_value(
 
 
 def find_currency(view: View, candidate: Candidate) -> str:
-    """Return the currency next to an amount, else the field's only one, else the document's."""
+    """Return the currency next to an amount, or a default.
+
+    The default is the field's only currency, or else the document's most frequent currency.
+    """
     signs = view.analysis.currencies
     allowed = view.target.field["constraints"].get("currencies") or []
-    near = [i for i in (candidate.first - 1, candidate.last + 1, candidate.first - 2) if i in signs]
-    if near:
-        code = signs[near[0]]
+    nearby_indexes = [
+        i for i in (candidate.first - 1, candidate.last + 1, candidate.first - 2) if i in signs
+    ]
+    if nearby_indexes:
+        code = signs[nearby_indexes[0]]
         return code if not allowed or code in allowed else str(allowed[0])
     if len(allowed) == 1:
         return str(allowed[0])
@@ -135,46 +152,46 @@ def build_tag(
 
 
 def build_evidence(analysis: Analysis, candidate: Candidate) -> list[dict[str, Any]]:
-    """Return the evidence of a candidate: page, box, offsets and text of each of its lines."""
+    """Return the evidence of a candidate: page, box and offsets of each line, and no text yet."""
     if candidate.kind == ABSENT:
         return []
     pieces: list[dict[str, Any]] = []
-    for place, (first, last) in enumerate(candidate.ranges):
+    for index, (first, last) in enumerate(candidate.ranges):
         tokens = analysis.tokens[first : last + 1]
-        start = candidate.start if place == 0 else tokens[0].start
-        end = candidate.end if place == len(candidate.ranges) - 1 else tokens[-1].end
-        pieces += _build_pieces(analysis, (first, last), start, end)
+        start = candidate.start if index == 0 else tokens[0].start
+        end = candidate.end if index == len(candidate.ranges) - 1 else tokens[-1].end
+        pieces += _build_line_evidence(analysis, (first, last), start, end)
     return pieces
 
 
-def _build_pieces(
+def _build_line_evidence(
     analysis: Analysis, span: tuple[int, int], start: int, end: int
 ) -> Iterable[dict[str, Any]]:
-    """Yield pieces of text; one, unless the tokens are not in the order of the document's text."""
+    """Yield one piece of evidence, or more if the tokens are not consecutive in the text."""
     tokens = analysis.tokens[span[0] : span[1] + 1]
     groups: list[list[Any]] = []
     for token in tokens:
-        if groups and 0 <= token.start - groups[-1][-1].end <= _GAP:
+        if groups and 0 <= token.start - groups[-1][-1].end <= _MAX_GAP:
             groups[-1].append(token)
         else:
             groups.append([token])
-    for place, group in enumerate(groups):
-        begin = start if place == 0 else group[0].start
-        stop = end if place == len(groups) - 1 else group[-1].end
-        if begin < stop:
+    for index, group in enumerate(groups):
+        group_start = start if index == 0 else group[0].start
+        group_end = end if index == len(groups) - 1 else group[-1].end
+        if group_start < group_end:
             yield {
                 "page": group[0].page,
-                "box": _unite(group),
-                "start": begin,
-                "end": stop,
+                "box": _unite_boxes(group),
+                "start": group_start,
+                "end": group_end,
                 "text": None,
             }
 
 
-_GAP = 3
+_MAX_GAP = 3
 
 
-def _unite(tokens: Sequence[Any]) -> list[float] | None:
+def _unite_boxes(tokens: Sequence[Any]) -> list[float] | None:
     boxes = [token.box for token in tokens]
     x0, y0 = min(b[0] for b in boxes), min(b[1] for b in boxes)
     x1, y1 = max(b[2] for b in boxes), max(b[3] for b in boxes)

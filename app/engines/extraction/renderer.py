@@ -1,4 +1,4 @@
-"""Choose the spelling of a value: as in the document, or as it was accepted before."""
+"""Choose the spelling of a value: as in the document, or as accepted before."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
@@ -9,83 +9,98 @@ from app.engines.extraction.layout import compact
 
 MODES = ("plain", "same_letters", "similar")
 PUNCTUATION = ",.;:-"
-USUAL = ",;:-"
-_SIMILAR = 0.88
-_SHORTEST = 6
+USUAL_PUNCTUATION = ",;:-"
+_MIN_SIMILARITY = 0.88
+_MIN_LENGTH = 6
 
 
 @dataclass(slots=True)
 class Renderer:
     """The spellings accepted for the values of one field, by their letters and digits.
 
-    `mode` is how far a spelling may differ from the document: not at all, except for its
-    punctuation and case, or also in a few letters. `strips` has the
-    punctuation that is removed at the end.
+    `mode` limits how a spelling may differ from the document: "plain" means not at all,
+    "same_letters" in punctuation, spaces and case, "similar" even in a few letters. `strips` has
+    the characters to remove at the end.
     """
 
     spellings: Mapping[str, Counter[str]] = field(default_factory=dict)
     mode: str = "plain"
-    strips: str = USUAL + " "
+    strips: str = USUAL_PUNCTUATION + " "
 
-    def render(self, text: str, *, mode: str | None = None, without: str | None = None) -> str:
-        """Return the spelling of `text`; `without` is one accepted spelling that must not count.
+    def render(
+        self, text: str, *, mode: str | None = None, excluded_spelling: str | None = None
+    ) -> str:
+        """Return the spelling of `text`; one acceptance of `excluded_spelling` is not counted.
 
-        The digits are always those of `text`.
+        The digits of `text` never change.
         """
-        plain = text.rstrip(self.strips) or text
+        stripped_text = text.rstrip(self.strips) or text
         mode = mode or self.mode
         if mode == "plain":
-            return plain
+            return stripped_text
         letters = compact(text)
-        spelling = self._choose(letters, without)
+        spelling = self._choose_spelling(letters, excluded_spelling)
         if spelling is None and mode == "similar":
-            spelling = self._choose_similar(letters, without)
-        if spelling is None or _digits(spelling) != _digits(text):
-            return plain
+            spelling = self._choose_similar(letters, excluded_spelling)
+        if spelling is None or _get_digits(spelling) != _get_digits(text):
+            return stripped_text
         return spelling
 
-    def _choose(self, letters: str, without: str | None) -> str | None:
+    def _choose_spelling(self, letters: str, excluded_spelling: str | None) -> str | None:
         counts = Counter(self.spellings.get(letters, {}))
-        if without is not None and counts.get(without):
-            counts[without] -= 1
-        kept = {spelling: count for spelling, count in counts.items() if count > 0}
-        return min(kept, key=lambda one: (-kept[one], one)) if kept else None
+        if excluded_spelling is not None and counts.get(excluded_spelling):
+            counts[excluded_spelling] -= 1
+        remaining = {spelling: count for spelling, count in counts.items() if count > 0}
+        return (
+            min(remaining, key=lambda spelling: (-remaining[spelling], spelling))
+            if remaining
+            else None
+        )
 
-    def _choose_similar(self, letters: str, without: str | None) -> str | None:
-        if len(letters) < _SHORTEST:
+    def _choose_similar(self, letters: str, excluded_spelling: str | None) -> str | None:
+        if len(letters) < _MIN_LENGTH:
             return None
         pairs = _list_pairs(letters)
-        best, found = _SIMILAR, None
+        best_ratio, best_spelling = _MIN_SIMILARITY, None
         matcher = SequenceMatcher(None, "", letters, autojunk=False)
-        for other in sorted(self.spellings):
-            if abs(len(other) - len(letters)) > 0.15 * len(letters):
+        for known_letters in sorted(self.spellings):
+            if abs(len(known_letters) - len(letters)) > 0.15 * len(letters):
                 continue
-            shared = len(pairs & _list_pairs(other))
-            if shared < 0.6 * len(pairs):
+            shared_count = len(pairs & _list_pairs(known_letters))
+            if shared_count < 0.6 * len(pairs):
                 continue
-            matcher.set_seq1(other)
+            matcher.set_seq1(known_letters)
             ratio = matcher.ratio()
-            if ratio > best and self._choose(other, without) is not None:
-                best, found = ratio, self._choose(other, without)
-        return found
+            if (
+                ratio > best_ratio
+                and self._choose_spelling(known_letters, excluded_spelling) is not None
+            ):
+                best_ratio, best_spelling = (
+                    ratio,
+                    self._choose_spelling(known_letters, excluded_spelling),
+                )
+        return best_spelling
 
 
 def _list_pairs(text: str) -> set[str]:
-    return {text[at : at + 2] for at in range(len(text) - 1)}
+    return {text[index : index + 2] for index in range(len(text) - 1)}
 
 
-def _digits(text: str) -> str:
+def _get_digits(text: str) -> str:
     return "".join(char for char in text if char.isdigit())
 
 
-def find_stripped(pairs: Iterable[tuple[str, str]]) -> str:
-    """Return the punctuation that labelers leave out at the end, from pairs of text and value.
+def find_stripped_punctuation(pairs: Iterable[tuple[str, str]]) -> str:
+    """Return the trailing characters to remove, learned from pairs of text and accepted value.
 
-    Without a sign of it they keep a point, which may end an abbreviation, and leave out the rest.
+    The default is spaces and all punctuation except the period, which may end an abbreviation.
     """
     votes: Counter[str] = Counter()
     for text, value in pairs:
-        last = text[-1:]
-        if last in PUNCTUATION and text:
-            votes[last] += (value == text.rstrip(PUNCTUATION)) - (value == text)
-    return "".join(c for c in PUNCTUATION if votes[c] > 0 or (c in USUAL and not votes[c])) + " "
+        last_char = text[-1:]
+        if last_char in PUNCTUATION and text:
+            votes[last_char] += (value == text.rstrip(PUNCTUATION)) - (value == text)
+    return (
+        "".join(c for c in PUNCTUATION if votes[c] > 0 or (c in USUAL_PUNCTUATION and not votes[c]))
+        + " "
+    )

@@ -6,16 +6,16 @@ from dataclasses import dataclass
 
 from app.engines.extraction.calibration import build_bins
 from app.engines.extraction.model import CalibrationBin, FieldReport, Report
-from app.engines.extraction.values import Target, letters_of
+from app.engines.extraction.values import Target, get_letters
 from app.engines.fields import JsonValue
 
-CONFIDENT = 0.9
-_ROUNDS, _TAIL = 1000, 0.95
+CONFIDENT_THRESHOLD = 0.9
+_BOOTSTRAP_ROUNDS, _CONFIDENCE_LEVEL = 1000, 0.95
 
 
 @dataclass(slots=True)
 class Outcome:
-    """One accepted value, one proposal, or both if they belong together."""
+    """One accepted value, one proposal, or a proposal with the accepted value it matches."""
 
     field: str
     document: int
@@ -33,25 +33,28 @@ class Outcome:
             self.proposed = self.correct = self.correct_letters = False
 
 
-def judge(
+def compare_proposals(
     target: Target,
     document: int,
     values: Sequence[JsonValue],
     proposals: Sequence[tuple[JsonValue, float, float]],
 ) -> list[Outcome]:
     """Compare proposals (value, log odds, margin) with the accepted values of one document."""
-    open_keys = [target.build_key(value) for value in values]
-    open_letters = [letters_of(value) for value in values]
+    unmatched_keys = [target.build_key(value) for value in values]
+    unmatched_letters = [get_letters(value) for value in values]
     outcomes = []
     for value, odds, margin in proposals:
-        key, letters = target.build_key(value), letters_of(value)
-        correct, loose = key in open_keys, key in open_keys or letters in open_letters
-        if loose:
-            place = open_keys.index(key) if correct else open_letters.index(letters)
-            del open_keys[place], open_letters[place]
-        support = 1 if loose else 0
-        outcomes.append(Outcome(target.name, document, support, True, correct, loose, odds, margin))  # noqa: FBT003
-    missed = len(open_keys)
+        key, letters = target.build_key(value), get_letters(value)
+        correct, fuzzy = (
+            key in unmatched_keys,
+            key in unmatched_keys or letters in unmatched_letters,
+        )
+        if fuzzy:
+            index = unmatched_keys.index(key) if correct else unmatched_letters.index(letters)
+            del unmatched_keys[index], unmatched_letters[index]
+        support = 1 if fuzzy else 0
+        outcomes.append(Outcome(target.name, document, support, True, correct, fuzzy, odds, margin))  # noqa: FBT003
+    missed = len(unmatched_keys)
     outcomes += [Outcome(target.name, document, 1, False, False, False) for _ in range(missed)]  # noqa: FBT003
     return outcomes
 
@@ -59,25 +62,32 @@ def judge(
 def build_report(
     outcomes: Sequence[Outcome], ids: Sequence[str], targets: Sequence[Target], folds: int
 ) -> Report:
-    """Return the report of all outcomes."""
+    """Return the report on all outcomes."""
     names = [target.name for target in targets]
-    pairs = [(one.confidence, one.correct) for one in outcomes if one.proposed]
+    pairs = [(outcome.confidence, outcome.correct) for outcome in outcomes if outcome.proposed]
     bins = [CalibrationBin(*values) for values in build_bins(pairs)]
     total = len(pairs) or 1
-    error = sum(one.count * abs(one.mean_confidence - one.accuracy) for one in bins) / total
-    confident = [ok for confidence, ok in pairs if confidence >= CONFIDENT]
+    error = (
+        sum(interval.count * abs(interval.mean_confidence - interval.accuracy) for interval in bins)
+        / total
+    )
+    confident_results = [
+        is_correct for confidence, is_correct in pairs if confidence >= CONFIDENT_THRESHOLD
+    ]
     counts = [[0, 0, 0] for _ in ids]
-    for one in outcomes:
-        row = counts[one.document]
-        row[0] += one.correct
-        row[1] += one.proposed
-        row[2] += one.support
+    for outcome in outcomes:
+        row = counts[outcome.document]
+        row[0] += outcome.correct
+        row[1] += outcome.proposed
+        row[2] += outcome.support
     return Report(
-        fields={name: _count([o for o in outcomes if o.field == name]) for name in names},
-        overall=_count(outcomes),
+        fields={name: _count_outcomes([o for o in outcomes if o.field == name]) for name in names},
+        overall=_count_outcomes(outcomes),
         expected_calibration_error=error,
-        confident_precision=sum(confident) / len(confident) if confident else 0.0,
-        confident_coverage=len(confident) / total,
+        confident_precision=sum(confident_results) / len(confident_results)
+        if confident_results
+        else 0.0,
+        confident_coverage=len(confident_results) / total,
         bins=tuple(bins),
         document_ids=tuple(ids),
         document_counts=tuple((row[0], row[1], row[2]) for row in counts),
@@ -85,40 +95,42 @@ def build_report(
     )
 
 
-def _count(outcomes: Sequence[Outcome]) -> FieldReport:
+def _count_outcomes(outcomes: Sequence[Outcome]) -> FieldReport:
     return FieldReport(
-        support=sum(one.support for one in outcomes),
-        proposed=sum(one.proposed for one in outcomes),
-        correct=sum(one.correct for one in outcomes),
-        correct_letters=sum(one.correct_letters for one in outcomes),
+        support=sum(outcome.support for outcome in outcomes),
+        proposed=sum(outcome.proposed for outcome in outcomes),
+        correct=sum(outcome.correct for outcome in outcomes),
+        correct_letters=sum(outcome.correct_letters for outcome in outcomes),
     )
 
 
 def is_not_worse(new: Report, old: Report) -> bool:
     """Return whether the new F1 is not below the old one by more than noise.
 
-    On the documents of both reports the difference is resampled with a fixed seed; without such
-    documents the two values are compared with the standard error of their difference.
+    The difference is resampled, with a fixed seed, on documents that both reports contain. With
+    fewer than two such documents, it is compared with its standard error.
     """
-    before = dict(zip(old.document_ids, old.document_counts, strict=True))
+    old_counts = dict(zip(old.document_ids, old.document_counts, strict=True))
     pairs = [
-        (counts, before[document])
+        (counts, old_counts[document])
         for document, counts in zip(new.document_ids, new.document_counts, strict=True)
-        if document in before
+        if document in old_counts
     ]
     if len(pairs) < 2:  # noqa: PLR2004 - nothing to resample
         size = max(min(new.overall.support, old.overall.support), 1)
         spread = (old.overall.f1 * (1 - old.overall.f1) * 2 / size) ** 0.5
         return bool(new.overall.f1 >= old.overall.f1 - 1.64 * spread)
     generator = random.Random(0)  # noqa: S311 - a repeatable sample, not a secret
-    better = 0
-    for _ in range(_ROUNDS):
+    better_count = 0
+    for _ in range(_BOOTSTRAP_ROUNDS):
         sample = generator.choices(pairs, k=len(pairs))
-        better += _f1([one for one, _ in sample]) >= _f1([other for _, other in sample])
-    return better > _ROUNDS * (1 - _TAIL)
+        better_count += _compute_f1([new_row for new_row, _ in sample]) >= _compute_f1(
+            [old_row for _, old_row in sample]
+        )
+    return better_count > _BOOTSTRAP_ROUNDS * (1 - _CONFIDENCE_LEVEL)
 
 
-def _f1(counts: Sequence[tuple[int, int, int]]) -> float:
-    correct = sum(one[0] for one in counts)
-    total = sum(one[1] + one[2] for one in counts)
+def _compute_f1(counts: Sequence[tuple[int, int, int]]) -> float:
+    correct = sum(row[0] for row in counts)
+    total = sum(row[1] + row[2] for row in counts)
     return 2 * correct / total if total else 0.0

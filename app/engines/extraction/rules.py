@@ -10,10 +10,10 @@ from app.engines.extraction.options import ABSENT
 from app.engines.extraction.values import Target
 
 THRESHOLD = 2.0
-"""The lowest score that is worth a proposal."""
+"""The minimum score of a proposal."""
 
-_RIVALS = frozenset({"subtotal", "tax", "cash", "change", "rounding", "discount"})
-_FOREIGN = frozenset(
+_RIVAL_CONCEPTS = frozenset({"subtotal", "tax", "cash", "change", "rounding", "discount"})
+_UNRELATED_CONCEPTS = frozenset(
     {
         "phone",
         "tax_id",
@@ -35,32 +35,36 @@ _FOREIGN = frozenset(
         "unit_price",
     }
 )
-_HIGH = 1.2
+_LARGE_TEXT_RATIO = 1.2
 
 
 @dataclass(slots=True)
 class View:
-    """A document as seen by one field: its own keywords (last token to first) and contexts."""
+    """A document as seen by one field.
+
+    `own_keywords` maps the last token of each keyword of the field to the first; `largest` is the
+    largest amount with decimals.
+    """
 
     analysis: Analysis
     target: Target
-    own: dict[int, int]
+    own_keywords: dict[int, int]
     contexts: Contexts
     largest: float
 
 
 def build_view(analysis: Analysis, target: Target, contexts: Contexts) -> View:
-    """Return the view of a field; `contexts` are shared by the fields of a document."""
-    own = dict(find_own_keywords(analysis, target))
-    if not own.keys() <= analysis.keywords.ends.keys():
-        contexts = build_contexts(analysis, own)
+    """Return the view of a field; all fields of a document share `contexts`."""
+    own_keywords = dict(find_own_keywords(analysis, target))
+    if not own_keywords.keys() <= analysis.keywords.ends.keys():
+        contexts = build_contexts(analysis, own_keywords)
     values = [abs(float(a.value)) for a in analysis.amounts if "." in a.value]
-    return View(analysis, target, own, contexts, max(values, default=0.0))
+    return View(analysis, target, own_keywords, contexts, max(values, default=0.0))
 
 
 @dataclass(slots=True)
 class Place:
-    """The concepts of the keywords left of and above a candidate, and how they fit its field."""
+    """The concepts left of and above a candidate, and whether they belong to its field."""
 
     left: str
     left_is_own: bool
@@ -73,22 +77,22 @@ def find_place(view: View, candidate: Candidate) -> Place:
     """Return the keywords near a candidate."""
     concepts = view.analysis.keywords.concepts
     last = view.contexts.left[candidate.first]
-    above = view.contexts.above(candidate.first)
-    while above + 1 < len(concepts) and above >= 0 and above not in view.own:
+    above = view.contexts.find_above(candidate.first)
+    while above + 1 < len(concepts) and above >= 0 and above not in view.own_keywords:
         if concepts[above + 1] != concepts[above] or above in view.analysis.keywords.ends:
             break
         above += 1
     return Place(
         concepts[last] if last >= 0 else "",
-        last in view.own,
+        last in view.own_keywords,
         candidate.first - last if last >= 0 else 99,
         concepts[above] if above >= 0 else "",
-        above in view.own,
+        above in view.own_keywords,
     )
 
 
-def score(view: View, candidate: Candidate, place: Place) -> float:
-    """Return the score of a candidate for its field; from THRESHOLD on it is proposed."""
+def score_candidate(view: View, candidate: Candidate, place: Place) -> float:
+    """Return the score of a candidate; candidates with at least THRESHOLD are proposed."""
     kind = view.target.kind
     if kind in ("option", "currency"):
         return -1.0 if candidate.kind == ABSENT else 3.0 - 0.1 * min(candidate.first, 9)
@@ -105,7 +109,7 @@ def score(view: View, candidate: Candidate, place: Place) -> float:
 
 
 def to_confidence(points: float) -> float:
-    """Return a cautious confidence for a score."""
+    """Convert a score to a cautious confidence, at most 0.9."""
     return round(0.9 / (1 + math.exp(-(points - 4.0) / 1.5)), 4)
 
 
@@ -122,10 +126,12 @@ def _score_typed(view: View, candidate: Candidate, place: Place) -> float:
     points = -1.0 if candidate.is_alternative else 0.0
     row = analysis.tokens[candidate.first].row
     if view.target.kind != "amount":
-        first = analysis.dates and candidate.first == analysis.dates[0].first
-        due = place.left == "due_date" or (place.above == "due_date" and not place.left)
-        points += 1.0 if first and concept != "due_date" else 0.0
-        return points - (3.0 if due and concept == "date" else 0.0) + (1.5 if concept else 0)
+        is_first = analysis.dates and candidate.first == analysis.dates[0].first
+        is_due_date = place.left == "due_date" or (place.above == "due_date" and not place.left)
+        points += 1.0 if is_first and concept != "due_date" else 0.0
+        return (
+            points - (3.0 if is_due_date and concept == "date" else 0.0) + (1.5 if concept else 0)
+        )
     has_cents = "." in candidate.text[-3:] or "," in candidate.text[-3:]
     points += 0.8 if has_cents else -0.8
     if concept == "total":
@@ -134,7 +140,7 @@ def _score_typed(view: View, candidate: Candidate, place: Place) -> float:
         points += min(analysis.amount_counts[candidate.key], 3) * 0.2 if has_cents else 0.0
         points += row / max(len(analysis.layout.rows), 1)
         points += 0.4 * min(analysis.sums.get(candidate.key, 0), 2)
-        points -= 2.0 if place.left in _RIVALS else 0.0
+        points -= 2.0 if place.left in _RIVAL_CONCEPTS else 0.0
         points -= 3.0 if place.left in {"number", "tax_id", "phone", "date", "operator"} else 0.0
         points -= 2.0 if value == 0 else 0.0
     return points
@@ -150,9 +156,9 @@ def _score_company(view: View, candidate: Candidate) -> float:
     row = tokens[0].row
     points = 2.5 - 0.3 * min(row, 9) - 1.2 * (len(candidate.ranges) - 1)
     points += 2.0 if "company" in concepts else 0.0
-    points -= 2.0 if concepts & (_FOREIGN | {"address"}) else 0.0
-    tall = (tokens[0].box[3] - tokens[0].box[1]) / view.analysis.layout.height
-    points += 0.7 if tall > _HIGH else 0.0
+    points -= 2.0 if concepts & (_UNRELATED_CONCEPTS | {"address"}) else 0.0
+    height_ratio = (tokens[0].box[3] - tokens[0].box[1]) / view.analysis.layout.height
+    points += 0.7 if height_ratio > _LARGE_TEXT_RATIO else 0.0
     digits = sum(char.isdigit() for char in candidate.text)
     points -= 3.0 * digits / max(len(candidate.text), 1)
     return points - (0.5 if candidate.kind not in ("lines", "rows") else 0.0)
@@ -160,17 +166,17 @@ def _score_company(view: View, candidate: Candidate) -> float:
 
 def _score_address(view: View, candidate: Candidate) -> float:
     tokens = view.analysis.tokens
-    covered = [index for first, last in candidate.ranges for index in range(first, last + 1)]
-    concepts = [view.analysis.keywords.concepts[index] for index in covered]
+    indexes = [index for first, last in candidate.ranges for index in range(first, last + 1)]
+    concepts = [view.analysis.keywords.concepts[index] for index in indexes]
     lines = len(candidate.ranges)
-    postal = any(4 <= len(tokens[i].compact) <= 6 and tokens[i].compact.isdigit() for i in covered)  # noqa: PLR2004
+    postal = any(4 <= len(tokens[i].compact) <= 6 and tokens[i].compact.isdigit() for i in indexes)  # noqa: PLR2004
     points = 0.5 - 0.1 * min(tokens[candidate.first].row, 9)
     points += min(concepts.count("address"), 3) * 0.7 + (1.8 if postal else 0.0)
     points += 0.8 if 2 <= lines <= 4 else 0.0  # noqa: PLR2004 - the usual number of lines
     points += 0.6 if any(char.isdigit() for char in candidate.text[:12]) else 0.0
     points -= 1.5 if candidate.text.startswith("(") else 0.0
-    foreign = sum(1 for concept in concepts if concept in _FOREIGN)
-    points -= 2.0 * min(foreign, 2) + (1.5 if "company" in concepts else 0.0)
+    unrelated_count = sum(1 for concept in concepts if concept in _UNRELATED_CONCEPTS)
+    points -= 2.0 * min(unrelated_count, 2) + (1.5 if "company" in concepts else 0.0)
     points -= 1.0 if len(candidate.text) < 12 else 0.0  # noqa: PLR2004 - no address is so short
     return points - (1.0 if tokens[candidate.first].row == 0 else 0.0)
 

@@ -1,4 +1,4 @@
-"""Turn the probabilities of tokens into spans and into scores of candidates."""
+"""Convert token probabilities to spans and to candidate scores."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -11,9 +11,9 @@ _NEUTRAL = 0.3
 
 @dataclass(slots=True)
 class SpanScores:
-    """For one field, the probability of each token to begin a value and to be inside one.
+    """The probabilities, for one field, that a token begins a value or is part of a value.
 
-    `sums` has the running sum of the inside probabilities, so that spans are summed at once.
+    `sums` has the running sum of `inside`, so that summing a span needs one subtraction.
     """
 
     begin: list[float]
@@ -22,8 +22,8 @@ class SpanScores:
     decoded: frozenset[Range]
     by_key: dict[str, float]
 
-    def sum(self, candidate: Candidate) -> float:
-        """Return by how much the tokens of the candidate exceed a neutral probability."""
+    def sum_excess(self, candidate: Candidate) -> float:
+        """Return by how much the candidate's tokens exceed a neutral probability, in total."""
         return sum(
             self.sums[last + 1] - self.sums[first] - _NEUTRAL * (last + 1 - first)
             for first, last in candidate.ranges
@@ -34,24 +34,24 @@ class SpanScores:
         total = sum(self.sums[last + 1] - self.sums[first] for first, last in candidate.ranges)
         size = sum(last + 1 - first for first, last in candidate.ranges)
         after = candidate.last + 1
-        following = self.inside[after] if after < len(self.inside) else 0.0
-        before = self.inside[candidate.first - 1] if candidate.first else 0.0
+        next_inside = self.inside[after] if after < len(self.inside) else 0.0
+        previous_inside = self.inside[candidate.first - 1] if candidate.first else 0.0
         mean = total / size
-        best = max(self.by_key.get(candidate.key, 0.0), mean)
+        best_mean = max(self.by_key.get(candidate.key, 0.0), mean)
         span = (candidate.first, candidate.last)
         begin = self.begin[candidate.first]
         return [
             mean,
             begin,
-            following,
-            before,
-            self.sum(candidate),
-            best,
+            next_inside,
+            previous_inside,
+            self.sum_excess(candidate),
+            best_mean,
             float(span in self.decoded),
         ]
 
-    def collect(self, candidates: list[Candidate]) -> None:
-        """Note the highest mean probability among the candidates of each value."""
+    def record_best_means(self, candidates: list[Candidate]) -> None:
+        """Store, for each candidate key, the highest mean probability of its candidates."""
         for candidate in candidates:
             size = candidate.ranges[0][1] + 1 - candidate.ranges[0][0]
             first, last = candidate.ranges[0]
@@ -60,28 +60,32 @@ class SpanScores:
 
 
 def build_scores(begin: Any, inside: Any, path: Any, labels: tuple[int, int]) -> SpanScores:
-    """Return the scores of one field from arrays of probabilities and the decoded labels."""
+    """Return the scores of one field from its probabilities and the decoded labels."""
     begin_list = begin.tolist()
-    both = (begin + inside).tolist()
+    inside_list = (begin + inside).tolist()
     sums = [0.0]
-    for value in both:
+    for value in inside_list:
         sums.append(sums[-1] + value)
-    return SpanScores(begin_list, both, sums, frozenset(_decode(path.tolist(), labels)), {})
+    return SpanScores(
+        begin_list, inside_list, sums, frozenset(_decode_spans(path.tolist(), labels)), {}
+    )
 
 
-def _decode(path: list[int], labels: tuple[int, int]) -> list[Range]:
+def _decode_spans(path: list[int], labels: tuple[int, int]) -> list[Range]:
     spans: list[Range] = []
-    first, inner = labels
+    begin_label, inside_label = labels
     for index, label in enumerate(path):
-        if label == first or (label == inner and not (spans and spans[-1][1] == index - 1)):
+        if label == begin_label or (
+            label == inside_label and not (spans and spans[-1][1] == index - 1)
+        ):
             spans.append((index, index))
-        elif label == inner:
+        elif label == inside_label:
             spans[-1] = (spans[-1][0], index)
     return spans
 
 
 def list_spans(scores: SpanScores) -> list[Range]:
-    """Return the decoded spans, and runs of tokens above several thresholds."""
+    """Return at most 40 spans: decoded spans, and runs of tokens above one of the thresholds."""
     spans = set(scores.decoded)
     for threshold in _THRESHOLDS:
         start = -1

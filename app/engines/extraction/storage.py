@@ -1,7 +1,7 @@
-"""Write trained models: a zip file of numpy arrays without objects, and JSON.
+"""Write trained models as a zip file of JSON and numpy arrays without Python objects.
 
-Nothing in it is executed or unpickled. Equal models give equal bytes: the entries are sorted and
-have a fixed time.
+Nothing in the file is executed or unpickled. Equal models give equal bytes: the entries are sorted
+and have a fixed timestamp.
 """
 
 import io
@@ -11,43 +11,48 @@ from typing import Any
 
 import numpy as np
 
-from app.engines.extraction.contents import DESCRIPTION
+from app.engines.extraction.contents import DESCRIPTION_FILE
 from app.engines.extraction.examples import FEATURE_VERSION
-from app.engines.extraction.features import COUNT
+from app.engines.extraction.features import FEATURE_COUNT
 from app.engines.extraction.values import Target
 
 Array = np.ndarray[Any, Any]
-_TIME = (1980, 1, 1, 0, 0, 0)
+_ZIP_TIMESTAMP = (1980, 1, 1, 0, 0, 0)
 
 
 def write_model(model: Any) -> bytes:
-    """Return the bytes of a TrainedModel, whose module imports this one."""
+    """Return the bytes of a TrainedModel.
+
+    `model` has no type here because the module of TrainedModel imports this module.
+    """
     arrays: dict[str, Array] = {
-        "crf.states": model.field.states,
-        "crf.transitions": model.field.transitions,
+        "crf.states": model.random_field.states,
+        "crf.transitions": model.random_field.transitions,
     }
-    learned: dict[str, Any] = {}
-    for number, name in enumerate(sorted(model.learned)):
-        one = model.learned[name]
-        if one.ranker is not None:
-            arrays |= {f"ranker.{number}.{k}": v for k, v in one.ranker.to_arrays().items()}
-        learned[name] = {
-            "ranker": number if one.ranker is not None else None,
-            "scale": [one.scale.odds, one.scale.margin, one.scale.constant],
-            "mode": one.renderer.mode,
-            "strips": one.renderer.strips,
-            "threshold": one.threshold,
-            "currency": one.currency,
+    field_parameters: dict[str, Any] = {}
+    for number, name in enumerate(sorted(model.field_parameters)):
+        parameters = model.field_parameters[name]
+        if parameters.ranker is not None:
+            arrays |= {f"ranker.{number}.{k}": v for k, v in parameters.ranker.to_arrays().items()}
+        field_parameters[name] = {
+            "ranker": number if parameters.ranker is not None else None,
+            "scale": [parameters.scale.odds, parameters.scale.margin, parameters.scale.constant],
+            "mode": parameters.renderer.mode,
+            "strips": parameters.renderer.strips,
+            "threshold": parameters.threshold,
+            "currency": parameters.currency,
         }
     content = {
         "feature_version": FEATURE_VERSION,
-        "feature_count": COUNT,
+        "feature_count": FEATURE_COUNT,
         "version": model.version,
         "fields": model.fields,
-        "targets": [_describe(target) for target in model.targets],
-        "attributes": sorted(model.field.attributes, key=model.field.attributes.__getitem__),
-        "places": model.places,
-        "learned": learned,
+        "targets": [_describe_target(target) for target in model.targets],
+        "attributes": sorted(
+            model.random_field.attributes, key=model.random_field.attributes.__getitem__
+        ),
+        "places": model.field_positions,
+        "learned": field_parameters,
         "words": model.memory.words,
         "entries": model.memory.entries,
         "report": model.report.to_dict(),
@@ -62,18 +67,18 @@ def _pack(arrays: dict[str, Array], content: str) -> bytes:
         for name in sorted(arrays):
             entry = io.BytesIO()
             np.lib.format.write_array(entry, np.ascontiguousarray(arrays[name]), allow_pickle=False)
-            archive.writestr(_name(f"{name}.npy"), entry.getvalue())
-        archive.writestr(_name(DESCRIPTION), content.encode())
+            archive.writestr(_build_zip_info(f"{name}.npy"), entry.getvalue())
+        archive.writestr(_build_zip_info(DESCRIPTION_FILE), content.encode())
     return buffer.getvalue()
 
 
-def _name(name: str) -> zipfile.ZipInfo:
-    info = zipfile.ZipInfo(name, _TIME)
+def _build_zip_info(name: str) -> zipfile.ZipInfo:
+    info = zipfile.ZipInfo(name, _ZIP_TIMESTAMP)
     info.compress_type = zipfile.ZIP_DEFLATED
     return info
 
 
-def _describe(target: Target) -> dict[str, Any]:
+def _describe_target(target: Target) -> dict[str, Any]:
     return {
         "name": target.name,
         "kind": target.kind,

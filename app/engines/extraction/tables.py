@@ -1,14 +1,14 @@
-"""Propose the rows of a table: its header by keywords, its cells by the columns' places.
+"""Propose the rows of tables: keywords locate the header, and column positions the cells.
 
-There is no trained model of tables. The accepted cells of earlier documents teach what the columns
-are called, and nothing else.
+Tables have no trained model. Only the names of their columns are learned, from the accepted cells
+of earlier documents.
 """
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from app.engines.extraction.alignment import find_evidence_ranges
-from app.engines.extraction.analysis import Analysis, find_typed
+from app.engines.extraction.analysis import Analysis, find_typed_texts
 from app.engines.extraction.candidates import Candidate, Range, find_own_keywords
 from app.engines.extraction.context import build_contexts
 from app.engines.extraction.model import Box
@@ -20,9 +20,9 @@ from app.engines.fields import Field, JsonValue, Tag
 
 _Cell = tuple[View, Candidate, JsonValue]
 MAX_ROWS = 200
-_ENDING = frozenset({"total", "subtotal", "tax", "cash", "rounding"})
-_GAP = 6.0
-_CERTAINTY = 0.75
+_END_CONCEPTS = frozenset({"total", "subtotal", "tax", "cash", "rounding"})
+_MAX_ROW_GAP = 6.0
+_MAX_CONFIDENCE = 0.75
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +35,7 @@ class _Column:
 def propose_tables(
     analysis: Analysis, fields: Sequence[Field], headers: dict[str, frozenset[str]]
 ) -> list[Tag]:
-    """Return the tags of the cells of all tables; `headers` has learned phrases by column."""
+    """Return one tag for each cell of all tables; `headers` has learned phrases by column."""
     tags: list[Tag] = []
     for field in fields:
         if field["type"] == "table" and field["ai_assist"]:
@@ -52,15 +52,17 @@ def _propose_table(
         return []
     tags: list[Tag] = []
     number = 0
-    for row in _list_body(analysis, header):
+    for row in _list_body_rows(analysis, header):
         cells = _read_row(analysis, row, columns)
-        numeric = [name for name, (view, _, _) in cells.items() if view.target.kind == "amount"]
-        wanted = [column for column in columns if column.target.kind == "amount"]
-        if len(cells) * 2 < len(columns) or (wanted and not numeric):
+        amount_cells = [
+            name for name, (view, _, _) in cells.items() if view.target.kind == "amount"
+        ]
+        amount_columns = [column for column in columns if column.target.kind == "amount"]
+        if len(cells) * 2 < len(columns) or (amount_columns and not amount_cells):
             continue
         share = len(cells) / len(columns)
         for view, candidate, value in cells.values():
-            tags.append(build_tag(view, candidate, value, _CERTAINTY * share, number))
+            tags.append(build_tag(view, candidate, value, _MAX_CONFIDENCE * share, number))
         number += 1
         if number == MAX_ROWS:
             break
@@ -80,26 +82,26 @@ def _build_targets(field: Field, headers: dict[str, frozenset[str]]) -> list[Tar
 
 
 def _find_header(analysis: Analysis, targets: Sequence[Target]) -> tuple[int, list[_Column]]:
-    """Return the row that names most columns, and their places from left to right."""
+    """Return the row that names the most columns, and these columns from left to right."""
     by_row: dict[int, dict[str, tuple[Target, Range]]] = {}
     for target in targets:
         for last, first in find_own_keywords(analysis, target):
             row = analysis.tokens[last].row
             by_row.setdefault(row, {}).setdefault(target.name, (target, (first, last)))
-    needed = min(2, len(targets))
-    rows = [row for row, found in by_row.items() if len(found) >= needed]
+    min_count = min(2, len(targets))
+    rows = [row for row, named_columns in by_row.items() if len(named_columns) >= min_count]
     if not rows:
         return -1, []
     header = max(rows, key=lambda row: (len(by_row[row]), -row))
-    found = by_row[header].values()
+    named_columns = by_row[header].values()
     columns = [
         _Column(target, analysis.tokens[a].box[0], analysis.tokens[b].box[2])
-        for target, (a, b) in found
+        for target, (a, b) in named_columns
     ]
     return header, sorted(columns, key=lambda column: column.left)
 
 
-def _list_body(analysis: Analysis, header: int) -> list[int]:
+def _list_body_rows(analysis: Analysis, header: int) -> list[int]:
     rows = []
     layout = analysis.layout
     bottom = layout.tokens[layout.rows[header][0]].box[3]
@@ -107,9 +109,9 @@ def _list_body(analysis: Analysis, header: int) -> list[int]:
     for row in range(header + 1, len(layout.rows)):
         first, last = layout.rows[row]
         token = layout.tokens[first]
-        if token.page != page or token.box[1] - bottom > _GAP * layout.height:
+        if token.page != page or token.box[1] - bottom > _MAX_ROW_GAP * layout.height:
             break
-        if _ENDING & set(analysis.keywords.concepts[first : last + 1]):
+        if _END_CONCEPTS & set(analysis.keywords.concepts[first : last + 1]):
             break
         bottom = token.box[3]
         rows.append(row)
@@ -122,9 +124,9 @@ def _read_row(analysis: Analysis, row: int, columns: Sequence[_Column]) -> dict[
     name = ""
     for index in range(first, last + 1):
         token = analysis.tokens[index]
-        inside = index > first and token.segment == analysis.tokens[index - 1].segment
-        # Words go on in their column until a gap or a number.
-        if not (inside and not any(char.isdigit() for char in token.text)):
+        is_continued = index > first and token.segment == analysis.tokens[index - 1].segment
+        # A word stays in the column of the previous word until a gap or a number.
+        if not (is_continued and not any(char.isdigit() for char in token.text)):
             name = _find_nearest(columns, token.box).target.name
         groups.setdefault(name, []).append(index)
     cells: dict[str, _Cell] = {}
@@ -141,21 +143,21 @@ def _read_row(analysis: Analysis, row: int, columns: Sequence[_Column]) -> dict[
 
 
 def _find_nearest(columns: Sequence[_Column], box: Box) -> _Column:
-    return min(columns, key=lambda one: max(one.left - box[2], box[0] - one.right, 0.0))
+    return min(columns, key=lambda column: max(column.left - box[2], box[0] - column.right, 0.0))
 
 
 def _build_cell(analysis: Analysis, target: Target, tokens: list[int]) -> Candidate | None:
     first, last = tokens[0], tokens[-1]
     if target.kind in ("amount", "date"):
         find = find_amounts if target.kind == "amount" else find_dates
-        for typed in find_typed(analysis.layout, find, rows=[(first, last)]):
+        for typed in find_typed_texts(analysis.layout, find, rows=[(first, last)]):
             key = target.build_key(typed.value)
             span = ((typed.first, typed.last),)
             return Candidate(target.kind, span, typed.start, typed.end, typed.text, key)
         return None
     text = analysis.layout.join(first, last)
-    head, tail = analysis.tokens[first], analysis.tokens[last]
-    return Candidate("lines", ((first, last),), head.start, tail.end, text, text)
+    first_token, last_token = analysis.tokens[first], analysis.tokens[last]
+    return Candidate("lines", ((first, last),), first_token.start, last_token.end, text, text)
 
 
 def learn_headers(
@@ -163,21 +165,23 @@ def learn_headers(
 ) -> dict[str, frozenset[str]]:
     """Return the headers of each column in documents with accepted tags.
 
-    A header is what stands above the first accepted cells, if these have evidence.
+    A header is the text above the first accepted cells, if those cells have evidence.
     """
-    learned: dict[str, set[str]] = {}
+    headers: dict[str, set[str]] = {}
     tables = [field for field in fields if field["type"] == "table" and field["ai_assist"]]
     for analysis, tags in documents:
         for field in tables:
-            for name, phrases in _learn_from(analysis, field, tags).items():
-                learned.setdefault(name, set()).update(phrases)
-    return {name: frozenset(phrases) for name, phrases in learned.items()}
+            for name, phrases in _learn_document_headers(analysis, field, tags).items():
+                headers.setdefault(name, set()).update(phrases)
+    return {name: frozenset(phrases) for name, phrases in headers.items()}
 
 
-def _learn_from(analysis: Analysis, field: Field, tags: Sequence[Tag]) -> dict[str, set[str]]:
+def _learn_document_headers(
+    analysis: Analysis, field: Field, tags: Sequence[Tag]
+) -> dict[str, set[str]]:
     prefix = f"{field['key']}."
     places: dict[str, Range] = {}
-    for tag in sorted(tags, key=lambda one: one["row"] or 0):
+    for tag in sorted(tags, key=lambda tag: tag["row"] or 0):
         if tag["field"].startswith(prefix) and tag["field"] not in places:
             ranges = find_evidence_ranges(analysis, tag.get("evidence") or [])
             if ranges:
@@ -188,9 +192,9 @@ def _learn_from(analysis: Analysis, field: Field, tags: Sequence[Tag]) -> dict[s
     if not top:
         return {}
     return {
-        name: found
+        name: phrases
         for name, span in places.items()
-        if (found := _read_above(analysis, span, top - 1))
+        if (phrases := _read_above(analysis, span, top - 1))
     }
 
 
@@ -198,11 +202,11 @@ def _read_above(analysis: Analysis, span: Range, row: int) -> set[str]:
     left, right = analysis.tokens[span[0]].box[0], analysis.tokens[span[1]].box[2]
     first, last = analysis.layout.rows[row]
     segments = {analysis.tokens[index].segment for index in range(first, last + 1)}
-    found = set()
+    phrases = set()
     for number in sorted(segments):
         segment = analysis.layout.segments[number]
         if segment.box[0] < right and left < segment.box[2]:
             text = "".join(t.compact for t in analysis.tokens[segment.first : segment.last + 1])
             if text and not any(char.isdigit() for char in text):
-                found.add(text)
-    return found
+                phrases.add(text)
+    return phrases

@@ -10,9 +10,15 @@ from app.engines.extraction.analysis import analyze
 from app.engines.extraction.calibration import Scale
 from app.engines.extraction.crf_features import describe_tokens
 from app.engines.extraction.features import build_features
-from app.engines.extraction.memory import Memory, Recall
+from app.engines.extraction.memory import DocumentMemory, Memory
 from app.engines.extraction.model import Document, Report
-from app.engines.extraction.proposing import Reading, build_tag, build_value, collect, read
+from app.engines.extraction.proposing import (
+    Reading,
+    build_tag,
+    build_value,
+    collect_candidates,
+    read_document,
+)
 from app.engines.extraction.renderer import Renderer
 from app.engines.extraction.spans import SpanScores
 from app.engines.extraction.storage import write_model
@@ -22,10 +28,10 @@ from app.engines.fields import Field, Tag
 
 
 @dataclass(slots=True)
-class Learned:
+class FieldParameters:
     """The trained parameters of one field.
 
-    `threshold` is the confidence below which nothing is proposed, and `currency` the usual one.
+    `threshold` is the minimum confidence of a proposal, and `currency` the most frequent currency.
     """
 
     ranker: trees.Ranker | None
@@ -37,17 +43,18 @@ class Learned:
 
 @dataclass(slots=True)
 class TrainedModel:
-    """A trained model; immutable, and safe to use in several threads.
+    """A trained model. Nothing changes it, so threads may share it.
 
-    `version` identifies what it was trained on, and `report` has its out-of-fold results.
+    `version` identifies its training data, and `report` has its out-of-fold results.
+    `field_positions` has the position of each field in `random_field`.
     """
 
     version: str
     fields: list[Field]
     targets: list[Target]
-    field: crf.Field
-    places: dict[str, int]
-    learned: dict[str, Learned]
+    random_field: crf.RandomField
+    field_positions: dict[str, int]
+    field_parameters: dict[str, FieldParameters]
     memory: Memory
     report: Report
     headers: dict[str, frozenset[str]]
@@ -55,40 +62,45 @@ class TrainedModel:
     def predict(self, document: Document) -> list[Tag]:
         """Return tags in the normal form of `app.engines.fields`, with evidence and confidence.
 
-        The same document gives the same tags. Fields that were never accepted get no tag.
+        The same document gives the same tags. Fields without accepted values in the training data
+        get no tags, except tables.
         """
-        reading = read(analyze(document))
+        reading = read_document(analyze(document))
         if not reading.analysis.tokens:
             return []
-        scores = sequences.decode(self.field, describe_tokens(reading.analysis))
-        recall = self.memory.build_recall(reading.analysis)
+        scores = sequences.decode_scores(self.random_field, describe_tokens(reading.analysis))
+        document_memory = self.memory.build_document_memory(reading.analysis)
         tags = []
         for target in self.targets:
-            if target.name in self.learned:
-                place = self.places.get(target.name)
-                found = scores[place] if place is not None else None
-                tags += self._propose(reading, target, recall, found)
+            if target.name in self.field_parameters:
+                position = self.field_positions.get(target.name)
+                field_scores = scores[position] if position is not None else None
+                tags += self._propose(reading, target, document_memory, field_scores)
         tags += propose_tables(reading.analysis, self.fields, self.headers)
         return complete_evidence(tags, document)
 
     def _propose(
-        self, reading: Reading, target: Target, recall: Recall, scores: SpanScores | None
+        self,
+        reading: Reading,
+        target: Target,
+        document_memory: DocumentMemory,
+        scores: SpanScores | None,
     ) -> list[Tag]:
-        learned = self.learned[target.name]
-        view, found = collect(reading, target, self.memory, scores=scores)
-        if learned.ranker is None or not found:
+        parameters = self.field_parameters[target.name]
+        view, candidates = collect_candidates(reading, target, self.memory, scores=scores)
+        if parameters.ranker is None or not candidates:
             return []
-        rows = np.array(build_features(view, found, recall, scores), dtype=np.float64)
-        choices = ranking.choose(
-            found, learned.ranker.decide(rows), multiple=bool(target.field["multiple"])
+        rows = np.array(build_features(view, candidates, document_memory, scores), dtype=np.float64)
+        choices = ranking.choose_candidates(
+            candidates, parameters.ranker.decide(rows), multiple=bool(target.field["multiple"])
         )
         tags: list[Tag] = []
         for choice in choices:
-            candidate = found[choice.place]
-            confidence = learned.scale.apply(choice.odds, choice.margin)
-            text = learned.renderer.render(candidate.text)
-            value = build_value(view, candidate, text, learned.currency)
-            if value is not None and confidence >= learned.threshold:
+            candidate = candidates[choice.index]
+            confidence = parameters.scale.apply(choice.odds, choice.margin)
+            text = parameters.renderer.render(candidate.text)
+            value = build_value(view, candidate, text, parameters.currency)
+            if value is not None and confidence >= parameters.threshold:
                 tags.append(build_tag(view, candidate, value, confidence))
         return tags
 
@@ -98,7 +110,7 @@ class TrainedModel:
 
 
 def complete_evidence(tags: list[Tag], document: Document) -> list[Tag]:
-    """Fill in the text of each piece of evidence, and drop empty ones."""
+    """Fill in the text of each piece of evidence, and remove pieces without text."""
     for tag in tags:
         pieces: list[dict[str, Any]] = tag["evidence"]
         for piece in pieces:

@@ -1,4 +1,4 @@
-"""Train the whole pipeline on examples."""
+"""Train the complete extraction pipeline on examples."""
 
 import os
 from collections.abc import Sequence
@@ -9,37 +9,37 @@ from threadpoolctl import threadpool_limits
 
 from app.engines.extraction import calibration, crf, ranking, sequences
 from app.engines.extraction.examples import (
-    Prepared,
+    PreparedExample,
     build_empty_memory,
     find_headers,
     hash_version,
     list_all_targets,
-    prepare,
+    prepare_examples,
     select_examples,
 )
 from app.engines.extraction.memory import Memory
 from app.engines.extraction.model import MIN_EXAMPLES, Example, NotEnoughExamples
 from app.engines.extraction.proposing import build_value
-from app.engines.extraction.renderer import MODES, Renderer, find_stripped
-from app.engines.extraction.reports import Outcome, build_report, judge
+from app.engines.extraction.renderer import MODES, Renderer, find_stripped_punctuation
+from app.engines.extraction.reports import Outcome, build_report, compare_proposals
 from app.engines.extraction.spans import SpanScores
-from app.engines.extraction.trained import Learned, TrainedModel
+from app.engines.extraction.trained import FieldParameters, TrainedModel
 from app.engines.extraction.values import Target
 from app.engines.fields import Field
 
-_FOLDS, _FOLDS_OF_MANY, _MANY = 5, 3, 150
+_FOLDS, _FOLDS_FOR_MANY, _MANY_EXAMPLES = 5, 3, 150
 _THRESHOLDS = (0.0, 0.1, 0.2, 0.3, 0.4)
-_ENOUGH, _NEARLY_ALL, _CAUTIOUS = 100, 0.9, 0.3
+_MIN_OUTCOMES, _NEARLY_ALL_SHARE, _CAUTIOUS_THRESHOLD = 100, 0.9, 0.3
 
 
 @dataclass(slots=True)
 class _Corpus:
-    prepared: list[Prepared]
+    prepared_examples: list[PreparedExample]
     targets: list[Target]
     memory: Memory
     folds: list[int]
     scores: list[list[SpanScores]]
-    places: dict[str, int]
+    field_positions: dict[str, int]
 
 
 def train_model(
@@ -54,31 +54,36 @@ def train_model(
 def _train(
     examples: Sequence[Example], fields: Sequence[Field], schema_version: str
 ) -> TrainedModel:
-    selected = select_examples(examples)
-    prepared = prepare(selected, fields)
-    headers = find_headers(selected, prepared, fields)
-    targets = list_all_targets(prepared, fields)
-    aligned = [[sequences.align(one, target) for target in targets] for one in prepared]
-    usable = [number for number, found in enumerate(aligned) if any(found)]
-    if len(usable) < MIN_EXAMPLES:
-        raise NotEnoughExamples(len(usable))
-    prepared = [prepared[number] for number in usable]
-    aligned = [aligned[number] for number in usable]
-    corpus, field = _build_corpus(prepared, targets, aligned)
-    learned, outcomes = {}, []
+    selected_examples = select_examples(examples)
+    prepared_examples = prepare_examples(selected_examples, fields)
+    headers = find_headers(selected_examples, prepared_examples, fields)
+    targets = list_all_targets(prepared_examples, fields)
+    alignment_lists = [
+        [sequences.align_values(example, target) for target in targets]
+        for example in prepared_examples
+    ]
+    usable_indexes = [index for index, alignments in enumerate(alignment_lists) if any(alignments)]
+    if len(usable_indexes) < MIN_EXAMPLES:
+        raise NotEnoughExamples(len(usable_indexes))
+    prepared_examples = [prepared_examples[index] for index in usable_indexes]
+    alignment_lists = [alignment_lists[index] for index in usable_indexes]
+    corpus, random_field = _build_corpus(prepared_examples, targets, alignment_lists)
+    field_parameters, outcomes = {}, []
     for target in targets:
-        if any(target.name in one.values for one in prepared):
-            learned[target.name], found = _learn(corpus, target)
-            outcomes += found
-    report = build_report(outcomes, [one.id for one in prepared], targets, max(corpus.folds) + 1)
+        if any(target.name in example.values for example in prepared_examples):
+            field_parameters[target.name], field_outcomes = _train_field(corpus, target)
+            outcomes += field_outcomes
+    report = build_report(
+        outcomes, [example.id for example in prepared_examples], targets, max(corpus.folds) + 1
+    )
     version = hash_version(examples, fields, schema_version)
     return TrainedModel(
         version=version,
         fields=list(fields),
         targets=targets,
-        field=field,
-        places=corpus.places,
-        learned=learned,
+        random_field=random_field,
+        field_positions=corpus.field_positions,
+        field_parameters=field_parameters,
         memory=corpus.memory,
         report=report,
         headers=headers,
@@ -86,59 +91,74 @@ def _train(
 
 
 def _build_corpus(
-    prepared: list[Prepared], targets: list[Target], aligned: list[list[Any]]
-) -> tuple[_Corpus, crf.Field]:
-    counts = [sum(1 for found in aligned if found[n]) for n in range(len(targets))]
-    frequent = sorted(range(len(targets)), key=lambda n: (-counts[n], n))[: sequences.MAX_TARGETS]
-    kept = sorted(n for n in frequent if counts[n])
+    prepared_examples: list[PreparedExample],
+    targets: list[Target],
+    alignment_lists: list[list[Any]],
+) -> tuple[_Corpus, crf.RandomField]:
+    counts = [
+        sum(1 for alignments in alignment_lists if alignments[n]) for n in range(len(targets))
+    ]
+    most_frequent = sorted(range(len(targets)), key=lambda n: (-counts[n], n))[
+        : sequences.MAX_TARGETS
+    ]
+    learned_indexes = sorted(n for n in most_frequent if counts[n])
     labels = [
-        sequences.label_tokens(one, [found[n] for n in kept])
-        for one, found in zip(prepared, aligned, strict=True)
+        sequences.label_tokens(example, [alignments[n] for n in learned_indexes])
+        for example, alignments in zip(prepared_examples, alignment_lists, strict=True)
     ]
     folds = sequences.assign_folds(
-        len(prepared), _FOLDS_OF_MANY if len(prepared) >= _MANY else _FOLDS
+        len(prepared_examples),
+        _FOLDS_FOR_MANY if len(prepared_examples) >= _MANY_EXAMPLES else _FOLDS,
     )
-    field, scores = sequences.train_fields(prepared, labels, 1 + 2 * len(kept), folds)
-    memory = _remember(prepared, targets, aligned)
-    places = {targets[n].name: position for position, n in enumerate(kept)}
-    return _Corpus(prepared, targets, memory, folds, scores, places), field
+    random_field, scores = sequences.train_random_fields(
+        prepared_examples, labels, 1 + 2 * len(learned_indexes), folds
+    )
+    memory = _build_memory(prepared_examples, targets, alignment_lists)
+    field_positions = {targets[n].name: position for position, n in enumerate(learned_indexes)}
+    return _Corpus(prepared_examples, targets, memory, folds, scores, field_positions), random_field
 
 
-def _remember(prepared: list[Prepared], targets: list[Target], aligned: list[list[Any]]) -> Memory:
-    memory = build_empty_memory(prepared)
-    for number, found in enumerate(aligned):
-        for target, alignments in zip(targets, found, strict=True):
-            for one in alignments:
-                analysis = prepared[number].reading.analysis
-                memory.add_value(number, target.name, analysis, one.candidate, one.spelling)
-    memory.index()
+def _build_memory(
+    prepared_examples: list[PreparedExample],
+    targets: list[Target],
+    alignment_lists: list[list[Any]],
+) -> Memory:
+    memory = build_empty_memory(prepared_examples)
+    for number, alignments_by_target in enumerate(alignment_lists):
+        for target, alignments in zip(targets, alignments_by_target, strict=True):
+            for alignment in alignments:
+                analysis = prepared_examples[number].reading.analysis
+                memory.add_value(
+                    number, target.name, analysis, alignment.candidate, alignment.spelling
+                )
+    memory.build_indexes()
     return memory
 
 
-def _learn(corpus: _Corpus, target: Target) -> tuple[Learned, list[Outcome]]:
-    place = corpus.places.get(target.name)
-    scores = [None if place is None else one[place] for one in corpus.scores]
-    problem = ranking.build_problem(corpus.prepared, target, corpus.memory, scores)
+def _train_field(corpus: _Corpus, target: Target) -> tuple[FieldParameters, list[Outcome]]:
+    position = corpus.field_positions.get(target.name)
+    scores = [None if position is None else spans[position] for spans in corpus.scores]
+    problem = ranking.build_problem(corpus.prepared_examples, target, corpus.memory, scores)
     odds = ranking.score_out_of_fold(problem, corpus.folds)
     multiple = bool(target.field["multiple"])
     choices = [
-        ranking.choose(found, odds[number], multiple=multiple)
-        for number, found in enumerate(problem.candidates)
+        ranking.choose_candidates(candidates, odds[number], multiple=multiple)
+        for number, candidates in enumerate(problem.candidates)
     ]
     renderer = _fit_renderer(corpus, problem, choices)
-    outcomes = _judge_all(corpus, problem, choices, renderer)
+    outcomes = _compare_all(corpus, problem, choices, renderer)
     scale = calibration.fit_scale(
-        [(one.odds, one.margin) for one in outcomes if one.proposed],
-        [one.correct for one in outcomes if one.proposed],
+        [(outcome.odds, outcome.margin) for outcome in outcomes if outcome.proposed],
+        [outcome.correct for outcome in outcomes if outcome.proposed],
     )
-    for one in outcomes:
-        one.confidence = scale.apply(one.odds, one.margin) if one.proposed else 0.0
+    for outcome in outcomes:
+        outcome.confidence = scale.apply(outcome.odds, outcome.margin) if outcome.proposed else 0.0
     threshold = _fit_threshold(outcomes, multiple=multiple)
-    for one in outcomes:
-        one.drop_below(threshold)
-    ranker = ranking.fit(problem, range(len(corpus.prepared)))
+    for outcome in outcomes:
+        outcome.drop_below(threshold)
+    ranker = ranking.fit_ranker(problem, range(len(corpus.prepared_examples)))
     currency = _find_usual_currency(corpus, target)
-    return Learned(ranker, scale, renderer, threshold, currency), outcomes
+    return FieldParameters(ranker, scale, renderer, threshold, currency), outcomes
 
 
 def _fit_renderer(corpus: _Corpus, problem: ranking.Problem, choices: list[Any]) -> Renderer:
@@ -146,65 +166,72 @@ def _fit_renderer(corpus: _Corpus, problem: ranking.Problem, choices: list[Any])
     if target.field["type"] not in ("text", "address") or target.kind in ("date", "amount"):
         return Renderer(strips="")
     pairs = []
-    for number, one in enumerate(corpus.prepared):
-        values = [v for v in one.values.get(target.name, []) if isinstance(v, str)]
+    for number, example in enumerate(corpus.prepared_examples):
+        values = [v for v in example.values.get(target.name, []) if isinstance(v, str)]
         first, _ = problem.bounds[number]
-        for place, candidate in enumerate(problem.candidates[number]):
-            if problem.labels[first + place]:
+        for index, candidate in enumerate(problem.candidates[number]):
+            if problem.labels[first + index]:
                 pairs += [(candidate.text, value) for value in values]
-    renderer = Renderer(corpus.memory.list_spellings(target.name), "plain", find_stripped(pairs))
-    best = -1
+    renderer = Renderer(
+        corpus.memory.list_spellings(target.name), "plain", find_stripped_punctuation(pairs)
+    )
+    best_count = -1
     for mode in MODES:
         renderer.mode = mode
-        correct = sum(one.correct for one in _judge_all(corpus, problem, choices, renderer))
-        # A bolder mode must pay by more than a single value.
-        if correct > best + (1 if best >= 0 else 0):
-            best, chosen = correct, mode
-    renderer.mode = chosen
+        correct = sum(
+            outcome.correct for outcome in _compare_all(corpus, problem, choices, renderer)
+        )
+        # A bolder mode must correct at least two more values.
+        if correct > best_count + (1 if best_count >= 0 else 0):
+            best_count, best_mode = correct, mode
+    renderer.mode = best_mode
     return renderer
 
 
-def _judge_all(
+def _compare_all(
     corpus: _Corpus, problem: ranking.Problem, choices: list[Any], renderer: Renderer
 ) -> list[Outcome]:
     outcomes: list[Outcome] = []
-    for number, one in enumerate(corpus.prepared):
-        values = one.values.get(problem.target.name, [])
-        own = next((value for value in values if isinstance(value, str)), None)
+    for number, example in enumerate(corpus.prepared_examples):
+        values = example.values.get(problem.target.name, [])
+        accepted_text = next((value for value in values if isinstance(value, str)), None)
         proposals = []
         for choice in choices[number]:
-            candidate = problem.candidates[number][choice.place]
-            text = renderer.render(candidate.text, without=own)
+            candidate = problem.candidates[number][choice.index]
+            text = renderer.render(candidate.text, excluded_spelling=accepted_text)
             value = build_value(problem.views[number], candidate, text)
             if value is not None:
                 proposals.append((value, choice.odds, choice.margin))
-        outcomes += judge(problem.target, number, values, proposals)
+        outcomes += compare_proposals(problem.target, number, values, proposals)
     return outcomes
 
 
 def _fit_threshold(outcomes: list[Outcome], *, multiple: bool) -> float:
-    """Return the confidence below which proposals cost more than they bring, by F1.
+    """Return the confidence threshold with the best F1, but at least 0.2 for a multiple field.
 
-    A few documents cannot show that; then a field that nearly all of them have is always proposed.
+    Fewer than _MIN_OUTCOMES outcomes are too few for this. Then the threshold is 0 if nearly all
+    documents have a value, and _CAUTIOUS_THRESHOLD otherwise.
     """
-    support = sum(one.support for one in outcomes)
-    if len(outcomes) < _ENOUGH and not multiple:
-        documents = len({one.document for one in outcomes})
-        return 0.0 if support >= _NEARLY_ALL * documents else _CAUTIOUS
-    best, chosen = -1.0, 0.0
+    support = sum(outcome.support for outcome in outcomes)
+    if len(outcomes) < _MIN_OUTCOMES and not multiple:
+        documents = len({outcome.document for outcome in outcomes})
+        return 0.0 if support >= _NEARLY_ALL_SHARE * documents else _CAUTIOUS_THRESHOLD
+    best_f1, best_threshold = -1.0, 0.0
     for threshold in _THRESHOLDS:
-        kept = [one for one in outcomes if one.proposed and one.confidence >= threshold]
-        correct = sum(one.correct for one in kept)
-        f1 = 2 * correct / max(len(kept) + support, 1)
-        if f1 > best + 1e-9:
-            best, chosen = f1, threshold
-    return max(chosen, 0.2) if multiple else chosen
+        proposals = [
+            outcome for outcome in outcomes if outcome.proposed and outcome.confidence >= threshold
+        ]
+        correct = sum(outcome.correct for outcome in proposals)
+        f1 = 2 * correct / max(len(proposals) + support, 1)
+        if f1 > best_f1 + 1e-9:
+            best_f1, best_threshold = f1, threshold
+    return max(best_threshold, 0.2) if multiple else best_threshold
 
 
 def _find_usual_currency(corpus: _Corpus, target: Target) -> str:
     counts: dict[str, int] = {}
-    for one in corpus.prepared:
-        for value in one.values.get(target.name, []):
+    for example in corpus.prepared_examples:
+        for value in example.values.get(target.name, []):
             if isinstance(value, dict) and value.get("currency"):
                 code = str(value["currency"])
                 counts[code] = counts.get(code, 0) + 1

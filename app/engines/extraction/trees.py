@@ -14,7 +14,7 @@ Array = np.ndarray[Any, Any]
 
 @dataclass(frozen=True, slots=True)
 class Trees:
-    """Boosted trees of one binary classifier: one row per tree and one column per node.
+    """Boosted trees for one binary classifier: one row per tree and one column per node.
 
     A leaf is its own child, so that all trees descend by the same number of steps.
     """
@@ -54,7 +54,7 @@ class Trees:
 
 @dataclass(frozen=True, slots=True)
 class Logistic:
-    """A linear classifier of standardized features."""
+    """A linear classifier for standardized features."""
 
     mean: Array
     scale: Array
@@ -67,7 +67,7 @@ class Logistic:
         return result
 
     def add_prior(self, column: int, weight: float) -> "Logistic":
-        """Return a ranker that trusts one feature by `weight` per unit more than it learned to."""
+        """Return a ranker whose weight for one feature is higher by `weight` per unit."""
         weights = self.weights.copy()
         weights[column] += weight * self.scale[column]
         return Logistic(self.mean, self.scale, weights, self.bias)
@@ -104,14 +104,14 @@ def export_trees(classifier: Any) -> Trees:
     feature, left, right = (np.zeros(shape, dtype=np.int32) for _ in range(3))
     threshold, value = np.zeros(shape), np.zeros(shape)
     depth = 0
-    for number, tree in enumerate(nodes):
-        own = np.arange(len(tree))
+    for row, tree in enumerate(nodes):
+        indexes = np.arange(len(tree))
         leaf = tree["is_leaf"].astype(bool)
-        feature[number, own] = np.where(leaf, 0, tree["feature_idx"])
-        threshold[number, own] = np.where(leaf, 0.0, tree["num_threshold"])
-        left[number, own] = np.where(leaf, own, tree["left"])
-        right[number, own] = np.where(leaf, own, tree["right"])
-        value[number, own] = tree["value"]
+        feature[row, indexes] = np.where(leaf, 0, tree["feature_idx"])
+        threshold[row, indexes] = np.where(leaf, 0.0, tree["num_threshold"])
+        left[row, indexes] = np.where(leaf, indexes, tree["left"])
+        right[row, indexes] = np.where(leaf, indexes, tree["right"])
+        value[row, indexes] = tree["value"]
         depth = max(depth, int(tree["depth"].max()))
     base = float(np.ravel(classifier._baseline_prediction)[0])  # noqa: SLF001
     return Trees(feature, threshold, left, right, value, base, depth)
@@ -121,12 +121,12 @@ def fit_trees(rows: Array, labels: Array, *, seed: int = 0) -> Trees:
     """Fit small boosted trees; the same input gives the same trees."""
     from sklearn.ensemble import HistGradientBoostingClassifier  # noqa: PLC0415
 
-    few = len(rows) < 4_000  # noqa: PLR2004 - then a leaf may have few rows
+    is_small = len(rows) < 4_000  # noqa: PLR2004 - allow leaves with fewer rows
     classifier = HistGradientBoostingClassifier(
         max_iter=150,
         max_leaf_nodes=15,
         learning_rate=0.07,
-        min_samples_leaf=8 if few else 20,
+        min_samples_leaf=8 if is_small else 20,
         l2_regularization=2.0,
         early_stopping=False,
         random_state=seed,

@@ -1,4 +1,4 @@
-"""Compare values, and find out which candidates a field needs."""
+"""Compare values, and determine which kind of candidates a field needs."""
 
 import json
 import re
@@ -14,7 +14,7 @@ from app.engines.extraction.lexicon import find_concept, list_own_phrases
 from app.engines.fields import Field, JsonValue, ValueProblem, normalize
 
 AMOUNTS = frozenset({"number", "integer", "money"})
-_BY_TYPE = {
+_KIND_BY_TYPE = {
     "number": "amount",
     "integer": "amount",
     "money": "amount",
@@ -44,7 +44,7 @@ _CONCEPTS_BY_KIND = {
 _KIND_BY_CONCEPT = {
     concept: kind for kind, concepts in _CONCEPTS_BY_KIND.items() for concept in concepts.split()
 }
-_SIGN = re.compile(
+_CURRENCY_SIGN = re.compile(
     r"^(?:RM|Rs\.?|EUR|USD|GBP|MYR|CHF|[$€£¥₹])\s*|\s*(?:RM|EUR|USD|GBP|CHF|[$€£])$", re.I
 )
 _MAJORITY = 0.6
@@ -55,7 +55,7 @@ class Target:
     """A field or table column to propose values for.
 
     `kind` selects the candidates: amount, date, time, datetime, email, url, phone, option,
-    currency, lines, code or text. `concept` is the lexicon's name of what it asks for, or "".
+    currency, lines, code or text. `concept` is the lexicon concept that the field asks for, or "".
     """
 
     name: str
@@ -65,25 +65,25 @@ class Target:
     phrases: frozenset[str]
 
     def build_key(self, value: JsonValue) -> str:
-        """Return a key that is equal for equal values; other types are compared strictly."""
+        """Return a key for comparisons; it ignores the notation of amounts and dates only."""
         if self.kind == "amount":
             return _build_amount_key(value)
         if self.kind == "date" and isinstance(value, str):
-            return next((found.value for found in patterns.find_dates(value)), value)
+            return next((match.value for match in patterns.find_dates(value)), value)
         if isinstance(value, str):
             return value
         return json.dumps(value, sort_keys=True, ensure_ascii=False)
 
 
 def build_target(field: Field, values: Sequence[Any] = (), *, name: str = "") -> Target:
-    """Return the target of a field; `values` are accepted values, which show the kind of texts."""
+    """Return the target of a field; accepted `values` determine the kind of a text field."""
     concept = find_concept(field)
-    kind = _BY_TYPE.get(field["type"], "") or _infer_kind(field, concept, values)
+    kind = _KIND_BY_TYPE.get(field["type"], "") or _infer_kind(field, concept, values)
     return Target(name or field["key"], field, kind, concept, list_own_phrases(field))
 
 
 def list_targets(fields: Sequence[Field], values: dict[str, list[Any]]) -> list[Target]:
-    """Return the targets of all fields with `ai_assist` except tables, in schema order."""
+    """Return the targets of all fields with `ai_assist`, except tables, in schema order."""
     return [
         build_target(field, values.get(field["key"], ()))
         for field in fields
@@ -103,7 +103,7 @@ def to_value(target: Target, text: str, currency: str = "") -> JsonValue:
     return None if value == "" else value
 
 
-def letters_of(value: JsonValue) -> str:
+def get_letters(value: JsonValue) -> str:
     """Return the letters and digits of a value, for a lenient comparison."""
     return compact(value if isinstance(value, str) else json.dumps(value, sort_keys=True))
 
@@ -125,7 +125,7 @@ def _find_kind(text: str) -> str:
     dates = list(patterns.find_dates(text))
     if dates and dates[0].end - dates[0].start >= 0.6 * len(text):
         return "date"
-    bare = _SIGN.sub("", text.strip())
+    bare = _CURRENCY_SIGN.sub("", text.strip())
     amounts = list(patterns.find_amounts(bare))
     if amounts and amounts[0].end - amounts[0].start == len(bare) and re.search(r"[.,]\d", bare):
         return "amount"
@@ -139,9 +139,9 @@ def _build_amount_key(value: JsonValue) -> str:
     if isinstance(value, dict):
         currency, value = str(value.get("currency") or ""), str(value.get("amount"))
     if isinstance(value, str):
-        bare = _SIGN.sub("", value.strip())
+        bare = _CURRENCY_SIGN.sub("", value.strip())
         number = patterns.parse_amount(bare)
-        # Canonical values have a point, which is never a mark of thousands.
+        # Canonical values have a decimal point, which never separates thousands.
         if number is None or re.fullmatch(r"-?\d+\.\d+", bare):
             try:
                 number = Decimal(bare)

@@ -65,10 +65,10 @@ def list_missing_required(fields: Sequence[Field], tags: Iterable[Tag]) -> list[
 
 
 def build_tags_schema(fields: Sequence[Field], *, identifier: str, title: str) -> dict[str, Any]:
-    """Return the JSON Schema 2020-12 of the list of tags that fields in normal form accept.
+    """Return the JSON Schema 2020-12 for lists of tags of `fields`, which are in normal form.
 
-    `check_tags` accepts everything that the schema accepts, with the exceptions that its
-    description lists; and the schema accepts everything that `check_tags` returns.
+    `check_tags` accepts every list that the schema accepts, with the exceptions that the schema's
+    description names. The schema accepts every list that `check_tags` returns.
     """
     # Imported on first use, because it loads the libraries of all field types.
     from app.engines.fields.json_schema import labels  # noqa: PLC0415

@@ -6,14 +6,14 @@ from typing import Any, Literal
 
 from app.engines.fields.model import Field
 
-_COMPARED = ("label", "required", "multiple", "description", "constraints", "ai_assist")
+_COMPARED_PROPERTIES = ("label", "required", "multiple", "description", "constraints", "ai_assist")
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
     """One difference between two versions.
 
-    `key` is the field's key, or `table.column`; `what` is the member that differs (`field` or
+    `key` is the field's key, or `table.column`; `what` is the property that differs (`field` or
     `column` if it was added or removed); `before` and `after` are its values.
     """
 
@@ -37,44 +37,55 @@ class Change:
 
 
 def compare(old_fields: Sequence[Field], new_fields: Sequence[Field]) -> list[Change]:
-    """Return the differences between two field lists in normal form, in the order of the new one.
+    """Return the differences between two field lists in normal form, in the order of the new list.
 
     Breaking changes: a field is removed, its type changes, it becomes required or is added as
-    required, an option is removed, or multiple values are no longer allowed. The same holds for the
-    columns of a table.
+    required, an option is removed, or multiple values are no longer allowed. The same applies to
+    the columns of a table.
     """
     return list(_list_changes(old_fields, new_fields, ""))
 
 
 def _list_changes(old: Iterable[Field], new: Iterable[Field], prefix: str) -> Iterator[Change]:
-    unit = "column" if prefix else "field"
+    element_type = "column" if prefix else "field"
     before = {field["key"]: field for field in old}
     after = {field["key"]: field for field in new}
     for key, field in before.items():
         if key not in after:
-            yield Change("removed", prefix + key, breaking=True, what=unit, before=field)
+            yield Change("removed", prefix + key, breaking=True, what=element_type, before=field)
     for key, field in after.items():
         if key not in before:
-            needed = bool(field.get("required"))
-            yield Change("added", prefix + key, breaking=needed, what=unit, after=field)
+            is_required = bool(field.get("required"))
+            yield Change(
+                "added", prefix + key, breaking=is_required, what=element_type, after=field
+            )
         else:
-            yield from _list_member_changes(before[key], field, prefix + key)
+            yield from _list_property_changes(before[key], field, prefix + key)
 
 
-def _list_member_changes(old: Field, new: Field, key: str) -> Iterator[Change]:
+def _list_property_changes(old: Field, new: Field, key: str) -> Iterator[Change]:
     if old["type"] != new["type"]:
         yield Change(
             "changed", key, breaking=True, what="type", before=old["type"], after=new["type"]
         )
-    for what in _COMPARED:
+    for what in _COMPARED_PROPERTIES:
         before, after = old.get(what), new.get(what)
         if before != after:
             breaking = (what == "required" and bool(after)) or (what == "multiple" and not after)
             yield Change("changed", key, breaking=breaking, what=what, before=before, after=after)
     if old["type"] != new["type"]:
         return
-    options, now = (list(field.get("options") or []) for field in (old, new))
-    if options != now:
-        gone = {option["value"] for option in options} - {option["value"] for option in now}
-        yield Change("changed", key, breaking=bool(gone), what="options", before=options, after=now)
+    old_options, new_options = (list(field.get("options") or []) for field in (old, new))
+    if old_options != new_options:
+        removed_values = {option["value"] for option in old_options} - {
+            option["value"] for option in new_options
+        }
+        yield Change(
+            "changed",
+            key,
+            breaking=bool(removed_values),
+            what="options",
+            before=old_options,
+            after=new_options,
+        )
     yield from _list_changes(old.get("columns") or [], new.get("columns") or [], f"{key}.")

@@ -13,9 +13,9 @@ from app.engines.fields.values import get_normalizer
 
 MAX_TAGS = 5000
 MAX_ROW = 9999
-MAX_REPORTED = 100
+MAX_REPORTED_ERRORS = 100
 
-_MEMBERS = frozenset({"field", "value", "row", "confidence", "source", "evidence"})
+_TAG_PROPERTIES = frozenset({"field", "value", "row", "confidence", "source", "evidence"})
 SOURCES = frozenset({"human", "model", "import"})
 
 
@@ -76,28 +76,30 @@ class CompiledFields:
             raise TagErrors([("tags", "must be a list")])
         if len(tags) > MAX_TAGS:
             raise TagErrors([("tags", f"has more than {MAX_TAGS:,} entries")])
-        checked: list[Tag] = []
+        checked_tags: list[Tag] = []
         errors: list[tuple[str, str]] = []
         seen: set[_Place] = set()
         for position, tag in enumerate(tags):
             try:
                 place, slot = self._find_place(tag, seen)
                 seen.add(place)
-                checked.append(_check_members(tag, place, slot, text_length, page_count, source))
+                checked_tags.append(
+                    _check_properties(tag, place, slot, text_length, page_count, source)
+                )
             except _TagError as problem:
                 errors.append((f"tags.{position}{problem.path}", problem.message))
-                if len(errors) == MAX_REPORTED:
+                if len(errors) == MAX_REPORTED_ERRORS:
                     break
         if errors:
             raise TagErrors(errors)
-        return checked
+        return checked_tags
 
     def keep_valid_tags(
         self, tags: Iterable[object], *, text_length: int, page_count: int, source: SourceText
     ) -> list[Tag]:
-        """Return those of the tags that fit, in normal form, up to MAX_TAGS; see `check_tags`.
+        """Return the valid tags in normal form, at most MAX_TAGS; see `check_tags`.
 
-        A tag that does not fit takes no place: a later one of the same field may be kept.
+        An invalid tag does not occupy its place, so a later tag of the same field may be kept.
         """
         valid: list[Tag] = []
         seen: set[_Place] = set()
@@ -106,7 +108,7 @@ class CompiledFields:
                 break
             try:
                 place, slot = self._find_place(tag, seen)
-                valid.append(_check_members(tag, place, slot, text_length, page_count, source))
+                valid.append(_check_properties(tag, place, slot, text_length, page_count, source))
             except _TagError:
                 continue
             seen.add(place)
@@ -130,38 +132,38 @@ class CompiledFields:
             filled.add(name)
             if row is not None:
                 cells.setdefault(name, set()).add(row)
-        return list(self._missing(filled, rows, cells))
+        return list(self._list_missing(filled, rows, cells))
 
-    def _missing(
+    def _list_missing(
         self, filled: set[str], rows: dict[str, set[int]], cells: dict[str, set[int]]
     ) -> Iterator[str]:
         for field in self._fields:
             key = field["key"]
-            present = rows.get(key, set())
-            if field["required"] and key not in filled and not present:
+            row_numbers = rows.get(key, set())
+            if field["required"] and key not in filled and not row_numbers:
                 yield key
-            for column in field["columns"] if present else ():
+            for column in field["columns"] if row_numbers else ():
                 name = f"{key}.{column['key']}"
-                if column["required"] and not present <= cells.get(name, set()):
+                if column["required"] and not row_numbers <= cells.get(name, set()):
                     yield name
 
     def _find_place(self, tag: object, seen: set[_Place]) -> tuple[_Place, _Slot]:
         if not isinstance(tag, dict):
             raise _TagError("", "must be an object")
-        if not tag.keys() <= _MEMBERS:
-            unknown = next(name for name in tag if name not in _MEMBERS)
+        if not tag.keys() <= _TAG_PROPERTIES:
+            unknown = next(name for name in tag if name not in _TAG_PROPERTIES)
             raise _TagError(f".{shorten_name(unknown)}", "is unknown")
         name = tag.get("field")
         slot = self._slots.get(name) if isinstance(name, str) else None
         if slot is None or not isinstance(name, str):
-            raise _TagError(".field", self._unknown(name))
+            raise _TagError(".field", self._explain_unknown_field(name))
         row = _check_row(tag.get("row"), slot)
         place = (name, row)
         if place in seen and not slot.multiple:
             raise _TagError(".field", "already has a tag and is not multiple")
         return place, slot
 
-    def _unknown(self, name: object) -> str:
+    def _explain_unknown_field(self, name: object) -> str:
         if not isinstance(name, str):
             return "must be the key of a field"
         if name in self._tables:
@@ -181,7 +183,7 @@ def _build_slot(field: Field, *, in_table: bool) -> _Slot:
     return _Slot(get_normalizer(field), bool(field["multiple"]), in_table, field["type"])
 
 
-def _check_members(
+def _check_properties(
     tag: Any,
     place: _Place,
     slot: _Slot,
@@ -219,9 +221,9 @@ def _check_row(raw: object, slot: _Slot) -> int | None:
 
 def _check_value(tag: Tag, slot: _Slot, evidence: list[dict[str, Any]]) -> JsonValue:
     value = tag.get("value")
-    find = _ANCHORS.get(slot.kind)
-    if find is not None:
-        anchor = find(evidence)
+    find_anchor = _ANCHORS.get(slot.kind)
+    if find_anchor is not None:
+        anchor = find_anchor(evidence)
         if value is None:
             value = anchor["text"]
     if value is None and slot.kind != "region":
@@ -232,23 +234,23 @@ def _check_value(tag: Tag, slot: _Slot, evidence: list[dict[str, Any]]) -> JsonV
         raise _TagError(".value", problem.message) from None
 
 
-def _check_span(evidence: list[dict[str, Any]]) -> dict[str, Any]:
-    for piece in evidence:
-        if piece["start"] is not None:
-            return piece
+def _find_span_item(evidence: list[dict[str, Any]]) -> dict[str, Any]:
+    for item in evidence:
+        if item["start"] is not None:
+            return item
     raise _TagError(".evidence", "a span needs its start and end")
 
 
-def _check_region(evidence: list[dict[str, Any]]) -> dict[str, Any]:
-    for piece in evidence:
-        if piece["box"] is not None:
-            return piece
+def _find_region_item(evidence: list[dict[str, Any]]) -> dict[str, Any]:
+    for item in evidence:
+        if item["box"] is not None:
+            return item
     raise _TagError(".evidence", "a region needs its page and box")
 
 
 _ANCHORS: dict[str, Callable[[list[dict[str, Any]]], dict[str, Any]]] = {
-    "span": _check_span,
-    "region": _check_region,
+    "span": _find_span_item,
+    "region": _find_region_item,
 }
 
 

@@ -6,55 +6,55 @@ from typing import Any
 from app.engines.fields.decimals import parse_decimal
 from app.engines.fields.errors import FieldError, ValueProblem
 from app.engines.fields.identifiers import MODULES
-from app.engines.fields.model import APPLICABLE, CONSTRAINTS, JsonValue
+from app.engines.fields.model import CONSTRAINTS, CONSTRAINTS_BY_TYPE, JsonValue
 from app.engines.fields.patterns import compile_pattern
 from app.engines.fields.plain import check_text, shorten_name
 from app.engines.fields.values import get_normalizer
 
 MAX_LENGTH = 100_000
-MAX_LISTED = 200
+MAX_LIST_ENTRIES = 200
 
-_MOMENTS = frozenset({"date", "time", "datetime"})
+_TIME_TYPES = frozenset({"date", "time", "datetime"})
 
 
 def check_constraints(raw: object, kind: str, path: str) -> dict[str, Any]:
     """Return the constraints in normal form, without null values and empty lists.
 
-    Limits are in the canonical form of the field's values; those of money are plain numbers. Raises
-    FieldError (`validation_error`) if a constraint is unknown, does not apply to the type, has an
-    invalid value, or contradicts another.
+    Limits are in the canonical form of the field's values; limits of money are plain numbers.
+    Raises FieldError (`validation_error`) if a constraint is unknown, does not apply to the type,
+    has an invalid value, or contradicts another constraint.
     """
     if raw is None:
         return {}
     if not isinstance(raw, dict):
         raise _build_error(path, "must be an object")
-    checked: dict[str, Any] = {}
+    checked_constraints: dict[str, Any] = {}
     for name, value in raw.items():
-        here = f"{path}.{shorten_name(name)}"
+        constraint_path = f"{path}.{shorten_name(name)}"
         if name not in CONSTRAINTS:
-            raise _build_error(here, "is unknown")
+            raise _build_error(constraint_path, "is unknown")
         if value is None or value == []:
             continue
-        if name not in APPLICABLE.get(kind, frozenset()):
-            raise _build_error(here, f"does not apply to a field of type {kind}")
+        if name not in CONSTRAINTS_BY_TYPE.get(kind, frozenset()):
+            raise _build_error(constraint_path, f"does not apply to a field of type {kind}")
         try:
-            checked[name] = _check_constraint(name, value, kind)
+            checked_constraints[name] = _check_constraint(name, value, kind)
         except ValueProblem as problem:
-            raise _build_error(here, problem.message) from None
-    _check_order(checked, kind, path)
-    return {name: checked[name] for name in sorted(checked)}
+            raise _build_error(constraint_path, problem.message) from None
+    _check_order(checked_constraints, kind, path)
+    return {name: checked_constraints[name] for name in sorted(checked_constraints)}
 
 
 def _check_constraint(name: str, value: object, kind: str) -> JsonValue:
     if name in {"min", "max"}:
-        return get_normalizer({"type": kind if kind in _MOMENTS else "number"})(value)
+        return get_normalizer({"type": kind if kind in _TIME_TYPES else "number"})(value)
     if name in {"min_length", "max_length"}:
         return _check_length(value)
     if name == "pattern":
         return _check_pattern(value)
     if name == "currencies":
-        codes = get_normalizer({"type": "currency"})
-        return _check_list(value, codes)
+        normalize_code = get_normalizer({"type": "currency"})
+        return _check_list(value, normalize_code)
     return _check_list(value, _check_region if kind == "phone" else _check_identifier)
 
 
@@ -74,8 +74,8 @@ def _check_pattern(value: object) -> str:
 
 
 def _check_list(value: object, check: Any) -> list[JsonValue]:
-    if not isinstance(value, list) or len(value) > MAX_LISTED:
-        raise ValueProblem(f"must be a list of at most {MAX_LISTED} entries")
+    if not isinstance(value, list) or len(value) > MAX_LIST_ENTRIES:
+        raise ValueProblem(f"must be a list of at most {MAX_LIST_ENTRIES} entries")
     return list(dict.fromkeys(check(entry) for entry in value))
 
 
@@ -92,16 +92,16 @@ def _check_region(value: object) -> str:
     return value
 
 
-def _check_order(checked: dict[str, Any], kind: str, path: str) -> None:
+def _check_order(constraints: dict[str, Any], kind: str, path: str) -> None:
     for low, high in (("min", "max"), ("min_length", "max_length")):
-        if low not in checked or high not in checked:
+        if low not in constraints or high not in constraints:
             continue
-        first, last = checked[low], checked[high]
-        if kind in _MOMENTS and low == "min":
-            wrong = first.rstrip("Z") > last.rstrip("Z")
+        low_value, high_value = constraints[low], constraints[high]
+        if kind in _TIME_TYPES and low == "min":
+            is_reversed = low_value.rstrip("Z") > high_value.rstrip("Z")
         else:
-            wrong = parse_decimal(first) > parse_decimal(last)
-        if wrong:
+            is_reversed = parse_decimal(low_value) > parse_decimal(high_value)
+        if is_reversed:
             raise _build_error(f"{path}.{low}", f"is greater than {high}")
 
 

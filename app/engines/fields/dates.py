@@ -8,9 +8,9 @@ from pathlib import Path
 
 from app.engines.fields.errors import ValueProblem
 
-_MARK = r" ?([./ -]) ?"
-_YEAR_FIRST = re.compile(rf"([0-9]{{4}}){_MARK}([0-9]{{1,2}}) ?\2 ?([0-9]{{1,2}})\.?")
-_YEAR_LAST = re.compile(rf"([0-9]{{1,2}}){_MARK}([0-9]{{1,2}}) ?\2 ?([0-9]{{4}})\.?")
+_SEPARATOR = r" ?([./ -]) ?"
+_YEAR_FIRST = re.compile(rf"([0-9]{{4}}){_SEPARATOR}([0-9]{{1,2}}) ?\2 ?([0-9]{{1,2}})\.?")
+_YEAR_LAST = re.compile(rf"([0-9]{{1,2}}){_SEPARATOR}([0-9]{{1,2}}) ?\2 ?([0-9]{{4}})\.?")
 _SHORT_YEAR = re.compile(r"[0-9]{1,2} ?[./ -] ?[0-9]{1,2} ?[./ -] ?[0-9]{1,2}\.?")
 _WEEK = re.compile(r"[0-9]{4}-?W[0-9]{2}")
 _CJK = re.compile(r"([0-9]{4}) ?[年년] ?([0-9]{1,2}) ?[月월] ?([0-9]{1,2}) ?[日일]")
@@ -29,7 +29,7 @@ _NO_DATE = "is not a date; write it as YYYY-MM-DD"
 
 
 def parse_date(text: str) -> date:
-    """Return the date that `text` (from `plain`) denotes.
+    """Return the date that `text`, a result of `clean_text`, denotes.
 
     Accepts ISO 8601; numbers with points (day first), slashes, dashes or spaces; and month names in
     any of thirty languages. An ambiguous date such as 03/04/2024 (March or April), a two-digit
@@ -48,9 +48,9 @@ def parse_date(text: str) -> date:
 
 
 def parse_time(text: str) -> time:
-    """Return the time of day that `text` (from `plain`) denotes: 14:30, 2:30 pm, 14h30, 14.30 Uhr.
+    """Return the time of day that `text`, a result of `clean_text`, denotes.
 
-    Raises ValueProblem.
+    Examples of accepted texts: 14:30, 2:30 pm, 14h30, 14.30 Uhr. Raises ValueProblem.
     """
     match = _TIME.fullmatch(text)
     if match is None or not (match["minute"] or match["half"]):
@@ -79,13 +79,13 @@ def _parse_numbers(text: str) -> tuple[int, int, int]:
     return _parse_named(text)
 
 
-def _order_year_last(first: int, second: int, year: int, mark: str) -> tuple[int, int, int]:
-    """Return year, month and day of a date that ends with a year.
+def _order_year_last(first: int, second: int, year: int, separator: str) -> tuple[int, int, int]:
+    """Return the year, month and day of a date that ends with the year.
 
     If day and month could be swapped, points mean that the day comes first; with other separators
     the date is rejected.
     """
-    if first > _MONTHS or first == second or (mark == "." and second <= _MONTHS):
+    if first > _MONTHS or first == second or (separator == "." and second <= _MONTHS):
         return year, second, first
     if second > _MONTHS:
         return year, first, second

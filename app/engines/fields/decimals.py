@@ -1,4 +1,4 @@
-"""Parse decimal numbers as people write them, and reject ambiguous ones."""
+"""Parse decimal numbers as people write them, and reject ambiguous numbers."""
 
 import re
 from decimal import Decimal
@@ -9,7 +9,7 @@ from app.engines.fields.plain import clean_text
 MAX_DIGITS = 50
 
 _JSON_NUMBER = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]+)?|\.[0-9]+)(?:[eE][+-]?[0-9]{1,3})?")
-_WRITTEN = re.compile(r"([+-]?) ?([0-9.,' ]*[0-9])")
+_WRITTEN_NUMBER = re.compile(r"([+-]?) ?([0-9.,' ]*[0-9])")
 _GROUPED = re.compile(r"[0-9]{1,3}(?:([.,' ])[0-9]{3})(?:\1[0-9]{3})*")
 _THOUSANDS_OR_DECIMALS = re.compile(r"[1-9][0-9]{0,2}[.,][0-9]{3}")
 _LAKHS = re.compile(r"[0-9]{1,2}(?:,[0-9]{2})+,[0-9]{3}")
@@ -18,8 +18,8 @@ _LAKHS = re.compile(r"[0-9]{1,2}(?:,[0-9]{2})+,[0-9]{3}")
 def parse_decimal(value: object) -> Decimal:
     """Return the exact decimal of a JSON number or a string.
 
-    A string in JSON notation (`-1234.5`, `1e3`) is parsed as such; any other is parsed by
-    `parse_grouped`. A float is converted from its shortest notation, so 0.1 is one tenth. Raises
+    A string in JSON notation (`-1234.5`, `1e3`) is parsed as such; any other string is parsed
+    by `parse_grouped`. A float is converted from its shortest notation, so 0.1 is one tenth. Raises
     ValueProblem, for example for an integer or a string with more than 50 digits before or after
     the decimal point.
     """
@@ -40,16 +40,17 @@ def parse_decimal(value: object) -> Decimal:
 def parse_grouped(text: str) -> Decimal:
     """Parse a number with separators: `1.234,56`, `1,234.56`, `1 234,5`, `1'234.50`.
 
-    If it contains both points and commas, the last one is the decimal separator. A single separator
-    followed by exactly three digits is ambiguous and rejected. `text` must come from `plain`.
+    If it contains both points and commas, the last separator is the decimal separator. A single
+    separator followed by exactly three digits is ambiguous and rejected. `text` must be a result of
+    `clean_text`.
     """
-    match = _WRITTEN.fullmatch(text)
+    match = _WRITTEN_NUMBER.fullmatch(text)
     if match is None:
         raise ValueProblem("is not a number")
     sign, body = match.groups()
-    mark = _find_decimal_mark(body)
-    whole, _, fraction = body.rpartition(mark) if mark else (body, "", "")
-    if not fraction.isdigit() and mark:
+    separator = _find_decimal_separator(body)
+    whole, _, fraction = body.rpartition(separator) if separator else (body, "", "")
+    if not fraction.isdigit() and separator:
         raise ValueProblem("is not a number")
     return check_bounds(Decimal(f"{sign}{_remove_separators(whole)}.{fraction or '0'}"))
 
@@ -65,33 +66,33 @@ def check_bounds(number: Decimal) -> Decimal:
         number.adjusted() >= MAX_DIGITS
         or len(format_decimal(number).partition(".")[2]) > MAX_DIGITS
     ):
-        raise ValueProblem(f"has more than {MAX_DIGITS} digits before or after its point")
+        raise ValueProblem(f"has more than {MAX_DIGITS} digits before or after the decimal point")
     return number
 
 
-def format_decimal(number: Decimal, at_least: int = 0) -> str:
+def format_decimal(number: Decimal, min_decimals: int = 0) -> str:
     """Format a decimal exactly in fixed notation.
 
-    Trailing zeros are removed, but at least `at_least` decimals remain.
+    Trailing zeros are removed, but at least `min_decimals` decimals remain.
     """
     whole, _, fraction = format(number, "f").partition(".")
-    fraction = fraction.rstrip("0").ljust(at_least, "0")
+    fraction = fraction.rstrip("0").ljust(min_decimals, "0")
     return f"{whole}.{fraction}" if fraction else whole
 
 
-def _find_decimal_mark(body: str) -> str:
+def _find_decimal_separator(body: str) -> str:
     point, comma = body.rfind("."), body.rfind(",")
     if point >= 0 and comma >= 0:
         return "." if point > comma else ","
-    mark = "." if point >= 0 else ","
-    if point == comma or body.count(mark) > 1:
+    separator = "." if point >= 0 else ","
+    if point == comma or body.count(separator) > 1:
         return ""
     if _THOUSANDS_OR_DECIMALS.fullmatch(body):
         raise ValueProblem(
-            f"is ambiguous: the '{mark}' may separate decimals or thousands; "
+            f"is ambiguous: the '{separator}' may separate decimals or thousands; "
             "write it without thousands separators"
         )
-    return mark
+    return separator
 
 
 def _remove_separators(whole: str) -> str:

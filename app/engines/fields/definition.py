@@ -12,18 +12,20 @@ MAX_FIELDS = 500
 MAX_COLUMNS = 100
 MAX_OPTIONS = 1000
 MAX_FIELDS_AND_COLUMNS = 2000
-MAX_OPTIONS_IN_ALL = 20_000
+MAX_TOTAL_OPTIONS = 20_000
 MAX_KEY = 64
 MAX_LABEL = 200
 MAX_DESCRIPTION = 5000
 
 _KEY = re.compile(r"[a-z][a-z0-9]*(?:_[a-z0-9]+)*")
-_PARTS = frozenset({"key", "label", "type", "description", "options", "columns", "constraints"})
-_MEMBERS = _PARTS | {"required", "multiple", "ai_assist"}
+_TEXT_AND_LIST_PROPERTIES = frozenset(
+    {"key", "label", "type", "description", "options", "columns", "constraints"}
+)
+_PROPERTIES = _TEXT_AND_LIST_PROPERTIES | {"required", "multiple", "ai_assist"}
 
 
 def check_fields(fields: object) -> list[Field]:
-    """Return the fields in normal form, in which every field has every member.
+    """Return the fields in normal form, in which every field has all properties.
 
     Each field has key, label, type, required, multiple, description, options [{value, label}],
     columns [field], constraints {} and ai_assist. A missing label is derived from the key; a span
@@ -32,16 +34,19 @@ def check_fields(fields: object) -> list[Field]:
     Raises FieldError with the code `duplicate_field_name`, `invalid_field_type` or
     `validation_error` and the path of the first problem.
     """
-    checked = _check_field_list(fields, "fields", MAX_FIELDS, nested=False)
-    count = len(checked) + sum(len(field["columns"]) for field in checked)
+    checked_fields = _check_field_list(fields, "fields", MAX_FIELDS, nested=False)
+    count = len(checked_fields) + sum(len(field["columns"]) for field in checked_fields)
     if count > MAX_FIELDS_AND_COLUMNS:
         raise _build_error(
-            "fields", f"more than {MAX_FIELDS_AND_COLUMNS:,} fields and columns in total"
+            "fields", f"has more than {MAX_FIELDS_AND_COLUMNS:,} fields and columns in total"
         )
-    every = [*checked, *(column for field in checked for column in field["columns"])]
-    if sum(len(field["options"]) for field in every) > MAX_OPTIONS_IN_ALL:
-        raise _build_error("fields", f"has more than {MAX_OPTIONS_IN_ALL:,} options in total")
-    return checked
+    all_fields = [
+        *checked_fields,
+        *(column for field in checked_fields for column in field["columns"]),
+    ]
+    if sum(len(field["options"]) for field in all_fields) > MAX_TOTAL_OPTIONS:
+        raise _build_error("fields", f"has more than {MAX_TOTAL_OPTIONS:,} options in total")
+    return checked_fields
 
 
 def _check_field_list(raw: object, path: str, limit: int, *, nested: bool) -> list[Field]:
@@ -49,24 +54,24 @@ def _check_field_list(raw: object, path: str, limit: int, *, nested: bool) -> li
         raise _build_error(path, "must be a list")
     if len(raw) > limit:
         raise _build_error(path, f"has more than {limit:,} entries")
-    checked: list[Field] = []
+    checked_fields: list[Field] = []
     seen: dict[str, int] = {}
     for position, entry in enumerate(raw):
         field = _check_field(entry, f"{path}.{position}", nested=nested)
-        first = seen.setdefault(field["key"], position)
-        if first != position:
-            message = f"is already the key of {path}.{first}"
+        first_position = seen.setdefault(field["key"], position)
+        if first_position != position:
+            message = f"is already the key of {path}.{first_position}"
             raise FieldError("duplicate_field_name", f"{path}.{position}.key", message)
-        checked.append(field)
-    return checked
+        checked_fields.append(field)
+    return checked_fields
 
 
 def _check_field(raw: object, path: str, *, nested: bool) -> Field:
-    members = _check_members(raw, path, _MEMBERS)
-    key = _check_key(members.get("key"), f"{path}.key")
-    kind = _check_type(members.get("type"), f"{path}.type", nested=nested)
-    label = _check_text(members.get("label"), f"{path}.label", MAX_LABEL).strip()
-    multiple = _check_flag(members, "multiple", path, default=kind == "span")
+    properties = _check_properties(raw, path, _PROPERTIES)
+    key = _check_key(properties.get("key"), f"{path}.key")
+    kind = _check_type(properties.get("type"), f"{path}.type", nested=nested)
+    label = _check_text(properties.get("label"), f"{path}.label", MAX_LABEL).strip()
+    multiple = _check_flag(properties, "multiple", path, default=kind == "span")
     if multiple and kind == "table":
         raise _build_error(
             f"{path}.multiple", "must be false for a table, which always has many rows"
@@ -75,15 +80,17 @@ def _check_field(raw: object, path: str, *, nested: bool) -> Field:
         "key": key,
         "label": label or key.replace("_", " ").capitalize(),
         "type": kind,
-        "required": _check_flag(members, "required", path, default=False),
+        "required": _check_flag(properties, "required", path, default=False),
         "multiple": multiple,
         "description": _check_text(
-            members.get("description"), f"{path}.description", MAX_DESCRIPTION
+            properties.get("description"), f"{path}.description", MAX_DESCRIPTION
         ),
-        "options": _check_options(members.get("options"), kind, f"{path}.options"),
-        "columns": _check_columns(members.get("columns"), kind, f"{path}.columns"),
-        "constraints": check_constraints(members.get("constraints"), kind, f"{path}.constraints"),
-        "ai_assist": _check_flag(members, "ai_assist", path, default=True),
+        "options": _check_options(properties.get("options"), kind, f"{path}.options"),
+        "columns": _check_columns(properties.get("columns"), kind, f"{path}.columns"),
+        "constraints": check_constraints(
+            properties.get("constraints"), kind, f"{path}.constraints"
+        ),
+        "ai_assist": _check_flag(properties, "ai_assist", path, default=True),
     }
 
 
@@ -113,15 +120,15 @@ def _check_options(raw: object, kind: str, path: str) -> list[dict[str, str]]:
     options: list[dict[str, str]] = []
     seen: set[str] = set()
     for position, entry in enumerate(raw):
-        here = f"{path}.{position}"
-        members = _check_members(entry, here, frozenset({"value", "label"}))
-        value = _check_text(members.get("value"), f"{here}.value", MAX_LABEL).strip()
+        option_path = f"{path}.{position}"
+        properties = _check_properties(entry, option_path, frozenset({"value", "label"}))
+        value = _check_text(properties.get("value"), f"{option_path}.value", MAX_LABEL).strip()
         if not value:
-            raise _build_error(f"{here}.value", "is required")
+            raise _build_error(f"{option_path}.value", "is required")
         if value in seen:
-            raise _build_error(f"{here}.value", "is a duplicate")
+            raise _build_error(f"{option_path}.value", "is a duplicate")
         seen.add(value)
-        label = _check_text(members.get("label"), f"{here}.label", MAX_LABEL).strip()
+        label = _check_text(properties.get("label"), f"{option_path}.label", MAX_LABEL).strip()
         options.append({"value": value, "label": label or value})
     return options
 
@@ -140,11 +147,11 @@ def _check_absent(raw: object, path: str, message: str) -> list[Any]:
     return []
 
 
-def _check_members(raw: object, path: str, known: frozenset[str]) -> dict[str, Any]:
+def _check_properties(raw: object, path: str, allowed_names: frozenset[str]) -> dict[str, Any]:
     if not isinstance(raw, dict):
         raise _build_error(path, "must be an object")
     for name in raw:
-        if name not in known:
+        if name not in allowed_names:
             raise _build_error(f"{path}.{shorten_name(name)}", "is unknown")
     return raw
 
@@ -156,8 +163,8 @@ def _check_text(raw: object, path: str, limit: int) -> str:
         raise _build_error(path, problem.message) from None
 
 
-def _check_flag(members: dict[str, Any], name: str, path: str, *, default: bool) -> bool:
-    raw = members.get(name)
+def _check_flag(properties: dict[str, Any], name: str, path: str, *, default: bool) -> bool:
+    raw = properties.get(name)
     if raw is None:
         return default
     if not isinstance(raw, bool):

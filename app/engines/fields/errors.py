@@ -16,7 +16,7 @@ class FieldError(ValueError):
 
 
 class ValueProblem(ValueError):  # noqa: N818 - an invalid value from a client, not a failure
-    """A value that does not fit its field; `message` says why, without the value."""
+    """A value that is not valid for its field; `message` says why, without the value."""
 
     def __init__(self, message: str) -> None:
         super().__init__(message)

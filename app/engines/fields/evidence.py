@@ -14,13 +14,13 @@ from app.engines.fields.source_text import (
 MAX_EVIDENCE = 100
 
 _CORNERS = 4
-_MEMBERS = frozenset({"page", "box", "start", "end", "text"})
+_PROPERTIES = frozenset({"page", "box", "start", "end", "text"})
 
 
 def check_evidence(
     raw: object, text_length: int, page_count: int, source: SourceText | None = None
 ) -> list[dict[str, Any]]:
-    """Return the evidence with all five members, null where absent.
+    """Return the evidence with all five properties; absent properties are null.
 
     `page` counts from 1; `box` is [x0, y0, x1, y1] from 0 to 1, measured from the top left, and
     needs a page; `start` and `end` are code point offsets into a text of `text_length`. Each entry
@@ -33,13 +33,13 @@ def check_evidence(
         raise EvidenceProblem("", "must be a list")
     if len(raw) > MAX_EVIDENCE:
         raise EvidenceProblem("", f"has more than {MAX_EVIDENCE} entries")
-    pieces = []
-    for position, piece in enumerate(raw):
+    items = []
+    for position, item in enumerate(raw):
         try:
-            pieces.append(_check_piece(piece, text_length, page_count, source))
+            items.append(_check_item(item, text_length, page_count, source))
         except EvidenceProblem as problem:
             raise EvidenceProblem(f".{position}{problem.path}", problem.message) from None
-    return pieces
+    return items
 
 
 class EvidenceProblem(ValueProblem):
@@ -50,15 +50,15 @@ class EvidenceProblem(ValueProblem):
         self.path = path
 
 
-def _check_piece(
-    piece: object, text_length: int, page_count: int, source: SourceText | None
+def _check_item(
+    item: object, text_length: int, page_count: int, source: SourceText | None
 ) -> dict[str, Any]:
-    if not isinstance(piece, dict):
+    if not isinstance(item, dict):
         raise EvidenceProblem("", "must be an object")
-    if not piece.keys() <= _MEMBERS:
-        unknown = next(name for name in piece if name not in _MEMBERS)
+    if not item.keys() <= _PROPERTIES:
+        unknown = next(name for name in item if name not in _PROPERTIES)
         raise EvidenceProblem(f".{shorten_name(unknown)}", "is unknown")
-    get = piece.get
+    get = item.get
     page, start, end = to_integer(get("page")), to_integer(get("start")), to_integer(get("end"))
     box, text = get("box"), get("text")
     if page is not None and not (type(page) is int and 1 <= page <= page_count):
@@ -78,13 +78,13 @@ def _check_piece(
     return {"page": page, "box": box, "start": start, "end": end, "text": text}
 
 
-def _get_document_text(source: SourceText, start: Any, end: Any, claimed: Any) -> str | None:
-    if claimed is None:
-        return source.complete(start, end)
-    actual = source.slice(start, end)
-    if not is_same_text(claimed, actual):
-        raise EvidenceProblem(".text", describe_difference(claimed, actual))
-    return actual
+def _get_document_text(source: SourceText, start: Any, end: Any, claimed_text: Any) -> str | None:
+    if claimed_text is None:
+        return source.fill_in(start, end)
+    actual_text = source.slice(start, end)
+    if not is_same_text(claimed_text, actual_text):
+        raise EvidenceProblem(".text", describe_difference(claimed_text, actual_text))
+    return actual_text
 
 
 def _check_box(raw: object) -> list[float]:

@@ -47,9 +47,9 @@ MODULES: dict[str, str] = {
 
 
 def parse_identifier(text: str, formats: tuple[str, ...]) -> str:
-    """Return the compact form of `text` in the first of the formats that it fits.
+    """Return the compact form of `text` in the first format that it matches.
 
-    Empty text passes, because whether a field may be empty is checked elsewhere. Raises
+    Empty text is accepted, because another check decides whether a field may be empty. Raises
     ValueProblem.
     """
     if not text:
@@ -64,8 +64,8 @@ def parse_identifier(text: str, formats: tuple[str, ...]) -> str:
 
 def _parse_as(text: str, name: str) -> str | None:
     module: Any = importlib.import_module(f"stdnum.{MODULES[name]}")
-    refused: Any = importlib.import_module("stdnum.exceptions").ValidationError
+    validation_error: Any = importlib.import_module("stdnum.exceptions").ValidationError
     try:
         return str(module.validate(text))
-    except refused:
+    except validation_error:
         return None

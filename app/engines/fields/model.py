@@ -31,7 +31,7 @@ TYPES: tuple[str, ...] = (
 
 _RANGE = frozenset({"min", "max"})
 _LENGTH = frozenset({"min_length", "max_length", "pattern"})
-APPLICABLE: dict[str, frozenset[str]] = {
+CONSTRAINTS_BY_TYPE: dict[str, frozenset[str]] = {
     "text": _LENGTH | {"formats"},
     "number": _RANGE,
     "integer": _RANGE,
@@ -45,6 +45,6 @@ APPLICABLE: dict[str, frozenset[str]] = {
     "currency": frozenset({"currencies"}),
     "span": _LENGTH,
 }
-"""The constraints that apply to each type; types not listed take none."""
+"""The constraints that apply to each type; other types have no constraints."""
 
-CONSTRAINTS: frozenset[str] = frozenset().union(*APPLICABLE.values())
+CONSTRAINTS: frozenset[str] = frozenset().union(*CONSTRAINTS_BY_TYPE.values())

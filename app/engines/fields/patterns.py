@@ -4,7 +4,8 @@ import importlib
 from typing import Any, Protocol, cast
 
 MAX_PATTERN = 1000
-_MEMORY = 1 << 20  # The maximum memory of a pattern in bytes; RE2 rejects patterns that need more.
+_MAX_MEMORY_BYTES = 1 << 20
+"""The maximum memory of a compiled pattern. RE2 rejects patterns that need more memory."""
 
 
 class Pattern(Protocol):
@@ -26,7 +27,7 @@ def compile_pattern(pattern: str, *, ignore_case: bool = False) -> Pattern:
     re2: Any = importlib.import_module("re2")
     options = re2.Options()
     options.log_errors = False
-    options.max_mem = _MEMORY
+    options.max_mem = _MAX_MEMORY_BYTES
     options.case_sensitive = not ignore_case
     try:
         return cast("Pattern", re2.compile(pattern, options))

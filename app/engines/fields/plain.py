@@ -8,10 +8,10 @@ from app.engines.fields.errors import ValueProblem
 FORBIDDEN = re.compile("[\x00\ud800-\udfff]")
 
 # Zero-width characters, byte order mark, bidirectional marks, embeddings and isolates.
-_INVISIBLE = (*"\u200b\u200e\u200f\u061c\u2060\ufeff", *map(chr, range(0x202A, 0x202F)))
-_INVISIBLE += (*map(chr, range(0x2066, 0x206A)),)
-_FOLDED = (
-    {ord(char): None for char in _INVISIBLE}
+_INVISIBLE_CHARS = (*"\u200b\u200e\u200f\u061c\u2060\ufeff", *map(chr, range(0x202A, 0x202F)))
+_INVISIBLE_CHARS += (*map(chr, range(0x2066, 0x206A)),)
+_REPLACEMENTS = (
+    {ord(char): None for char in _INVISIBLE_CHARS}
     | {ord(char): "-" for char in "\u2010\u2011\u2012\u2013\u2014\u2015\u2212\uff0d\ufe63"}
     | {ord(char): "'" for char in "\u2018\u2019\u02bc\u00b4\u066c"}
     | {0xFF0C: ",", 0xFF0E: ".", 0xFF0B: "+", 0xFF1A: ":", 0xFF0F: "/", 0x066B: "."}
@@ -19,9 +19,9 @@ _FOLDED = (
 
 
 def check_text(value: object, limit: int) -> str:
-    """Return `value` if it is a string without NUL and lone surrogates.
+    """Return `value` if it is a valid text; otherwise raise ValueProblem.
 
-    Its length is limited to `limit` code points. Raises ValueProblem.
+    It must be a string of at most `limit` code points, without NUL and lone surrogates.
     """
     if not isinstance(value, str):
         raise ValueProblem("must be a string")
@@ -40,7 +40,7 @@ def clean_text(value: object, limit: int = 200) -> str:
     """
     text = check_text(value, limit)
     if not text.isascii():
-        text = text.translate(_FOLDED)
+        text = text.translate(_REPLACEMENTS)
         text = "".join(_to_ascii(char) for char in text)
     text = " ".join(text.split())
     if not text:
@@ -49,12 +49,12 @@ def clean_text(value: object, limit: int = 200) -> str:
 
 
 def to_integer(value: object) -> object:
-    """Convert a float such as 1.0 to an integer, as JSON treats both alike; or return `value`."""
+    """Convert a float such as 1.0 to the equal integer; return other values unchanged."""
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
 def shorten_name(name: object) -> str:
-    """Return a member's name in a form safe for error messages: short and printable."""
+    """Return a property name in a form that is safe for error messages: short and printable."""
     if not isinstance(name, str):
         return "?"
     return "".join(char if char.isprintable() else "?" for char in name[:64])

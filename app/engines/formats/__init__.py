@@ -6,9 +6,9 @@ A row is one tag set: `{"tag_set_id", "status", "source", "revision", "artifact"
 "decided_at", "labels": {field key: value, list of values, or list of rows}}` and, if requested,
 `"tags"`, `"text"` and `"history"`.
 
-To add a format, write a module with a FORMAT and add it to FORMATS below; import a heavy library
-only when a writer is created. A format that needs pages or files of documents gets them from the
-caller through a `Source`.
+To add a format, write a module with a FORMAT and add it to FORMATS below; import a large library
+only when a writer is created. A format that needs the pages or files of documents gets them from
+the caller through a `Source`.
 """
 
 import functools
@@ -74,30 +74,29 @@ def check_options(format_id: str, options: object) -> dict[str, Any]:
     """
     if format_id not in FORMATS:
         raise FormatError("format", f"must be one of {', '.join(FORMATS)}")
-    given_options = {} if options is None else options
-    if not isinstance(given_options, Mapping):
+    values = {} if options is None else options
+    if not isinstance(values, Mapping):
         raise FormatError("options", "must be an object")
     option_schemas: Mapping[str, Any] = FORMATS[format_id].options_schema["properties"]
-    for name in given_options:
+    for name in values:
         if name not in option_schemas:
-            message = f"{format_id} takes {', '.join(option_schemas) or 'no options'}"
+            message = f"is unknown; {format_id} has {', '.join(option_schemas) or 'no options'}"
             raise FormatError(f"options.{_replace_unprintable(name)}", message)
     try:
-        error = next(_get_validator(format_id).iter_errors(given_options), None)
+        error = next(_get_validator(format_id).iter_errors(values), None)
     except RecursionError:
         raise FormatError("options", "is nested too deeply") from None
     if error is not None:
         path = ".".join(["options", *map(str, error.absolute_path)])
-        raise FormatError(path, f"must fit {error.validator}: {error.validator_value}")
+        raise FormatError(path, f"must satisfy {error.validator}: {error.validator_value}")
     return {
-        name: given_options.get(name, schema.get("default"))
-        for name, schema in option_schemas.items()
+        name: values.get(name, schema.get("default")) for name, schema in option_schemas.items()
     }
 
 
 @functools.cache
 def _get_validator(format_id: str) -> Any:
-    # imported on first use, because it takes 2 MB per process
+    # Imported on first use, because it needs 2 MB of memory per process.
     jsonschema: Any = importlib.import_module("jsonschema")
     return jsonschema.Draft202012Validator(FORMATS[format_id].options_schema)
 

@@ -1,4 +1,4 @@
-"""Write ZIP archives as a stream: the same entries give the same bytes, in constant memory."""
+"""Write ZIP archives as a stream, in constant memory; equal entries give equal bytes."""
 
 import json
 import re
@@ -8,31 +8,31 @@ import zipfile
 from collections.abc import Iterable, Iterator
 from typing import IO, Any, BinaryIO, cast
 
-_TIME = (1980, 1, 1, 0, 0, 0)
-_MODE = (stat.S_IFREG | 0o644) << 16
-_UNIX = 3
-_UNSAFE = re.compile("[^A-Za-z0-9_-]")
-_MAX_NAME = 64
-_MAX_EXTENSION = 16
-_ENTRY_MEMBERS = (
+_ZIP_TIMESTAMP = (1980, 1, 1, 0, 0, 0)
+_FILE_MODE = (stat.S_IFREG | 0o644) << 16
+_UNIX_SYSTEM = 3
+_UNSAFE_CHARACTERS = re.compile("[^A-Za-z0-9_-]")
+_MAX_NAME_LENGTH = 64
+_MAX_EXTENSION_LENGTH = 16
+_ENTRY_ATTRIBUTES = (
     *("filename", "compress_type", "CRC", "compress_size", "file_size", "header_offset"),
     *("flag_bits", "create_version", "extract_version"),
 )
 
 
 class ArchiveWriter:
-    """A ZIP archive with fixed times, written to an output that cannot seek."""
+    """A writer of ZIP archives with fixed timestamps; the output need not support seeking."""
 
     def __init__(self, out: BinaryIO) -> None:
-        # `zipfile` calls no other methods of an output that cannot seek.
+        # For an output that cannot seek, `zipfile` calls only the methods of `_OutputFile`.
         self._zip = _Archive(cast("IO[bytes]", _OutputFile(out)), "w")
         self._entries = _Entries()
-        # The directory of an archive with a million entries would take half a gigabyte.
+        # For a million entries, the list of `zipfile` would take half a gigabyte of memory.
         self._zip.filelist = cast("list[zipfile.ZipInfo]", self._entries)
-        self._zip.NameToInfo = _NoNames()
+        self._zip.NameToInfo = _EmptyNameIndex()
 
     def add(self, name: str, data: bytes, *, is_compressed: bool = False) -> None:
-        """Add a file; `is_compressed` data is stored as it is. The caller keeps names unique."""
+        """Add a file. Data with `is_compressed` is stored unchanged. Names must be unique."""
         entry = _build_entry(name, is_compressed=is_compressed)
         entry.file_size = len(data)
         with self._zip.open(entry, "w") as file:
@@ -46,7 +46,7 @@ class ArchiveWriter:
                 file.write(chunk)
 
     def close(self) -> None:
-        """Write the directory of the archive."""
+        """Write the central directory of the archive."""
         self._zip.close()
         self._entries.close()
 
@@ -76,30 +76,30 @@ class Spool:
 
 def build_safe_name(text: str | None, number: int) -> str:
     """Return a file name from an id, or from a number if there is no id."""
-    return _UNSAFE.sub("_", text or f"{number:08}")[:_MAX_NAME]
+    return _UNSAFE_CHARACTERS.sub("_", text or f"{number:08}")[:_MAX_NAME_LENGTH]
 
 
 def build_safe_extension(name: str | None) -> str:
-    """Return the extension of a file name with its point, or `.bin`."""
-    _, point, extension = (name or "").rpartition(".")
-    safe = _UNSAFE.sub("", extension.lower())[:_MAX_EXTENSION] if point else ""
+    """Return the extension of a file name, including the dot, or `.bin`."""
+    _, dot, extension = (name or "").rpartition(".")
+    safe = _UNSAFE_CHARACTERS.sub("", extension.lower())[:_MAX_EXTENSION_LENGTH] if dot else ""
     return f".{safe or 'bin'}"
 
 
 def _build_entry(name: str, *, is_compressed: bool) -> zipfile.ZipInfo:
-    entry = zipfile.ZipInfo(name, _TIME)
+    entry = zipfile.ZipInfo(name, _ZIP_TIMESTAMP)
     entry.compress_type = zipfile.ZIP_STORED if is_compressed else zipfile.ZIP_DEFLATED
-    entry.create_system, entry.external_attr = _UNIX, _MODE
+    entry.create_system, entry.external_attr = _UNIX_SYSTEM, _FILE_MODE
     return entry
 
 
 class _Archive(zipfile.ZipFile):
     def __del__(self) -> None:
-        """Do nothing: an archive that was not closed must not look complete."""
+        """Do nothing, so that an archive that was not closed does not look complete."""
 
 
 class _OutputFile:
-    """The file object that the archive is written to: it cannot seek, whatever the output."""
+    """The file object that the archive is written to; it cannot seek, even if the output can."""
 
     def __init__(self, out: BinaryIO) -> None:
         self._out = out
@@ -109,7 +109,7 @@ class _OutputFile:
         return len(data)
 
     def flush(self) -> None:
-        """Do nothing; the output is flushed by its owner."""
+        """Do nothing; the owner of the output flushes it."""
 
 
 class _Entries:
@@ -120,7 +120,7 @@ class _Entries:
         self._count = 0
 
     def append(self, entry: zipfile.ZipInfo) -> None:
-        values = [getattr(entry, name) for name in _ENTRY_MEMBERS]
+        values = [getattr(entry, name) for name in _ENTRY_ATTRIBUTES]
         self._file.write(json.dumps(values).encode() + b"\n")
         self._count += 1
 
@@ -130,7 +130,7 @@ class _Entries:
     def __iter__(self) -> Iterator[zipfile.ZipInfo]:
         self._file.seek(0)
         for line in self._file:
-            values: dict[str, Any] = dict(zip(_ENTRY_MEMBERS, json.loads(line), strict=True))
+            values: dict[str, Any] = dict(zip(_ENTRY_ATTRIBUTES, json.loads(line), strict=True))
             entry = _build_entry(values.pop("filename"), is_compressed=True)
             for name, value in values.items():
                 setattr(entry, name, value)
@@ -140,8 +140,8 @@ class _Entries:
         self._file.close()
 
 
-class _NoNames(dict[str, zipfile.ZipInfo]):
-    """A dictionary that stays empty, because nothing is looked up by name."""
+class _EmptyNameIndex(dict[str, zipfile.ZipInfo]):
+    """A dictionary that stays empty, because no entry is looked up by name."""
 
     def __setitem__(self, name: str, entry: zipfile.ZipInfo) -> None:
         """Do nothing."""

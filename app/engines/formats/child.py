@@ -1,9 +1,9 @@
-"""Write a file in a process of its own: `python -m app.engines.formats.child`.
+"""Write an export file in a separate process: `python -m app.engines.formats.child`.
 
-The input has one JSON value per line: first the request with `format`, `fields`, `options` and
-`end`, then the tag sets. The value of `end` is the last line. The output is the file. If the input
-ends without that line, the caller has stopped, and the file remains incomplete. Errors go to the
-error output.
+Standard input has one JSON value per line: first the request with `format`, `fields`, `options` and
+`end`, then the tag sets. The last line is the value of `end`. If the input ends without that line,
+the caller has stopped, and the file remains incomplete. The file goes to standard output, and
+errors go to standard error.
 """
 
 import gc
@@ -16,8 +16,8 @@ import orjson
 from app.engines.formats import FORMATS
 from app.engines.formats.processes import INVALID_ROW
 
-_STOPPED = 1
-_CYCLE_THRESHOLD = 500_000
+_CALLER_STOPPED = 1
+_GC_THRESHOLD = 500_000
 
 
 def run(lines: BinaryIO, out: BinaryIO) -> int:
@@ -35,14 +35,14 @@ def run(lines: BinaryIO, out: BinaryIO) -> int:
         except ValueError as error:
             sys.stderr.write(f"{error}\n")
             return INVALID_ROW
-    return _STOPPED
+    return _CALLER_STOPPED
 
 
 def main() -> int:
-    """Run with the standard input and output; nothing else can write to the output."""
-    # Rows contain no reference cycles. Searching them for cycles takes a quarter of the time.
+    """Run with standard input and output; other code that prints writes to standard error."""
+    # Rows contain no reference cycles; searching for cycles would take a quarter of the time.
     gc.freeze()
-    gc.set_threshold(_CYCLE_THRESHOLD)
+    gc.set_threshold(_GC_THRESHOLD)
     with os.fdopen(os.dup(1), "wb") as out:
         os.dup2(2, 1)
         return run(sys.stdin.buffer, out)

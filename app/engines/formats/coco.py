@@ -1,7 +1,7 @@
-"""Write a COCO data set for object detection: page images, and boxes as annotations.
+"""Write a COCO data set for object detection, with page images and boxes as annotations.
 
-Source: https://cocodataset.org/#format-data. The lists of images and annotations wait in temporary
-files until all images are written.
+Source: https://cocodataset.org/#format-data. The lists of images and annotations are kept in
+temporary files until all images are written.
 """
 
 import math
@@ -16,7 +16,7 @@ from app.engines.formats.model import Field, Format, Page, Row, Source
 from app.engines.formats.parsing import dump_json
 from app.engines.formats.regions import Region, locate_tags, needs_words
 
-_DIGITS = 2
+_DECIMAL_PLACES = 2
 """The decimal places of coordinates in pixels."""
 
 _OPTIONS: dict[str, Any] = {
@@ -27,15 +27,15 @@ _OPTIONS: dict[str, Any] = {
             "enum": ["regions", "all"],
             "default": "regions",
             "description": (
-                "regions: the fields of type region are the categories. all: every field is a "
-                "category, and the boxes are those of its evidence; evidence with offsets only is "
-                "at the words that it marks."
+                "regions: each field of type region is a category. all: each field is a category, "
+                "and its boxes come from the evidence; evidence without a box gets the box around "
+                "the words that it marks."
             ),
         },
         "pages": {
             "enum": ["all", "labeled"],
             "default": "all",
-            "description": "The pages whose images are written: all, or those with annotations.",
+            "description": "The pages to write as images: all, or only pages with annotations.",
         },
         "width": {
             "type": "integer",
@@ -66,8 +66,8 @@ class CocoWriter(DocumentWriter):
     ) -> None:
         super().__init__(source)
         self._archive = ArchiveWriter(out)
-        self._has_all = options.get("categories") == "all"
-        names = _list_categories(fields, only_regions=not self._has_all)
+        self._uses_all_fields = options.get("categories") == "all"
+        names = _list_categories(fields, only_regions=not self._uses_all_fields)
         self._categories = {name: number for number, name in enumerate(names, start=1)}
         self._only_labeled = options.get("pages") == "labeled"
         self._width = options.get("width", 1000)
@@ -77,15 +77,17 @@ class CocoWriter(DocumentWriter):
         self._is_open = True
 
     def _needs_words(self, rows: list[dict[str, Any]]) -> bool:
-        return self._has_all and any(needs_words(row) for row in rows)
+        return self._uses_all_fields and any(needs_words(row) for row in rows)
 
     def _write_document(self, row: Row, pages: Iterator[Page]) -> None:
         self._document_count += 1
         name = build_safe_name(row.get("tag_set_id"), self._document_count)
         for page, regions in locate_tags(row, pages):
-            found = [one for one in regions if row["tags"][one.tag]["field"] in self._categories]
-            if found or not self._only_labeled:
-                self._write_page(row, page, found, f"{name}-{page.number:04}")
+            page_regions = [
+                region for region in regions if row["tags"][region.tag]["field"] in self._categories
+            ]
+            if page_regions or not self._only_labeled:
+                self._write_page(row, page, page_regions, f"{name}-{page.number:04}")
 
     def _write_page(self, row: Row, page: Page, regions: Sequence[Region], name: str) -> None:
         data = self._source.render_page(
@@ -116,16 +118,19 @@ class CocoWriter(DocumentWriter):
         self, tag: Mapping[str, Any], region: Region, width: int, height: int
     ) -> None:
         x0, y0, x1, y1 = region.box
-        left, top = round(x0 * width, _DIGITS), round(y0 * height, _DIGITS)
-        right, bottom = round(x1 * width, _DIGITS), round(y1 * height, _DIGITS)
-        box_width, box_height = round(right - left, _DIGITS), round(bottom - top, _DIGITS)
+        left, top = round(x0 * width, _DECIMAL_PLACES), round(y0 * height, _DECIMAL_PLACES)
+        right, bottom = round(x1 * width, _DECIMAL_PLACES), round(y1 * height, _DECIMAL_PLACES)
+        box_width, box_height = (
+            round(right - left, _DECIMAL_PLACES),
+            round(bottom - top, _DECIMAL_PLACES),
+        )
         self._annotation_count += 1
         annotation = {
             "id": self._annotation_count,
             "image_id": self._image_count,
             "category_id": self._categories[tag["field"]],
             "bbox": [left, top, box_width, box_height],
-            "area": round(box_width * box_height, _DIGITS),
+            "area": round(box_width * box_height, _DECIMAL_PLACES),
             "segmentation": [[left, top, right, top, right, bottom, left, bottom]],
             "iscrowd": 0,
             "attributes": {
@@ -163,12 +168,12 @@ class CocoWriter(DocumentWriter):
 
 
 def _compute_size(page: Page, width: int) -> tuple[int, int]:
-    """Return the size that the image of a page would have."""
+    """Return the expected image size of a page, for an image whose size cannot be read."""
     return width, max(1, math.ceil(width * page.height / (page.width or 1)))
 
 
 def _list_categories(fields: Sequence[Field], *, only_regions: bool) -> list[str]:
-    """Return the names that tags have for the fields and the columns of tables."""
+    """Return the tag names of fields and table columns; `only_regions` keeps type region only."""
     columns = [(field["key"], field) for field in fields if field["type"] != "table"]
     columns += [
         (f"{field['key']}.{column['key']}", column)
@@ -205,9 +210,9 @@ FORMAT = Format(
     media_type="application/zip",
     extension="zip",
     description=(
-        "A ZIP of page images and annotations.json for object detection: boxes of region fields, "
-        "or of all evidence. Keeps no values without a box; an image that cannot be rendered is "
-        "listed as missing."
+        "A ZIP with page images and annotations.json for object detection. The boxes come from "
+        "region fields or from all evidence. Values without a box are left out; an image that "
+        "cannot be rendered is listed as missing."
     ),
     options_schema=_OPTIONS,
     keeps=("evidence", "confidence"),

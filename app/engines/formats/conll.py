@@ -1,4 +1,4 @@
-"""Write CoNLL files: a word per line with its IOB2 tag, and a block for each tag set."""
+"""Write CoNLL files: one word per line with its IOB2 tag, and one block per tag set."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -6,13 +6,13 @@ from typing import Any, BinaryIO
 
 from app.engines.formats.documents import DocumentWriter
 from app.engines.formats.model import Field, Format, Page, Row, Source, Word
-from app.engines.formats.stretches import list_stretches, select_disjoint, tag_words
+from app.engines.formats.stretches import list_text_spans, select_disjoint, tag_words
 
 _CHUNK_CHARS = 1 << 18  # characters
-_BLOCK = "-DOCSTART-"
+_BLOCK_START = "-DOCSTART-"
 _TOKEN = re.compile(r"\S+")
 # Characters at which a reader may split the line: white space, controls and line separators.
-_BREAKING = re.compile(r"[\s\x00-\x1f\x7f-\x9f]")
+_BREAKING_CHARACTERS = re.compile(r"[\s\x00-\x1f\x7f-\x9f]")
 _FILLERS = {"plain": "", "boxes": " -X- -X- -X- -X-", "conll2003": " -X- O"}
 """The columns between the token and its tag on the line that starts a block."""
 _NO_BOX = (0.0, 0.0, 0.0, 0.0)
@@ -36,7 +36,7 @@ _OPTIONS: dict[str, Any] = {
 
 
 class ConllWriter(DocumentWriter):
-    """A writer of blocks of words; the words of a page are one sequence."""
+    """A writer of one block per tag set; the words of each page are one sequence."""
 
     def __init__(
         self,
@@ -52,18 +52,18 @@ class ConllWriter(DocumentWriter):
         self._chars = 0
 
     def _write_document(self, row: Row, pages: Iterator[Page]) -> None:
-        stretches = select_disjoint(list_stretches(row))
-        self._add_line(f"{_BLOCK}{_FILLERS[self._columns]} O")
+        text_spans = select_disjoint(list_text_spans(row))
+        self._add_line(f"{_BLOCK_START}{_FILLERS[self._columns]} O")
         self._add_line("")
         has_words = False
         for page in pages:
             if page.words:
-                self._add_sequence(tag_words(page.words, stretches))
+                self._add_sequence(tag_words(page.words, text_spans))
                 has_words = True
         if not has_words:
             words = list(_split_text(row.get("text") or ""))
             if words:
-                self._add_sequence(tag_words(words, stretches))
+                self._add_sequence(tag_words(words, text_spans))
 
     def _finish(self) -> None:
         self._flush()
@@ -92,15 +92,15 @@ class ConllWriter(DocumentWriter):
 
 
 def _split_text(text: str) -> Iterator[Word]:
-    """Yield the tokens between white space, for a document without words."""
+    """Yield the tokens of a text, split at white space, for a document without words."""
     for match in _TOKEN.finditer(text):
         yield Word(match.group(), _NO_BOX, *match.span())
 
 
 def _clean_token(text: str) -> str:
-    """Return a token as one column, which no reader takes for the start of a block."""
-    token = _BREAKING.sub("\ufffd", text) or "\ufffd"
-    return f"_{token}" if token.startswith(_BLOCK) else token
+    """Return a token as one column that no reader mistakes for the start of a block."""
+    token = _BREAKING_CHARACTERS.sub("\ufffd", text) or "\ufffd"
+    return f"_{token}" if token.startswith(_BLOCK_START) else token
 
 
 def _render_sample() -> str:
@@ -111,7 +111,7 @@ def _render_sample() -> str:
         ("119.00", "B-total"),
         ("EUR", "I-total"),
     ]
-    lines = [f"{_BLOCK} O", "", *(f"{token} {tag}" for token, tag in rows), "", ""]
+    lines = [f"{_BLOCK_START} O", "", *(f"{token} {tag}" for token, tag in rows), "", ""]
     return "\n".join(lines)
 
 
@@ -121,9 +121,9 @@ FORMAT = Format(
     media_type="text/plain",
     extension="conll",
     description=(
-        "A word per line with its IOB2 tag, for token classification; a -DOCSTART- block per tag "
-        "set. Keeps only tags whose evidence has offsets in the text, and no values; of "
-        "overlapping tags the longest."
+        "One word per line with its IOB2 tag, for token classification, and one -DOCSTART- block "
+        "per tag set. Keeps only tags with offsets in the text, without their values; if tags "
+        "overlap, the longest tag is kept."
     ),
     options_schema=_OPTIONS,
     keeps=("evidence", "text"),

@@ -1,4 +1,4 @@
-"""Write CSV (RFC 4180, UTF-8): one flat line per tag set, or per row of its tables."""
+"""Write CSV (RFC 4180, UTF-8): one flat line per tag set, or one per row of its tables."""
 
 import csv
 import io
@@ -62,8 +62,8 @@ _OPTIONS: dict[str, Any] = {
             "type": "boolean",
             "default": False,
             "description": (
-                "Leave cells unchanged that a spreadsheet would execute as a formula. Otherwise "
-                "such cells are prefixed with an apostrophe; numbers never are."
+                "Leave cells unchanged, even if a spreadsheet would execute them as formulas. By "
+                "default, such cells are prefixed with an apostrophe, except numbers."
             ),
         },
     },
@@ -72,7 +72,7 @@ _OPTIONS: dict[str, Any] = {
 
 
 class DelimitedWriter(ParsingWriter):
-    """A CSV writer; each column is named after the path of its member in the JSON row."""
+    """A CSV writer; each column is named after the path of its property in the JSON row."""
 
     def __init__(self, out: BinaryIO, fields: Sequence[Field], options: Mapping[str, Any]) -> None:
         super().__init__()
@@ -167,8 +167,8 @@ FORMAT = Format(
     media_type="text/csv",
     extension="csv",
     description=(
-        "One flat line per tag set, UTF-8, with a column per field of any version; money has two "
-        "columns, amount and currency. Safe to open in a spreadsheet."
+        "One flat line per tag set in UTF-8, with one column per field from all schema versions; "
+        "money has two columns, amount and currency. Safe to open in a spreadsheet."
     ),
     options_schema=_OPTIONS,
     keeps=("values", "tables"),

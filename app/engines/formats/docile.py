@@ -1,7 +1,7 @@
-"""Write the layout of the DocILE benchmark: an annotation for each document, beside its file.
+"""Write the layout of the DocILE benchmark: document files, each with an annotation file.
 
-Source: https://github.com/rossumai/docile. Boxes are parts of the page from 0 to 1, as ours; pages
-count from 0.
+Source: https://github.com/rossumai/docile. Boxes are fractions of the page from 0 to 1, as in this
+project; page numbers start at 0.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -36,7 +36,7 @@ _OPTIONS: dict[str, Any] = {
         "files": {
             "type": "boolean",
             "default": True,
-            "description": "Include the files of the documents.",
+            "description": "Include the document files.",
         },
     },
     "additionalProperties": False,
@@ -56,7 +56,7 @@ class DocileWriter(DocumentWriter):
         super().__init__(source)
         self._archive = ArchiveWriter(out)
         self._split = options.get("split", "train")
-        self._has_files = options.get("files", True)
+        self._includes_files = options.get("files", True)
         self._ids = Spool()
         self._document_count = 0
         self._is_open = True
@@ -73,8 +73,8 @@ class DocileWriter(DocumentWriter):
         self._ids.add(dump_json(name).encode())
 
     def _write_file(self, row: Row, name: str) -> dict[str, Any]:
-        """Add the file of a document, and return its members in the metadata."""
-        if not self._has_files:
+        """Add the file of a document, and return the metadata properties that describe it."""
+        if not self._includes_files:
             return {"file": None, "file_missing": False}
         artifact = get_artifact(row)
         chunks = self._source.read_content(artifact)
@@ -114,7 +114,7 @@ def _build_annotation(row: Row, pages: Iterator[Page]) -> dict[str, Any]:
             if tag.get("row") is None:
                 fields.append(extraction)
             else:
-                cells.append({**extraction, "line_item_id": line_items[_get_line_item(tag)]})
+                cells.append({**extraction, "line_item_id": line_items[_get_line_item_key(tag)]})
     return {
         "field_extractions": fields,
         "line_item_extractions": cells,
@@ -136,13 +136,13 @@ def _build_extraction(tag: Mapping[str, Any], region: Region) -> dict[str, Any]:
     }
 
 
-def _get_line_item(tag: Mapping[str, Any]) -> tuple[str, int]:
+def _get_line_item_key(tag: Mapping[str, Any]) -> tuple[str, int]:
     return tag["field"].partition(".")[0], tag["row"]
 
 
 def _number_line_items(tags: Sequence[Mapping[str, Any]]) -> dict[tuple[str, int], int]:
     """Return a number from 1 for each row of each table."""
-    rows = {_get_line_item(tag) for tag in tags if tag.get("row") is not None}
+    rows = {_get_line_item_key(tag) for tag in tags if tag.get("row") is not None}
     return {row: number for number, row in enumerate(sorted(rows), start=1)}
 
 
@@ -183,9 +183,9 @@ FORMAT = Format(
     media_type="application/zip",
     extension="zip",
     description=(
-        "A ZIP in the layout of the DocILE benchmark: an annotation with boxes and line items per "
-        "tag set, beside the file of its document. Values without a place on a page are only in "
-        "metadata.labels; a file that is gone is marked as missing."
+        "A ZIP in the layout of the DocILE benchmark: one annotation file with boxes and line "
+        "items per tag set, and the file of its document. Values without a place on a page are "
+        "only in metadata.labels; a deleted file is marked as missing."
     ),
     options_schema=_OPTIONS,
     keeps=("values", "tables", "evidence", "confidence"),

@@ -1,4 +1,4 @@
-"""Provide the part of a writer that reads the pages of documents, for a batch of rows at a time."""
+"""Provide the base class of writers that read document pages for one batch of rows at a time."""
 
 import json
 from abc import abstractmethod
@@ -46,7 +46,7 @@ class DocumentWriter(ParsingWriter):
 
     @abstractmethod
     def _finish(self) -> None:
-        """Complete the file. It may be called twice."""
+        """Complete the file. This method may be called twice."""
 
     def _needs_words(self, rows: list[dict[str, Any]]) -> bool:  # noqa: ARG002 - for subclasses
         """Return whether the pages of these rows must have words."""
@@ -72,5 +72,5 @@ _NO_PAGES: tuple[int, Iterator[tuple[int, Page]]] = (-1, iter(()))
 
 
 def get_artifact(row: Row) -> Mapping[str, Any]:
-    """Return the document of a row; a row without one has an empty document."""
+    """Return the artifact of a row, or an empty mapping if it has none."""
     return row.get("artifact") or {}

@@ -4,8 +4,8 @@ from struct import error, unpack_from
 
 _PNG = b"\x89PNG\r\n\x1a\n"
 _JPEG = b"\xff\xd8"
-# The markers of JPEG frames, which have the size: all but those of tables (C4, C8, CC).
-_FRAMES = frozenset(range(0xC0, 0xD0)) - {0xC4, 0xC8, 0xCC}
+# JPEG frame markers, whose segments contain the size; C4, C8 and CC are other segments.
+_FRAME_MARKERS = frozenset(range(0xC0, 0xD0)) - {0xC4, 0xC8, 0xCC}
 
 
 def read_image_size(data: bytes) -> tuple[int, int] | None:
@@ -25,7 +25,7 @@ def _read_jpeg_size(data: bytes) -> tuple[int, int] | None:
         start, marker, length = unpack_from(">BBH", data, position)
         if start != 0xFF:  # noqa: PLR2004 - every segment starts with this byte
             return None
-        if marker in _FRAMES:
+        if marker in _FRAME_MARKERS:
             height, width = unpack_from(">HH", data, position + 5)
             return width, height
         position += 2 + max(length, 2)

@@ -1,4 +1,4 @@
-"""Write one JSON array, with each tag set on a line of its own."""
+"""Write one JSON array, with each tag set on a separate line."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, BinaryIO
@@ -25,7 +25,7 @@ class JsonArrayWriter(JsonLinesWriter):
 
 def _create_writer(
     out: BinaryIO,
-    fields: Sequence[Field],  # noqa: ARG001 - each tag set names its own members
+    fields: Sequence[Field],  # noqa: ARG001 - each tag set names its own fields
     options: Mapping[str, Any],  # noqa: ARG001 - the format has no options
 ) -> JsonArrayWriter:
     return JsonArrayWriter(out)

@@ -1,4 +1,4 @@
-"""Write JSON Lines: each tag set as one line, with everything that was requested."""
+"""Write JSON Lines: each tag set is one line with all requested parts."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -13,7 +13,7 @@ _CHUNK_BYTES = 1 << 18  # bytes
 
 
 class JsonLinesWriter:
-    """A writer that passes JSON through unchanged, with a given text around the tag sets."""
+    """A writer that passes JSON through unchanged, with fixed texts around the tag sets."""
 
     def __init__(
         self, out: BinaryIO, *, head: bytes = b"", separator: bytes = b"", end: bytes = b"\n"
@@ -24,7 +24,7 @@ class JsonLinesWriter:
         self._separator = separator
         self._end = end
         self._is_inside = False
-        """Whether pieces of a tag set have been added, but not the last one."""
+        """Whether a tag set has been started, but its last piece has not been added."""
 
     def write(self, row: Row) -> None:
         """Add one tag set; values that JSON cannot represent (NaN) become null."""
@@ -67,7 +67,7 @@ class JsonLinesWriter:
 
 def _create_writer(
     out: BinaryIO,
-    fields: Sequence[Field],  # noqa: ARG001 - each line names its own members
+    fields: Sequence[Field],  # noqa: ARG001 - each line names its own fields
     options: Mapping[str, Any],  # noqa: ARG001 - the format has no options
 ) -> JsonLinesWriter:
     return JsonLinesWriter(out)
@@ -79,8 +79,8 @@ FORMAT = Format(
     media_type="application/x-ndjson",
     extension="jsonl",
     description=(
-        "One JSON object per line and tag set: its document, schema version, people, dates, "
-        "labels by key, and if requested its tags with evidence, the text and the history."
+        "One line per tag set, with a JSON object: the document, schema version, people, dates and "
+        "labels by key. If requested, it includes tags with evidence, text and history."
     ),
     options_schema=NO_OPTIONS,
     keeps=KEEPS,

@@ -1,6 +1,6 @@
 """Write tasks with annotations that Label Studio imports, as one JSON array.
 
-Source: https://labelstud.io/guide/tasks and the format of the results of its tags.
+Source: https://labelstud.io/guide/tasks and the result formats of its control tags.
 """
 
 import re
@@ -14,7 +14,7 @@ from app.engines.formats.model import Field, Format, Row
 from app.engines.formats.parsing import ParsingWriter, dump_json
 from app.engines.formats.sample import SAMPLE_ROW, render_sample
 
-_ASTRAL = re.compile("[\U00010000-\U0010ffff]")
+_NON_BMP = re.compile("[\U00010000-\U0010ffff]")
 
 _OPTIONS: dict[str, Any] = {
     "$schema": "https://json-schema.org/draft/2020-12/schema",
@@ -24,8 +24,8 @@ _OPTIONS: dict[str, Any] = {
             "enum": ["annotations", "predictions"],
             "default": "annotations",
             "description": (
-                "annotations: the tags are finished work. predictions: they are suggestions, which "
-                "annotators of Label Studio accept or change."
+                "annotations: the tags are finished annotations. predictions: the tags are "
+                "suggestions that annotators in Label Studio accept or change."
             ),
         },
         "labeling_config": {
@@ -74,36 +74,39 @@ class LabelStudioWriter(ParsingWriter):
         self._array.close()
 
     def _build_results(self, row: Row) -> list[dict[str, Any]]:
-        """Return the stretches of the text, then the values that are not tied to one."""
+        """Return the results for text spans, then the results for values without a text span."""
         text = row.get("text") or ""
-        astral = [match.start() for match in _ASTRAL.finditer(text)]
+        non_bmp_indexes = [match.start() for match in _NON_BMP.finditer(text)]
         spans: list[dict[str, Any]] = []
         values: dict[str, list[Any]] = {}
         for number, tag in enumerate(_list_tags(row, self._tables)):
             name, value = tag["field"], tag.get("value")
-            pieces = _list_pieces(tag, text) if name in self._columns else []
-            spans += [_build_span(tag, piece, number, text, astral) for piece in pieces]
-            if not pieces and value is not None:
+            offsets = _list_offsets(tag, text) if name in self._columns else []
+            spans += [
+                _build_span(tag, span_offsets, number, text, non_bmp_indexes)
+                for span_offsets in offsets
+            ]
+            if not offsets and value is not None:
                 values.setdefault(name, []).append(value)
         results = spans + self._build_values(values)
         prefix = row.get("tag_set_id") or self.rows
         return [{"id": f"{prefix}-{index}", **result} for index, result in enumerate(results)]
 
     def _build_values(self, values: Mapping[str, Sequence[Any]]) -> list[dict[str, Any]]:
-        """Return the values of the whole document, with one result for each control."""
+        """Return the results for values of the whole document, one result for each control."""
         results: list[dict[str, Any]] = []
-        others: list[str] = []
+        other_texts: list[str] = []
         for name, items in values.items():
             texts = [_to_text(item) for item in items]
             choices = self._choices.get(name)
             if choices is None or (choices and not choices.issuperset(texts)):
-                others += [f"{name}: {text}" for text in texts]
+                other_texts += [f"{name}: {text}" for text in texts]
             elif choices:
                 results.append(_build_value(name, "choices", list(dict.fromkeys(texts))))
             else:
                 results.append(_build_value(name, "textarea", texts))
-        if others:
-            results.append(_build_value(config.OTHER, "textarea", others))
+        if other_texts:
+            results.append(_build_value(config.OTHER, "textarea", other_texts))
         return results
 
 
@@ -123,7 +126,7 @@ def _build_data(row: Row) -> dict[str, Any]:
 
 
 def _list_tags(row: Row, tables: Collection[str]) -> Iterator[Mapping[str, Any]]:
-    """Yield the tags of a row; without them (`include.evidence` is off) those of its labels."""
+    """Yield the tags of a row, or without them (`include.evidence` is off) tags from its labels."""
     if row.get("tags") is not None:
         yield from row["tags"]
         return
@@ -140,8 +143,8 @@ def _to_list(label: Any) -> list[Any]:
     return label if isinstance(label, list) else [label]
 
 
-def _list_pieces(tag: Mapping[str, Any], text: str) -> list[tuple[int, int]]:
-    """Return the offsets of the evidence that lie in the text, each once."""
+def _list_offsets(tag: Mapping[str, Any], text: str) -> list[tuple[int, int]]:
+    """Return the evidence offsets that are inside the text, without duplicates."""
     offsets = [(piece.get("start"), piece.get("end")) for piece in tag.get("evidence") or ()]
     return list(
         dict.fromkeys(
@@ -153,18 +156,22 @@ def _list_pieces(tag: Mapping[str, Any], text: str) -> list[tuple[int, int]]:
 
 
 def _build_span(
-    tag: Mapping[str, Any], piece: tuple[int, int], number: int, text: str, astral: Sequence[int]
+    tag: Mapping[str, Any],
+    offsets: tuple[int, int],
+    number: int,
+    text: str,
+    non_bmp_indexes: Sequence[int],
 ) -> dict[str, Any]:
-    """Return a stretch; Label Studio counts UTF-16 units, not code points."""
-    start, end = piece
+    """Return the result for a text span; Label Studio counts UTF-16 units, not code points."""
+    start, end = offsets
     meta = {"text": [_to_text(tag.get("value"))], "tag": number, "row": tag.get("row")}
     result: dict[str, Any] = {
         "from_name": config.LABEL,
         "to_name": config.TEXT,
         "type": "labels",
         "value": {
-            "start": start + bisect_left(astral, start),
-            "end": end + bisect_left(astral, end),
+            "start": start + bisect_left(non_bmp_indexes, start),
+            "end": end + bisect_left(non_bmp_indexes, end),
             "text": text[start:end],
             "labels": [tag["field"]],
         },
@@ -176,8 +183,8 @@ def _build_span(
 
 
 def _build_value(name: str, type_: str, texts: list[str]) -> dict[str, Any]:
-    member = "choices" if type_ == "choices" else "text"
-    return {"from_name": name, "to_name": config.TEXT, "type": type_, "value": {member: texts}}
+    key = "choices" if type_ == "choices" else "text"
+    return {"from_name": name, "to_name": config.TEXT, "type": type_, "value": {key: texts}}
 
 
 def _to_text(value: Any) -> str:
@@ -191,7 +198,7 @@ def _to_text(value: Any) -> str:
 
 
 def _render_sample() -> str:
-    """Return the tasks of the example, with a stretch of its text."""
+    """Return the tasks for the example, with a text span."""
     evidence = [{"page": 1, "box": None, "start": 8, "end": 15, "text": "RE-1042"}]
     tags = [
         {"field": "invoice_number", "value": "RE-1042", "row": None, "evidence": evidence},
@@ -207,8 +214,8 @@ FORMAT = Format(
     media_type="application/json",
     extension="json",
     description=(
-        "Tasks with annotations or predictions that Label Studio imports: stretches of the text "
-        "as labels, all other values in a control per field. Includes the text by default."
+        "Tasks with annotations or predictions for import into Label Studio: text spans as labels, "
+        "and all other values in one control per field. Includes the text by default."
     ),
     options_schema=_OPTIONS,
     keeps=("values", "evidence", "confidence", "text"),

@@ -1,8 +1,7 @@
-"""Build the labeling configuration of a Label Studio project that holds the exported tasks.
+"""Build the labeling configuration of a Label Studio project for the exported tasks.
 
-Each field is a label for stretches of the text, and a control of its own for values that are not
-tied to a stretch. The names that are not keys of fields have an upper-case letter, because keys
-have none.
+Each field has a label for text spans, and a separate control for values without a text span. Names
+that are not field keys contain an upper-case letter, because field keys contain none.
 """
 
 import re
@@ -12,14 +11,14 @@ from xml.sax.saxutils import escape
 from app.engines.formats.model import Field
 
 TEXT, LABEL, OTHER = "Text", "Label", "Other"
-"""The names of the text, of the labels of stretches, and of the control for all other values."""
+"""The names of the text, the span labels, and the control for all other values."""
 
 _ENTITIES = {'"': "&quot;", "\n": "&#10;", "\r": "&#13;", "\t": "&#9;"}
-_NO_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+_INVALID_IN_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 def list_columns(fields: Sequence[Field]) -> dict[str, Field]:
-    """Return the fields and the columns of tables by the names that tags have for them."""
+    """Return the fields and table columns by their tag names."""
     columns: dict[str, Field] = {}
     for field in fields:
         if field["type"] == "table":
@@ -30,7 +29,7 @@ def list_columns(fields: Sequence[Field]) -> dict[str, Field]:
 
 
 def list_choices(field: Field) -> list[str]:
-    """Return the values among which a field lets choose, or an empty list."""
+    """Return the values that can be chosen for a field, or an empty list."""
     if field["type"] == "boolean":
         return ["true", "false"]
     options = field.get("options") or () if field["type"] == "choice" else ()
@@ -38,8 +37,10 @@ def list_choices(field: Field) -> list[str]:
 
 
 def is_writable(value: str) -> bool:
-    """Return whether Label Studio shows a value as it is; a dollar sign begins a variable."""
-    return bool(value.strip()) and not value.startswith("$") and _NO_XML.search(value) is None
+    """Return whether Label Studio shows a value unchanged; a leading dollar sign is a variable."""
+    return (
+        bool(value.strip()) and not value.startswith("$") and _INVALID_IN_XML.search(value) is None
+    )
 
 
 def build_config(columns: Mapping[str, Field]) -> str:

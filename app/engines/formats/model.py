@@ -1,4 +1,4 @@
-"""Define the interface of an export format: its description and a streaming writer."""
+"""Define the interface of an export format: its description and its streaming writer."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -38,12 +38,12 @@ class Writer(Protocol):
     """The number of tag sets added."""
 
     def write(self, row: Row) -> None:
-        """Add one tag set; the package's docstring lists its members."""
+        """Add one tag set; the package's docstring lists its properties."""
 
     def write_json(self, line: bytes) -> None:
         """Add one tag set as UTF-8 JSON.
 
-        Raises ValueError if the format parses it and it is invalid.
+        Raises ValueError if the format parses the JSON and it is invalid.
         """
 
     def write_piece(self, piece: bytes, *, is_last: bool) -> None:
@@ -82,9 +82,9 @@ ImageFormat: TypeAlias = Literal["png", "jpeg"]
 
 
 class Source(Protocol):
-    """The documents of the rows, which the caller reads for a writer that needs them.
+    """Access to the documents of the rows; the caller provides it to writers that need it.
 
-    `artifact` is the member `artifact` of a row.
+    `artifact` is the property `artifact` of a row.
     """
 
     def iterate_pages(
@@ -92,19 +92,19 @@ class Source(Protocol):
     ) -> Iterator[tuple[int, Page]]:
         """Yield the pages of documents, each with the position of its document in `artifact_ids`.
 
-        The order is that of the positions and page numbers. A document without pages, and None, are
+        Pages are ordered by position, then by page number. None and documents without pages are
         skipped. Without `with_words`, pages have no words.
         """
 
     def read_content(self, artifact: Mapping[str, Any]) -> Iterator[bytes] | None:
-        """Return the original file in chunks, or None if it is gone."""
+        """Return the original file in chunks, or None if it no longer exists."""
 
     def render_page(
         self, artifact: Mapping[str, Any], number: int, *, width: int, image_format: ImageFormat
     ) -> bytes | None:
         """Return the image of a page, `width` pixels wide.
 
-        Returns None if the file is gone or the page cannot be rendered.
+        Returns None if the file no longer exists or the page cannot be rendered.
         """
 
 
@@ -119,13 +119,13 @@ class Format:
     """One export format.
 
     `options_schema` is a JSON Schema 2020-12 with a default for every option. `keeps` lists the
-    members of KEEPS that the format preserves, `default_parts` those of evidence, text and history
-    that it gets unless a client asks otherwise, and `required_parts` those that it cannot do
-    without. A format has a `writer`, or a `document_writer` if it needs the pages or the file of
-    each document; `create_writer` calls the one that it has. `keeps_removed` says that it has rows
-    for tag sets that were removed: with the status `removed` and without labels.
-    `needs_process` says that the writer takes much memory, or long to end: an export runs it in a
-    process of its own (`processes`).
+    parts from KEEPS that the format preserves. Of the parts evidence, text and history,
+    `default_parts` are included unless a client requests otherwise, and `required_parts` cannot be
+    left out. A format has a `writer`, or a `document_writer` if it needs the pages or the file of
+    each document; `create_writer` calls whichever exists. With `keeps_removed`, the file has rows
+    for removed tag sets, with the status `removed` and without labels. With `needs_process`, the
+    writer needs much memory or much time to finish; an export runs it in a separate process
+    (`processes`).
     """
 
     id: str
@@ -145,7 +145,7 @@ class Format:
 
     @property
     def is_text(self) -> bool:
-        """Whether the file is UTF-8 text."""
+        """Return whether the file is UTF-8 text."""
         kind, _, name = self.media_type.partition("/")
         return kind == "text" or name.endswith(("json", "x-ndjson"))
 
@@ -156,7 +156,7 @@ class Format:
         options: Mapping[str, Any],
         source: Source | None = None,
     ) -> Writer:
-        """Start a file in this process.
+        """Create a writer in this process.
 
         `fields` is the union of the fields of all versions that occur (`merge_fields`), and
         `options` come from `check_options`. A format with a `document_writer` needs the `source`.

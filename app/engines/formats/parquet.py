@@ -18,8 +18,8 @@ _BATCH_ROWS = 200
 _BATCH_BYTES = 4 << 20
 _GROUP_ROWS = 65_536
 _GROUP_BYTES = 8 << 20
-# A dictionary pays for values that repeat. For all others, Arrow would build one in vain.
-_REPEATED = (
+# A dictionary is useful only for values that repeat; for other columns it would waste time.
+_DICTIONARY_COLUMNS = (
     *("status", "source", "artifact.media_type", "artifact.language", "artifact.page_count"),
     *("schema.id", "schema.name", "schema.version_id", "schema.version"),
     *("labeler_id", "reviewer_id"),
@@ -34,7 +34,10 @@ _OPTIONS: dict[str, Any] = {
         "compression": {
             "enum": ["snappy", "zstd", "gzip", "none"],
             "default": "snappy",
-            "description": "The compression of the pages. zstd is smaller; snappy is read by all.",
+            "description": (
+                "The compression of the data pages. zstd gives smaller files; all readers support "
+                "snappy."
+            ),
         },
     },
     "additionalProperties": False,
@@ -60,7 +63,7 @@ class ParquetWriter(ParsingWriter):
             self._arrow.PythonFile(_OutputFile(out), mode="w"),
             self._schema,
             compression=options.get("compression", "snappy"),
-            use_dictionary=[*_REPEATED, *_list_label_paths(self._schema)],
+            use_dictionary=[*_DICTIONARY_COLUMNS, *_list_label_paths(self._schema)],
         )
 
     def write(self, row: Row) -> None:
@@ -103,7 +106,7 @@ class ParquetWriter(ParsingWriter):
 
 
 class _OutputFile:
-    """The file object that pyarrow writes to; closing it leaves the output open."""
+    """The file object that pyarrow writes to; closing it does not close the output."""
 
     def __init__(self, out: BinaryIO) -> None:
         self._out = out
@@ -113,7 +116,7 @@ class _OutputFile:
         self._out.write(data)
 
     def flush(self) -> None:
-        """Do nothing; the output is flushed by its owner."""
+        """Do nothing; the owner of the output flushes it."""
 
     def close(self) -> None:
         self.closed = True
@@ -129,14 +132,14 @@ def _build_schema(arrow: Any, fields: Sequence[Field]) -> Any:
     artifact += [("metadata", string), ("page_count", int32), ("language", string)]
     artifact += [("gold", bool_), ("archived", bool_)]
     schema = [(name, string) for name in ("id", "name", "version_id")] + [("version", int32)]
-    moment = arrow.timestamp("us", tz="UTC")
+    timestamp = arrow.timestamp("us", tz="UTC")
     labels = [(field["key"], _build_type(arrow, field)) for field in fields]
     columns = [(name, string) for name in ("tag_set_id", "status", "source")]
     columns.append(("revision", int32))
     columns += [("artifact", arrow.struct(artifact)), ("schema", arrow.struct(schema))]
     columns += [("labeler_id", string), ("reviewer_id", string)]
-    columns += [("submitted_at", moment), ("decided_at", moment)]
-    if labels:  # Parquet has no column for a structure without members
+    columns += [("submitted_at", timestamp), ("decided_at", timestamp)]
+    if labels:  # Parquet has no column for a structure without fields
         columns.append(("labels", arrow.struct(labels)))
     columns += [
         ("other_labels", string),
@@ -147,7 +150,7 @@ def _build_schema(arrow: Any, fields: Sequence[Field]) -> Any:
 
 
 def _list_label_paths(schema: Any) -> list[str]:
-    """Return the paths of the columns of labels, which may repeat."""
+    """Return the paths of the label columns, whose values may repeat."""
     if "labels" not in schema.names:
         return []
     return list(_iterate_paths("labels", schema.field("labels").type))
@@ -195,8 +198,8 @@ def _render_sample() -> str:
         **SAMPLE_ROW["artifact"],
         "metadata": json.dumps(SAMPLE_ROW["artifact"]["metadata"]),
     }
-    added = {"other_labels": None, "tags": None, "text": None}
-    row = {**SAMPLE_ROW, "artifact": artifact, "labels": labels, **added}
+    extra_columns = {"other_labels": None, "tags": None, "text": None}
+    row = {**SAMPLE_ROW, "artifact": artifact, "labels": labels, **extra_columns}
     return json.dumps(row, default=str, indent=1) + "\n"
 
 
@@ -206,8 +209,8 @@ FORMAT = Format(
     media_type="application/vnd.apache.parquet",
     extension="parquet",
     description=(
-        "Typed columns for analysis, a row per tag set; tables are lists of structures. A value "
-        "that does not fit the type of its column is kept in `other_labels`, as JSON."
+        "Typed columns for analysis, one row per tag set; tables are lists of structures. A value "
+        "that does not fit the type of its column is kept as JSON in `other_labels`."
     ),
     options_schema=_OPTIONS,
     keeps=("values", "tables", "evidence", "confidence", "text"),

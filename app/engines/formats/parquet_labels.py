@@ -1,7 +1,7 @@
 """Convert the labels of a batch of tag sets to one Arrow column for each field.
 
-A column of plain values is checked and built as a whole, which is several times faster than one
-value after another. As soon as one value of the batch does not fit, each is converted on its own.
+A column of plain values is checked and built as a whole, which is several times faster than value
+by value. If any value in the batch does not fit, each value is converted separately.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -14,7 +14,7 @@ from app.engines.formats.parsing import dump_json
 
 _Labels: TypeAlias = Sequence[Mapping[str, Any]]
 _Build: TypeAlias = Callable[[Any, Sequence[Any], Any], Any]
-_NONE = type(None)
+_NONE_TYPE = type(None)
 
 
 class UnfitColumnError(ValueError):
@@ -22,12 +22,12 @@ class UnfitColumnError(ValueError):
 
 
 class LabelColumnBuilder:
-    """Builds the column of the labels.
+    """Builds the column `labels`.
 
     Args:
         arrow: the module pyarrow.
         fields: the union of the fields of all versions.
-        type_: the Arrow type of the labels, with one member for each field.
+        type_: the Arrow type of the labels, with one child for each field.
     """
 
     def __init__(self, arrow: Any, fields: Sequence[Field], type_: Any) -> None:
@@ -41,40 +41,43 @@ class LabelColumnBuilder:
         }
 
     def build(self, rows: _Labels) -> tuple[Any, list[str | None]]:
-        """Return the column, and for each row as JSON the labels that their columns cannot hold."""
+        """Return the column and, for each row, the labels that do not fit their columns as JSON."""
         unfit: dict[int, set[str]] = {}
-        known = self._converters.keys()
+        known_keys = self._converters.keys()
         for number, labels in enumerate(rows):
-            if not labels.keys() <= known:
-                unfit[number] = set(labels.keys() - known)
-        arrays = [self._build_column(member, rows, unfit) for member in self._types]
-        others: list[str | None] = [None] * len(rows)
+            if not labels.keys() <= known_keys:
+                unfit[number] = set(labels.keys() - known_keys)
+        arrays = [self._build_column(child, rows, unfit) for child in self._types]
+        other_labels: list[str | None] = [None] * len(rows)
         for number, keys in unfit.items():
-            others[number] = dump_json({k: v for k, v in rows[number].items() if k in keys})
-        return self._arrow.StructArray.from_arrays(arrays, fields=self._types), others
+            other_labels[number] = dump_json({k: v for k, v in rows[number].items() if k in keys})
+        return self._arrow.StructArray.from_arrays(arrays, fields=self._types), other_labels
 
-    def _build_column(self, member: Any, rows: _Labels, unfit: dict[int, set[str]]) -> Any:
-        """Return the column of one field; what does not fit is null, and is added to `unfit`."""
-        key = member.name
+    def _build_column(self, child: Any, rows: _Labels, unfit: dict[int, set[str]]) -> Any:
+        """Return the column of one field.
+
+        A value that does not fit becomes null, and its key is added to `unfit`.
+        """
+        key = child.name
         values = [labels.get(key) for labels in rows]
         try:
             if key in self._builders:
-                return self._builders[key](self._arrow, values, member.type)
-        except (ValueError, OverflowError):  # Arrow's errors of values are ValueErrors
+                return self._builders[key](self._arrow, values, child.type)
+        except (ValueError, OverflowError):  # Arrow raises ValueErrors for values
             pass
         convert = self._converters[key]
-        typed: list[Any] = [None] * len(values)
+        converted: list[Any] = [None] * len(values)
         for number, value in enumerate(values):
             if value is not None:
                 try:
-                    typed[number] = convert(value)
+                    converted[number] = convert(value)
                 except (ValueError, OverflowError):
                     unfit.setdefault(number, set()).add(key)
-        return self._arrow.array(typed, type=member.type)
+        return self._arrow.array(converted, type=child.type)
 
 
 def _require_types(values: Sequence[Any], *types: type) -> None:
-    if not {_NONE, *types}.issuperset(map(type, values)):
+    if not {_NONE_TYPE, *types}.issuperset(map(type, values)):
         raise UnfitColumnError
 
 
@@ -102,11 +105,11 @@ def _build_booleans(arrow: Any, values: Sequence[Any], type_: Any) -> Any:
 
 def _build_money(arrow: Any, values: Sequence[Any], type_: Any) -> Any:
     _require_types(values, dict)
-    found = [value or {"amount": None, "currency": None} for value in values]
-    if any(value.keys() != {"amount", "currency"} for value in found):
+    non_null = [value or {"amount": None, "currency": None} for value in values]
+    if any(value.keys() != {"amount", "currency"} for value in non_null):
         raise UnfitColumnError
-    amounts = [value["amount"] for value in found]
-    currencies = [value["currency"] for value in found]
+    amounts = [value["amount"] for value in non_null]
+    currencies = [value["currency"] for value in non_null]
     _require_types(amounts, str)
     _require_types(currencies, str)
     fits = [amount is not None and AMOUNT.fullmatch(amount) is not None for amount in amounts]

@@ -1,4 +1,4 @@
-"""Convert tag sets to the typed values of Parquet columns, without pyarrow.
+"""Convert labels to the typed values of Parquet columns, without pyarrow.
 
 A value that its column cannot hold, for example from a version in which the field had another type,
 is null in its column and is kept in `other_labels`.
@@ -17,11 +17,11 @@ from app.engines.formats.parsing import dump_json
 Convert: TypeAlias = Callable[[Any], Any]
 
 DECIMAL_DIGITS, DECIMAL_SCALE = 38, 9
-"""The precision of amounts, that of NUMERIC in BigQuery."""
+"""The precision and scale of amounts, the same as for NUMERIC in BigQuery."""
 AMOUNT = re.compile(
     rf"-?[0-9]{{1,{DECIMAL_DIGITS - DECIMAL_SCALE}}}(?:\.[0-9]{{1,{DECIMAL_SCALE}}})?"
 )
-"""An amount that the column of amounts holds."""
+"""The pattern of an amount that fits the amount column."""
 _MIN_INT64, _MAX_INT64 = -(2**63), 2**63 - 1
 
 
@@ -30,12 +30,15 @@ class UnfitValueError(ValueError):
 
 
 def is_text(field: Field) -> bool:
-    """Return whether a label of the field is a single text and remains as it is."""
+    """Return whether a label of the field is a single text, which needs no conversion."""
     return not field.get("multiple") and field["type"] not in ("table", *_CONVERTERS)
 
 
 def build_converter(field: Field) -> Convert:
-    """Return a function that converts a label of the field. It raises ValueError."""
+    """Return a function that converts a label of the field.
+
+    The function raises ValueError or OverflowError for a label that does not fit.
+    """
     if field["type"] == "table":
         columns = {column["key"]: build_converter(column) for column in field["columns"]}
         return _build_list_converter(lambda row: _convert_table_row(columns, row))
@@ -48,7 +51,7 @@ def _skip_null(convert: Convert) -> Convert:
 
 
 def _build_list_converter(convert: Convert) -> Convert:
-    """Return a converter of lists; a single value of another version becomes a list of one."""
+    """Return a converter of lists; a single value from another version becomes a list."""
     convert_item = _skip_null(convert)
 
     def convert_list(value: Any) -> list[Any]:

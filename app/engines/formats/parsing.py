@@ -1,4 +1,4 @@
-"""Provide the part of a writer that parses tag sets, for formats that are not JSON."""
+"""Provide the base class of writers that parse tag sets, for formats that are not JSON."""
 
 import json
 from abc import ABC, abstractmethod
@@ -33,7 +33,7 @@ class ParsingWriter(ABC):
 
 
 def parse_row(line: bytes) -> dict[str, Any]:
-    """Parse a tag set; half a surrogate pair becomes a question mark. Raises ValueError."""
+    """Parse a tag set; an unpaired surrogate becomes a question mark. Raises ValueError."""
     try:
         row = orjson.loads(line)
     except orjson.JSONDecodeError:  # it rejects lone surrogates, which JSON allows

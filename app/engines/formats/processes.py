@@ -1,7 +1,7 @@
-"""Write a file in a process of its own, for formats that need much memory or a core.
+"""Write a file in a separate process, for formats that need much memory or CPU time.
 
-The rows go through a pipe to `formats.child`, and the file comes back through another, while the
-caller prepares the next rows. The process ends with its caller, however that ends.
+One pipe carries the rows to `formats.child`, and another carries the file back, while the caller
+prepares the next rows. The process ends when its caller ends, even if the caller is killed.
 """
 
 import json
@@ -31,17 +31,17 @@ _ERROR_CHARACTERS = 2_000
 
 
 class ProcessWriter:
-    """A writer that passes tag sets to a process.
+    """A writer that passes tag sets to a separate process.
 
-    An error of the process, also ValueError for an invalid tag set, is raised by a later call.
+    A later call raises the error of the process, including ValueError for an invalid tag set.
 
     Args:
-        out: the file, which is only written to in calls of this writer.
+        out: the output file; only calls to this writer write to it.
         format_id: a key of FORMATS.
         fields: the union of the fields of all versions.
         options: the checked options of the format.
-        on_wait: called several times a second while a call waits for the process. What it raises
-            is propagated, and ends the process.
+        on_wait: called several times per second while a call waits for the process. It may raise
+            an exception to stop waiting; deleting the writer then kills the process.
     """
 
     def __init__(
@@ -56,7 +56,7 @@ class ProcessWriter:
         self._out = out
         self._on_wait = on_wait
         self._folder = tempfile.TemporaryDirectory(prefix="export-")
-        # A file and not a pipe: nobody reads it before the process has ended.
+        # A file instead of a pipe, because it is read only after the process has ended.
         self._errors = Path(self._folder.name, "errors")
         with self._errors.open("wb") as errors:
             self._process = subprocess.Popen(  # noqa: S603 - our own interpreter and module
@@ -73,9 +73,9 @@ class ProcessWriter:
         self._input, self._output = self._process.stdin.fileno(), self._process.stdout.fileno()
         for descriptor in (self._input, self._output):
             os.set_blocking(descriptor, False)
-            with suppress(OSError):  # the system may allow less
+            with suppress(OSError):  # the system may limit pipes to a smaller size
                 fcntl(descriptor, F_SETPIPE_SZ, _PIPE_BYTES)
-        end = secrets.token_hex(16)  # no row is equal to it
+        end = secrets.token_hex(16)  # no row has this text
         self._end = end.encode() + b"\n"
         request = {"format": format_id, "fields": fields, "options": options, "end": end}
         self._buffer = bytearray(orjson.dumps(request) + b"\n")
@@ -90,7 +90,7 @@ class ProcessWriter:
 
     def write_piece(self, piece: bytes, *, is_last: bool) -> None:
         """Add a piece of a tag set as JSON."""
-        self._buffer += piece.replace(b"\n", b" ")  # JSON has line feeds only between its parts
+        self._buffer += piece.replace(b"\n", b" ")  # JSON has line feeds only between its tokens
         if is_last:
             self._buffer += b"\n"
             self.rows += 1
@@ -112,30 +112,30 @@ class ProcessWriter:
         self._finish()
 
     def _send(self) -> None:
-        """Send the buffer, and write to the file what comes back meanwhile."""
-        rest = memoryview(bytes(self._buffer))
+        """Send the buffer; meanwhile, write the output of the process to the file."""
+        remaining = memoryview(bytes(self._buffer))
         self._buffer.clear()
         with selectors.DefaultSelector() as selector:
             selector.register(self._input, selectors.EVENT_WRITE)
             selector.register(self._output, selectors.EVENT_READ)
-            while rest:
+            while remaining:
                 ready = {key.fd for key, _ in selector.select(_WAIT_SECONDS)}
                 if self._output in ready and not self._receive():
                     self._finish()
                 if self._input in ready:
-                    with suppress(BrokenPipeError):  # the end of the output follows
-                        rest = rest[os.write(self._input, rest) :]
+                    with suppress(BrokenPipeError):  # the output ends next
+                        remaining = remaining[os.write(self._input, remaining) :]
                 self._on_wait()
 
     def _receive(self) -> bool:
-        """Write to the file what the process has written; return False at the end."""
+        """Write available output of the process to the file; return False at the end."""
         data = os.read(self._output, _PIPE_BYTES)
         if data:
             self._out.write(data)
         return bool(data)
 
     def _finish(self) -> None:
-        """Wait for the process, whose output has ended. Raises if it has not completed the file."""
+        """Wait for the process after the end of its output. Raises if the file is incomplete."""
         status = self._process.wait()
         message = self._errors.read_text("utf-8", "replace")[-_ERROR_CHARACTERS:].strip()
         self._stop()

@@ -1,7 +1,7 @@
 """Write a ZIP of spaCy's DocBin files, which `spacy train` and `DocBin.from_disk` read.
 
-A DocBin can only be written as a whole, so there is one for each part of the tag sets. spaCy is
-imported when the first writer is created, because it takes memory.
+A DocBin can only be written as a whole, so the tag sets are split into parts with one DocBin each.
+spaCy is imported when the first writer is created, because it needs much memory.
 """
 
 import importlib
@@ -13,14 +13,14 @@ from app.engines.formats.archives import ArchiveWriter
 from app.engines.formats.model import Field, Format, Row
 from app.engines.formats.parsing import ParsingWriter, dump_json, parse_row
 from app.engines.formats.sample import SAMPLE_ROW
-from app.engines.formats.stretches import Stretch, list_stretches
+from app.engines.formats.stretches import TextSpan, list_text_spans
 
 SPANS_KEY = "labels"
 _PART_ROWS = 1_000
 _PART_TOKENS = 200_000
 _ATTRIBUTES = ("ORTH", "ENT_IOB", "ENT_TYPE")
 
-# Languages whose tokenizers need no further package.
+# Languages whose tokenizers need no additional package.
 _LANGUAGES = (
     *("xx", "ar", "bg", "ca", "cs", "da", "de", "el", "en", "es", "et", "fi", "fr", "he", "hr"),
     *("hu", "is", "it", "lt", "lv", "nb", "nl", "pl", "pt", "ro", "sk", "sl", "sr", "sv", "tr"),
@@ -34,8 +34,8 @@ _OPTIONS: dict[str, Any] = {
             "enum": list(_LANGUAGES),
             "default": "xx",
             "description": (
-                "The language whose tokenizer splits the texts, the same as in the pipeline that "
-                "you train. xx is spaCy's tokenizer for multiple languages."
+                "The language whose tokenizer splits the texts; use the language of the pipeline "
+                "that you train. xx is spaCy's tokenizer for multiple languages."
             ),
         },
     },
@@ -44,7 +44,7 @@ _OPTIONS: dict[str, Any] = {
 
 
 class SpacyWriter(ParsingWriter):
-    """A writer of numbered DocBin files of bounded size."""
+    """A writer of numbered DocBin files with bounded size."""
 
     def __init__(
         self,
@@ -58,7 +58,7 @@ class SpacyWriter(ParsingWriter):
         self._tokens: Any = importlib.import_module("spacy.tokens")
         self._filter_spans: Any = importlib.import_module("spacy.util").filter_spans
         self._language = options.get("language", "xx")
-        self._parts = 0
+        self._part_count = 0
         self._is_open = True
         self._start_part()
 
@@ -70,12 +70,12 @@ class SpacyWriter(ParsingWriter):
         """Add one tag set as JSON. Raises ValueError if it is not a JSON object."""
         row = parse_row(line)
         text = row.get("text") or ""
-        # The tokenizer has no limit of length; `Language.make_doc` has one.
+        # The tokenizer has no length limit, but `Language.make_doc` has one.
         doc = self._tokenizer(text)
         spans = [
             span
-            for stretch in list_stretches(row)
-            if (span := _build_span(doc, text, stretch)) is not None
+            for text_span in list_text_spans(row)
+            if (span := _build_span(doc, text, text_span)) is not None
         ]
         doc.spans[SPANS_KEY] = spans
         doc.set_ents(self._filter_spans(spans))
@@ -88,39 +88,39 @@ class SpacyWriter(ParsingWriter):
             self._start_part()
 
     def close(self) -> None:
-        """Write the last part; without tag sets it is an empty DocBin."""
+        """Write the last part; without tag sets, it is an empty DocBin."""
         if not self._is_open:
             return
         self._is_open = False
-        if len(self._bin) or not self._parts:
+        if len(self._bin) or not self._part_count:
             self._end_part()
         self._archive.close()
 
     def _start_part(self) -> None:
-        # A new vocabulary, because one that is shared keeps the words of all texts.
+        # Each part has a new vocabulary; a shared one would keep the words of all texts.
         self._tokenizer: Any = self._spacy.blank(self._language).tokenizer
         self._bin: Any = self._tokens.DocBin(attrs=_ATTRIBUTES, store_user_data=True)
         self._part_tokens = 0
 
     def _end_part(self) -> None:
-        self._parts += 1
-        name = f"part-{self._parts:05}.spacy"
+        self._part_count += 1
+        name = f"part-{self._part_count:05}.spacy"
         self._archive.add(name, self._bin.to_bytes(), is_compressed=True)
 
 
-def _build_span(doc: Any, text: str, stretch: Stretch) -> Any:
-    """Return a span of all tokens that the stretch touches, or None if it marks no text.
+def _build_span(doc: Any, text: str, text_span: TextSpan) -> Any:
+    """Return a span of all tokens that the text span touches, or None if it marks no text.
 
-    White space at its ends is left out, because spaCy does not train on such entities. The id of
-    the span is the position of its tag.
+    Leading and trailing white space is removed, because spaCy does not train on entities that have
+    it. The id of the span is the position of its tag.
     """
-    marked = text[stretch.start : stretch.end]
-    start = stretch.start + len(marked) - len(marked.lstrip())
-    end = stretch.start + len(marked.rstrip())
-    if start >= end or stretch.end > len(text):
+    marked = text[text_span.start : text_span.end]
+    start = text_span.start + len(marked) - len(marked.lstrip())
+    end = text_span.start + len(marked.rstrip())
+    if start >= end or text_span.end > len(text):
         return None
     return doc.char_span(
-        start, end, label=stretch.field, span_id=str(stretch.tag), alignment_mode="expand"
+        start, end, label=text_span.field, span_id=str(text_span.tag), alignment_mode="expand"
     )
 
 
@@ -157,9 +157,9 @@ FORMAT = Format(
     media_type="application/zip",
     extension="zip",
     description=(
-        "A ZIP of DocBin files for spaCy 3, a document per tag set. Tags with offsets in the text "
-        "are spans of whole tokens, the longest of overlapping ones are entities; the labels are "
-        "JSON in the user data."
+        "A ZIP with DocBin files for spaCy 3, one document per tag set. Tags with offsets in the "
+        "text are spans of whole tokens; if spans overlap, the longest is an entity. The labels "
+        "are JSON in the user data."
     ),
     options_schema=_OPTIONS,
     keeps=("values", "tables", "evidence", "text"),

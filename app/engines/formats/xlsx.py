@@ -22,11 +22,11 @@ from app.engines.formats.parsing import ParsingWriter
 from app.engines.formats.sample import SAMPLE_FIELDS, SAMPLE_ROW
 
 MAX_ROWS = 1_048_576
-"""The rows of a sheet; further rows go to another sheet with the same columns."""
-_MAX_NAME = 31
-_MAIN = "Tag sets"
+"""The maximum number of rows in a sheet; more rows go to another sheet with equal columns."""
+_MAX_NAME_LENGTH = 31
+_MAIN_SHEET_NAME = "Tag sets"
 _RESERVED_NAMES = ("history",)
-_CREATED = datetime(2000, 1, 1)  # noqa: DTZ001 - XlsxWriter writes it as it is; always the same
+_CREATED_AT = datetime(2000, 1, 1)  # noqa: DTZ001 - a fixed time, written unchanged
 
 _OPTIONS: dict[str, Any] = {
     "$schema": "https://json-schema.org/draft/2020-12/schema",
@@ -43,9 +43,9 @@ _OPTIONS: dict[str, Any] = {
             "type": "boolean",
             "default": False,
             "description": (
-                "Leave texts unchanged that begin like a formula. They are text in the workbook, "
-                "but become formulas if it is saved as CSV. Otherwise they are prefixed with an "
-                "apostrophe."
+                "Leave texts unchanged, even if they begin like a formula. They are text in the "
+                "workbook, but become formulas if it is saved as CSV. By default, such texts are "
+                "prefixed with an apostrophe."
             ),
         },
     },
@@ -65,16 +65,16 @@ class XlsxWriter(ParsingWriter):
             self._out, {"constant_memory": True, "tmpdir": self._folder.name}
         )
         self._book.use_zip64()
-        self._book.set_properties({"created": _CREATED})
+        self._book.set_properties({"created": _CREATED_AT})
         self._separator = options.get("separator", "|")
         self._escape = str if options.get("raw") else escape_formula
         self._is_open = True
         self._names: set[str] = set()
         tables = [field for field in fields if field["type"] == "table"]
-        others = [field for field in fields if field["type"] != "table"]
-        headers = [*COMMON_HEADERS, *list_field_headers(others, "labels.")]
-        self._main = self._build_sheet(_MAIN, headers)
-        self._converters = self._build_converters(others)
+        plain_fields = [field for field in fields if field["type"] != "table"]
+        headers = [*COMMON_HEADERS, *list_field_headers(plain_fields, "labels.")]
+        self._main_sheet = self._build_sheet(_MAIN_SHEET_NAME, headers)
+        self._converters = self._build_converters(plain_fields)
         self._tables = {
             table["key"]: (
                 self._build_sheet(
@@ -95,7 +95,7 @@ class XlsxWriter(ParsingWriter):
         ]
         for key, convert in self._converters:
             cells += convert(labels.get(key))
-        self._main.write(cells)
+        self._main_sheet.write(cells)
         for key, (sheet, converters) in self._tables.items():
             for number, line in enumerate(list_table_rows(labels.get(key))):
                 cells = [row.get("tag_set_id"), number]
@@ -111,7 +111,7 @@ class XlsxWriter(ParsingWriter):
         self._is_open = False
         try:
             self._book.close()
-        except Exception as error:  # noqa: BLE001 - raised again: XlsxWriter replaces errors
+        except Exception as error:  # noqa: BLE001 - raised again; XlsxWriter replaces errors
             raise self._out.error or error from None
         finally:
             self._folder.cleanup()
@@ -170,9 +170,9 @@ class _Sheet:
 
 
 class _OutputFile:
-    """The file object that the archive is written to: it cannot seek, whatever the output.
+    """The file object that the archive is written to; it cannot seek, even if the output can.
 
-    After an error nothing more is written, because the archive tries to end itself.
+    After an error it writes nothing, because the archive still tries to write its end.
     """
 
     def __init__(self, out: BinaryIO) -> None:
@@ -189,7 +189,7 @@ class _OutputFile:
         return len(data)
 
     def flush(self) -> None:
-        """Do nothing; the output is flushed by its owner."""
+        """Do nothing; the owner of the output flushes it."""
 
 
 def _get_format(book: Any, pattern: str) -> Any:
@@ -197,17 +197,17 @@ def _get_format(book: Any, pattern: str) -> Any:
 
 
 def _choose_name(name: str, names: set[str]) -> str:
-    """Return a name for a sheet that no other has, and add it to `names`.
+    """Return a sheet name that is not in `names`, and add it to them.
 
     Excel allows 31 characters, ignores case, and reserves some names.
     """
     number = 1
     while True:
         suffix = f" ({number})" if number > 1 or name in _RESERVED_NAMES else ""
-        chosen = name[: _MAX_NAME - len(suffix)] + suffix
-        if chosen.lower() not in names:
-            names.add(chosen.lower())
-            return chosen
+        candidate = name[: _MAX_NAME_LENGTH - len(suffix)] + suffix
+        if candidate.lower() not in names:
+            names.add(candidate.lower())
+            return candidate
         number += 1
 
 
@@ -221,7 +221,7 @@ def _render_sample() -> str:
         labels["total"]["currency"],
     ]
     lines = [
-        f"Sheet: {_MAIN}",
+        f"Sheet: {_MAIN_SHEET_NAME}",
         "\t".join(["tag_set_id", "…", *list_field_headers(fields, "labels.")]),
         "\t".join([SAMPLE_ROW["tag_set_id"], "…", *cells]),
     ]
@@ -241,8 +241,8 @@ FORMAT = Format(
     media_type="application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
     extension="xlsx",
     description=(
-        "A workbook with a row per tag set, a column per field of any version, and a sheet per "
-        "table. Numbers and dates are numbers and dates; texts are cut to 32,767 characters."
+        "A workbook with one row per tag set, one column per field from all schema versions, and "
+        "one sheet per table. Cells are numbers, dates or texts, cut to 32,767 characters."
     ),
     options_schema=_OPTIONS,
     keeps=("values", "tables"),

@@ -11,12 +11,12 @@ from app.engines.formats.model import Field
 Cell: TypeAlias = str | int | float | bool | date | None
 CellsConverter: TypeAlias = Callable[[Any], list[Any]]
 
-MAX_TEXT = 32_767
-"""The longest text of a cell, in UTF-16 units."""
+MAX_TEXT_LENGTH = 32_767
+"""The maximum length of a text in a cell, in UTF-16 units."""
 _MAX_DIGITS = 15
-"""The digits of a number that Excel shows."""
+"""The maximum number of digits that Excel shows."""
 _FIRST_DATE = date(1900, 3, 1)
-"""The first date that all programs count alike: Excel has a 29 February 1900."""
+"""The first date with the same number in all programs: Excel counts a 29 February 1900."""
 _LINE_BREAK = re.compile("\r\n?")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
@@ -24,7 +24,7 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 def build_converter(field: Field, separator: str, escape: EscapeText) -> CellsConverter:
     """Return a function that converts a field's label to cells, one for each header.
 
-    A list is one text. A value of another type, or one that Excel cannot hold, is text.
+    A list becomes one text. A value with another type, or that Excel cannot store, becomes text.
     """
     to_texts = build_cell_converter(field, separator, escape)
     convert = _CONVERTERS.get(field["type"])
@@ -39,29 +39,29 @@ def build_converter(field: Field, separator: str, escape: EscapeText) -> CellsCo
 
 
 def build_common_cell(value: Any, separator: str, escape: EscapeText) -> Cell:
-    """Return the cell of a member of the tag set or its document."""
+    """Return the cell for a property of the tag set or its document."""
     if isinstance(value, bool | int) and abs(value) < 10**_MAX_DIGITS:
         return value
     return format_cell(value, separator, escape)
 
 
 def encode_text(text: str) -> str:
-    """Return the text of a cell as XlsxWriter can write it, cut to the length of a cell.
+    """Return a text that XlsxWriter can write, cut to the maximum length of a cell.
 
     XlsxWriter writes control characters as `_xHHHH_` (ISO 29500, ST_Xstring).
     """
     text = _SURROGATE.sub("?", _LINE_BREAK.sub("\n", text))
     if text.startswith("<r>") and text.endswith("</r>"):
-        text += " "  # otherwise XlsxWriter takes it for its own markup and does not escape it
-    if len(text) * 2 > MAX_TEXT:
+        text += " "  # XlsxWriter would treat it as its own markup and not escape it
+    if len(text) * 2 > MAX_TEXT_LENGTH:
         units = text.encode("utf-16-le")
-        if len(units) > 2 * MAX_TEXT:
-            text = units[: 2 * (MAX_TEXT - 1)].decode("utf-16-le", "ignore") + "…"
+        if len(units) > 2 * MAX_TEXT_LENGTH:
+            text = units[: 2 * (MAX_TEXT_LENGTH - 1)].decode("utf-16-le", "ignore") + "…"
     return text
 
 
 def _convert_number(value: Any) -> list[Cell] | None:
-    """Return a number that Excel shows with all its digits."""
+    """Return a number, or None if Excel would not show all its digits."""
     if type(value) not in (int, float) or abs(value) >= 10**_MAX_DIGITS:
         return None
     return [value] if float(f"{value:.{_MAX_DIGITS}G}") == value else None

@@ -1,7 +1,7 @@
-"""Read the documents of import files one by one, with memory that does not depend on the file.
+"""Read the documents of import files one by one. Memory use does not depend on the file size.
 
 A reader continues at any `Position` that an earlier record returned. A record that cannot be read
-has an error instead of a content, and the rest of the file is read.
+has an error instead of content, and the rest of the file is read.
 """
 
 from app.engines.imports.archives import Archive, DamagedError, Entry

@@ -19,16 +19,16 @@ MAX_DIRECTORY_BYTES = 16 * 1024 * 1024
 """The maximum size of an archive's directory, in which a file takes about 100 bytes."""
 MAX_RATIO = 50
 MIN_UNPACKED_BYTES = 1024 * 1024 * 1024
-"""All files together may have this size, or `MAX_RATIO` times that of the archive if it is more."""
+"""The unpacked files may have this total size, or `MAX_RATIO` times the archive's if it is more."""
 MAX_PATH = 1000
-"""Longer paths are cut where they are shown."""
+"""Longer paths are truncated for display."""
 _CHUNK_BYTES = 256 * 1024
-_ENCRYPTED = 0x1
-# The other methods need memory that the archive determines.
+_ENCRYPTED_FLAG = 0x1
+# For other methods, the archive determines how much memory they need.
 _METHODS = (ZIP_STORED, ZIP_DEFLATED)
 _IGNORED_FOLDERS = frozenset({"__MACOSX"})
 _IGNORED_NAMES = frozenset({".DS_Store", "Thumbs.db", "desktop.ini"})
-_DAMAGED = "The ZIP file is damaged."
+_DAMAGED_MESSAGE = "The ZIP file is damaged."
 
 
 class DamagedError(Exception):
@@ -36,9 +36,10 @@ class DamagedError(Exception):
 
 
 class Entry(NamedTuple):
-    """A file of an archive: its path as it may be shown, its name, and why it cannot be imported.
+    """A file of an archive.
 
-    `is_ignored` files are made by operating systems and are no documents.
+    `path` is for display. `error` has the code and the message if the file cannot be imported.
+    `is_ignored` is True for files that operating systems add, which are not documents.
     """
 
     number: int
@@ -48,7 +49,7 @@ class Entry(NamedTuple):
     is_ignored: bool
 
 
-class _Limited:
+class _LimitedFile:
     """A file that refuses to read a directory of more than `MAX_DIRECTORY_BYTES`."""
 
     def __init__(self, file: BinaryIO) -> None:
@@ -56,7 +57,7 @@ class _Limited:
 
     def read(self, size: int = -1) -> bytes:
         if size > MAX_DIRECTORY_BYTES:
-            raise ImportFileError("The ZIP file has too many files. Split it.")
+            raise ImportFileError("The ZIP file has too many files. Split it into smaller files.")
         return self._file.read(size)
 
     def seek(self, offset: int, whence: int = SEEK_SET) -> int:
@@ -74,18 +75,18 @@ class Archive:
 
     def __init__(self, file: BinaryIO, size: int) -> None:
         try:
-            self._zip = ZipFile(cast("BinaryIO", _Limited(file)))
+            self._zip = ZipFile(cast("BinaryIO", _LimitedFile(file)))
         except (BadZipFile, UnicodeDecodeError, NotImplementedError, ValueError, OverflowError):
-            raise ImportFileError(_DAMAGED) from None
+            raise ImportFileError(_DAMAGED_MESSAGE) from None
         self._infos = [info for info in self._zip.infolist() if not info.is_dir()]
         limit = max(MIN_UNPACKED_BYTES, MAX_RATIO * size)
-        self.entries = list(_describe(self._infos, limit))
+        self.entries = list(_build_entries(self._infos, limit))
 
     def read(self, entry: Entry) -> Iterator[bytes]:
         """Yield the content of a file in chunks. Raises DamagedError."""
         try:
-            with self._zip.open(self._infos[entry.number - 1]) as unpacked:
-                while chunk := unpacked.read(_CHUNK_BYTES):
+            with self._zip.open(self._infos[entry.number - 1]) as stream:
+                while chunk := stream.read(_CHUNK_BYTES):
                     yield chunk
         except (BadZipFile, EOFError, NotImplementedError, RuntimeError, ValueError, zlib.error):
             raise DamagedError from None
@@ -97,25 +98,25 @@ class Archive:
         self._zip.close()
 
 
-def _describe(infos: list[ZipInfo], limit: int) -> Iterator[Entry]:
-    unpacked = 0
+def _build_entries(infos: list[ZipInfo], limit: int) -> Iterator[Entry]:
+    unpacked_size = 0
     for number, info in enumerate(infos, start=1):
-        # A file cannot have more bytes than its entry says: reading stops there.
-        unpacked += info.file_size
+        # A file cannot have more bytes than its entry states, because reading stops there.
+        unpacked_size += info.file_size
         path = PurePosixPath(info.filename)
         error = _find_error(info, path)
-        if error is None and unpacked > limit:
+        if error is None and unpacked_size > limit:
             error = (
                 "too_large_unpacked",
                 f"The files of the archive have more than {limit} bytes when unpacked.",
             )
-        shown = info.filename.replace("\x00", "\ufffd").encode("utf-8", "replace").decode()
+        display_path = info.filename.replace("\x00", "\ufffd").encode("utf-8", "replace").decode()
         is_ignored = path.name in _IGNORED_NAMES or not _IGNORED_FOLDERS.isdisjoint(path.parts)
-        yield Entry(number, shown[:MAX_PATH], path.name, error, is_ignored)
+        yield Entry(number, display_path[:MAX_PATH], path.name, error, is_ignored)
 
 
 def _find_error(info: ZipInfo, path: PurePosixPath) -> tuple[str, str] | None:
-    if info.flag_bits & _ENCRYPTED:
+    if info.flag_bits & _ENCRYPTED_FLAG:
         return "password_protected", "The file is encrypted."
     # zipfile cuts names at NUL.
     is_drive = path.parts[:1] != () and path.parts[0].endswith(":")

@@ -1,7 +1,7 @@
 """Read CSV with a header: one document in each row.
 
-The column `text` has the text, `name` and `external_id` are members of the document, and all other
-columns become its metadata. The delimiter is the most frequent one of the header.
+The column `text` has the text, `name` and `external_id` are properties of the document, and all
+other columns become its metadata. The most frequent delimiter in the header is used.
 """
 
 import csv
@@ -20,8 +20,8 @@ from app.engines.imports.records import (
 )
 
 TEXT = "text"
-MEMBERS = (TEXT, "name", "external_id")
-"""The columns that are members of the document; the others are metadata."""
+PROPERTIES = (TEXT, "name", "external_id")
+"""The columns that become properties of the document; the other columns become metadata."""
 DELIMITERS = ",;\t|"
 _MAX_HEADER_BYTES = 64 * 1024
 
@@ -35,7 +35,7 @@ class _Header(NamedTuple):
 
 
 class _Lines(Iterator[str]):
-    """The lines that the CSV parser reads, with the offset after the last one."""
+    """The lines that the CSV parser reads, with the offset after the last line that it read."""
 
     def __init__(self, file: BinaryIO, offset: int) -> None:
         self._lines = read_lines(file, offset)
@@ -48,7 +48,7 @@ class _Lines(Iterator[str]):
         if line.data is None:
             self.is_too_long = True
             return "\n"
-        # A row that is not UTF-8 has surrogates, which `_parse` finds.
+        # A row that is not UTF-8 has surrogates, which `_parse_row` finds.
         return line.data.decode("utf-8", "surrogateescape")
 
 
@@ -56,16 +56,16 @@ class CsvReader:
     """The reader of `csv`."""
 
     def read(self, file: BinaryIO, start: Position) -> Iterator[Record]:
-        """Yield the records of a file from `start`. Raises ImportFileError for a wrong header."""
+        """Yield the records of a file from `start`. Raises ImportFileError for a bad header."""
         header = _read_header(file)
         offset, number = max(start.offset, header.end), start.number
         for row, failure, end in _read_rows(file, offset, header.delimiter):
-            content, error = (None, failure) if failure else _parse(header.columns, row)
+            content, error = (None, failure) if failure else _parse_row(header.columns, row)
             yield Record(number, content, error, end - offset, Position(end, number + 1))
             offset, number = end, number + 1
 
     def count(self, file: BinaryIO) -> int:
-        """Return the number of records in a file. Raises ImportFileError for a wrong header."""
+        """Return the number of records in a file. Raises ImportFileError for a bad header."""
         header = _read_header(file)
         return sum(1 for _ in _read_rows(file, header.end, header.delimiter))
 
@@ -106,24 +106,24 @@ def _read_header(file: BinaryIO) -> _Header:
     if TEXT not in columns:
         raise ImportFileError("The first line must name the columns; the column `text` is missing.")
     if "" in columns or len(set(columns)) != len(columns):
-        raise ImportFileError("Each column must have a name of its own.")
+        raise ImportFileError("Each column must have a unique name that is not empty.")
     return _Header(columns, delimiter, line.end)
 
 
-def _parse(columns: list[str], row: list[str]) -> tuple[Content | None, tuple[str, str] | None]:
+def _parse_row(columns: list[str], row: list[str]) -> tuple[Content | None, tuple[str, str] | None]:
     if len(row) != len(columns):
         message = f"The row has {len(row)} columns, but the first line has {len(columns)}."
         return None, (UNREADABLE, message)
     values = dict(zip(columns, row, strict=True))
     if any(_has_surrogate(value) for value in row):
         return None, (UNREADABLE, "The row is not valid UTF-8 text.")
-    members: dict[str, Any] = {
-        name: values[name] for name in MEMBERS if values.get(name) or name == TEXT
+    properties: dict[str, Any] = {
+        name: values[name] for name in PROPERTIES if values.get(name) or name == TEXT
     }
-    members["metadata"] = {
-        name: value for name, value in values.items() if name not in MEMBERS and value
+    properties["metadata"] = {
+        name: value for name, value in values.items() if name not in PROPERTIES and value
     }
-    return Content(members), None
+    return Content(properties), None
 
 
 def _has_surrogate(value: str) -> bool:

@@ -8,14 +8,14 @@ from app.engines.imports.doccano import LABELS
 _CSV_EXTENSIONS = (".csv", ".tsv")
 _ZIP_SIGNATURES = (b"PK\x03\x04", b"PK\x05\x06")
 _DOCUMENT_EXTENSIONS = (".docx", ".xlsx", ".pptx", ".odt", ".ods", ".odp", ".epub", ".jar")
-"""Files that are ZIP archives, too, but one document each."""
+"""The extensions of documents whose files are ZIP archives."""
 
 
 def detect_format(head: bytes, name: str) -> str | None:
     """Return the id of the format, or None if it is not recognized.
 
     `head` has the first kilobytes of the file. The content decides; the name only distinguishes CSV
-    from other text, and archives from documents that consist of one.
+    from other text, and archives from documents whose files are archives.
     """
     if head.startswith(_ZIP_SIGNATURES):
         return None if name.lower().endswith(_DOCUMENT_EXTENSIONS) else "zip"
@@ -24,17 +24,17 @@ def detect_format(head: bytes, name: str) -> str | None:
         return "label_studio"
     first_line = start.split(b"\n", 1)[0]
     if start.startswith(b"{"):
-        return "doccano" if _is_of_doccano(first_line) else "jsonl"
-    first = first_line.decode("utf-8", "replace").strip()
-    columns = {first}
+        return "doccano" if _is_doccano_line(first_line) else "jsonl"
+    header = first_line.decode("utf-8", "replace").strip()
+    columns = {header}
     for delimiter in DELIMITERS:
-        columns |= {column.strip(' "') for column in first.split(delimiter)}
+        columns |= {column.strip(' "') for column in header.split(delimiter)}
     if TEXT in columns or name.lower().endswith(_CSV_EXTENSIONS):
         return "csv"
     return None
 
 
-def _is_of_doccano(line: bytes) -> bool:
+def _is_doccano_line(line: bytes) -> bool:
     try:
         return not orjson.loads(line).keys().isdisjoint(LABELS)
     except orjson.JSONDecodeError:

@@ -1,21 +1,23 @@
-"""Build the members of documents from the exports of other tools."""
+"""Build the properties of documents from the exports of other tools."""
 
 from collections.abc import Mapping
 from typing import Any
 
 
-def build_members(text: str, external_id: str | None, others: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the members of a document; plain values of `others` become its metadata."""
-    plain = {
+def build_properties(
+    text: str, external_id: str | None, metadata: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Return the properties of a document. Only plain values of `metadata` are kept."""
+    plain_metadata = {
         name: value
-        for name, value in others.items()
+        for name, value in metadata.items()
         if isinstance(value, (str, bool, int, float)) and value != ""
     }
-    return {"text": text, "external_id": external_id, "metadata": plain}
+    return {"text": text, "external_id": external_id, "metadata": plain_metadata}
 
 
 def read_id(value: object) -> str | None:
-    """Return the id of a record as a text, or None if it has none."""
+    """Return the id of a record as a text, or None if `value` is not an id."""
     if isinstance(value, str) and value:
         return value
     return str(value) if type(value) is int else None

@@ -1,4 +1,4 @@
-"""Read a JSON array of objects one by one, with memory for the largest of them."""
+"""Read the objects of a JSON array one by one, with memory for the largest object."""
 
 import codecs
 import json
@@ -11,7 +11,7 @@ from app.engines.imports.records import (
     START,
     TOO_LARGE,
     Content,
-    Convert,
+    Converter,
     ImportFileError,
     Position,
     Record,
@@ -20,7 +20,7 @@ from app.engines.imports.records import (
 
 _CHUNK_BYTES = 256 * 1024
 _GAP = re.compile("[ \t\r\n,\ufeff]*")
-"""What is between two elements, and before the first one."""
+"""The characters between two elements, and before the first element."""
 
 
 class _Element(NamedTuple):
@@ -33,7 +33,7 @@ class _Element(NamedTuple):
 class JsonArrayReader:
     """The reader of formats whose file is an array of objects."""
 
-    def __init__(self, convert: Convert) -> None:
+    def __init__(self, convert: Converter) -> None:
         self._convert = convert
 
     def read(self, file: BinaryIO, start: Position) -> Iterator[Record]:
@@ -41,7 +41,7 @@ class JsonArrayReader:
         offset, number = start
         for element in _Scanner(file, offset).read():
             size, offset = element.end - offset, element.end
-            content, error = self._parse(element.data)
+            content, error = self._parse_element(element.data)
             yield Record(number, content, error, size, Position(offset, number + 1))
             number += 1
 
@@ -49,21 +49,21 @@ class JsonArrayReader:
         """Return the number of records in a file. Raises ImportFileError."""
         return sum(1 for _ in _Scanner(file, START.offset).read())
 
-    def _parse(self, data: bytes) -> tuple[Content | None, tuple[str, str] | None]:
+    def _parse_element(self, data: bytes) -> tuple[Content | None, tuple[str, str] | None]:
         if len(data) > MAX_LINE_BYTES:
             return None, (TOO_LARGE, f"The record is longer than {MAX_LINE_BYTES} bytes.")
         return parse_object(data, self._convert)
 
 
 class _Scanner:
-    """Finds the elements of the array in a file, of which it holds a part as text."""
+    """Finds the elements of the array in a file. Keeps only a part of the file in memory."""
 
     def __init__(self, file: BinaryIO, offset: int) -> None:
         file.seek(offset)
         self._file = file
         # Bytes that are not UTF-8 become surrogates, which `parse_object` refuses in their record.
         self._decoder = codecs.getincrementaldecoder("utf-8")("surrogateescape")
-        # Numbers are not converted here, as they may be of any length.
+        # Numbers stay text, because they may have any length.
         self._parser = json.JSONDecoder(parse_int=str, parse_float=str)
         self._text = ""
         self._index = 0
@@ -91,7 +91,7 @@ class _Scanner:
             try:
                 _, end = self._parser.raw_decode(self._text, begin)
             except json.JSONDecodeError as failure:
-                # It may be incomplete.
+                # The element may be incomplete.
                 if self._is_too_long() or not self._fill():
                     position = self._offset + failure.pos - begin
                     message = f"Malformed JSON near byte {position}: {failure.msg}."
@@ -118,16 +118,16 @@ class _Scanner:
         return self._text[self._index : self._index + 1]
 
     def _advance(self, index: int) -> bytes:
-        passed = self._text[self._index : index].encode("utf-8", "surrogateescape")
-        self._offset += len(passed)
+        data = self._text[self._index : index].encode("utf-8", "surrogateescape")
+        self._offset += len(data)
         self._index = index
-        return passed
+        return data
 
     def _fill(self) -> bool:
-        """Read on, at least as much as is left to read; return False at the end of the file."""
-        rest = self._text[self._index :]
-        # Each retry of a long element reads twice as much, so that their sum is linear.
-        data = self._file.read(max(_CHUNK_BYTES, len(rest)))
-        self._text = rest + self._decoder.decode(data, final=not data)
+        """Read a chunk at least as long as the unread text. Return False at the end of the file."""
+        unread_text = self._text[self._index :]
+        # Each retry of a long element doubles the text, so the total time is linear.
+        data = self._file.read(max(_CHUNK_BYTES, len(unread_text)))
+        self._text = unread_text + self._decoder.decode(data, final=not data)
         self._index = 0
         return bool(data)

@@ -8,7 +8,7 @@ from app.engines.imports.records import (
     START,
     TOO_LARGE,
     Content,
-    Convert,
+    Converter,
     Position,
     Record,
     parse_object,
@@ -20,7 +20,7 @@ _BOM = b"\xef\xbb\xbf"
 class JsonLinesReader:
     """The reader of `jsonl`, and of other formats with one object in each line."""
 
-    def __init__(self, convert: Convert = Content) -> None:
+    def __init__(self, convert: Converter = Content) -> None:
         self._convert = convert
 
     def read(self, file: BinaryIO, start: Position) -> Iterator[Record]:
@@ -33,7 +33,7 @@ class JsonLinesReader:
             data = line.data
             if data is not None and line.end == size:
                 data = data.removeprefix(_BOM)
-            content, error = self._parse(data)
+            content, error = self._parse_line(data)
             yield Record(number, content, error, size, Position(line.end, number + 1))
             number += 1
 
@@ -42,7 +42,7 @@ class JsonLinesReader:
         lines = read_lines(file, START.offset)
         return sum(line.data is None or not line.data.isspace() for line in lines)
 
-    def _parse(self, data: bytes | None) -> tuple[Content | None, tuple[str, str] | None]:
+    def _parse_line(self, data: bytes | None) -> tuple[Content | None, tuple[str, str] | None]:
         if data is None:
             return None, (TOO_LARGE, f"The line is longer than {MAX_LINE_BYTES} bytes.")
         return parse_object(data, self._convert)

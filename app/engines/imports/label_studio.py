@@ -7,45 +7,49 @@ https://labelstud.io/guide/export#Label-Studio-JSON-format-of-annotated-tasks.
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from app.engines.imports.foreign import build_members, read_id
+from app.engines.imports.foreign import build_properties, read_id
 from app.engines.imports.marks import Mark, SpanMark, ValueMark
 from app.engines.imports.records import Content, ContentError
 
 _SEPARATOR = " / "
-"""Joins the levels of a taxonomy, as in the schema that its configuration creates."""
-_MAX_SHOWN = 64
-_IGNORED = ("relation",)
+"""Joins the levels of a taxonomy, as in the schema that an import of the configuration creates."""
+_MAX_SHOWN_CHARS = 64
+_IGNORED_TYPES = ("relation",)
 
 
 def convert_task(task: dict[str, Any]) -> Content:
     """Return the content of a task. Raises ContentError.
 
-    Its `id` becomes the external id, and plain values of its `data` become metadata. Each
-    annotation that was not cancelled is a set of labels, ground truths first.
+    The `id` of the task becomes the external id, and plain values of its `data` become metadata.
+    Each annotation that was not cancelled becomes a list of marks; ground truths come first.
     """
     data = task.get("data")
     if not isinstance(data, dict):
         raise ContentError("`data`: Missing. Export as JSON, not as JSON-MIN.")
-    name = _find_text(data)
-    others = {key: value for key, value in data.items() if key != name}
-    members = build_members(data[name], read_id(task.get("id")), others)
-    annotations = [one for one in _read_list(task, "annotations") if not one.get("was_cancelled")]
-    annotations.sort(key=lambda one: one.get("ground_truth") is not True)
-    return Content(members, tuple(_read_marks(one) for one in annotations))
+    name = _find_text_property(data)
+    metadata = {key: value for key, value in data.items() if key != name}
+    properties = build_properties(data[name], read_id(task.get("id")), metadata)
+    annotations = [
+        annotation
+        for annotation in _read_list(task, "annotations")
+        if not annotation.get("was_cancelled")
+    ]
+    annotations.sort(key=lambda annotation: annotation.get("ground_truth") is not True)
+    return Content(properties, tuple(_read_marks(annotation) for annotation in annotations))
 
 
-def _find_text(data: Mapping[str, Any]) -> str:
-    """Return the name of the member that has the text: `text`, or the only one with a text."""
+def _find_text_property(data: Mapping[str, Any]) -> str:
+    """Return the name of the property with the text: `text`, or the only property with a text."""
     texts = [name for name, value in data.items() if isinstance(value, str)]
     if "text" in texts:
         return "text"
     if len(texts) != 1:
-        raise ContentError("`data.text`: Missing data for required member.")
+        raise ContentError("`data.text`: Missing data for required field.")
     return texts[0]
 
 
-def _read_list(owner: Mapping[str, Any], name: str) -> list[dict[str, Any]]:
-    values = owner.get(name)
+def _read_list(parent: Mapping[str, Any], name: str) -> list[dict[str, Any]]:
+    values = parent.get(name)
     if values is None:
         return []
     if not isinstance(values, list) or not all(isinstance(value, dict) for value in values):
@@ -56,20 +60,22 @@ def _read_list(owner: Mapping[str, Any], name: str) -> list[dict[str, Any]]:
 def _read_marks(annotation: Mapping[str, Any]) -> list[Mark]:
     marks: list[Mark] = []
     for result in _read_list(annotation, "result"):
-        kind = result.get("type")
-        if kind in _IGNORED:
+        result_type = result.get("type")
+        if result_type in _IGNORED_TYPES:
             continue
-        read = _RESULTS.get(kind) if isinstance(kind, str) else None
-        if read is None:
-            message = f"Results of the type `{str(kind)[:_MAX_SHOWN]}` are not supported."
+        read_result = _RESULT_READERS.get(result_type) if isinstance(result_type, str) else None
+        if read_result is None:
+            message = (
+                f"Results of the type `{str(result_type)[:_MAX_SHOWN_CHARS]}` are not supported."
+            )
             raise ContentError(f"`annotations`: {message}")
         control, value = result.get("from_name"), result.get("value")
         if not isinstance(control, str) or not isinstance(value, dict):
             raise ContentError("`annotations`: A result lacks `from_name` or `value`.")
         try:
-            marks += read(control, value)
+            marks += read_result(control, value)
         except (KeyError, TypeError, ValueError):
-            message = f"A result of the type `{kind}` has a wrong value."
+            message = f"A result of the type `{result_type}` has a wrong value."
             raise ContentError(f"`annotations`: {message}") from None
     return marks
 
@@ -78,9 +84,10 @@ def _read_spans(control: str, value: Mapping[str, Any]) -> list[Mark]:
     start, end, text = value["start"], value["end"], value.get("text")
     if type(start) is not int or type(end) is not int:
         raise TypeError
-    exported = text if isinstance(text, str) else None
+    exported_text = text if isinstance(text, str) else None
     return [
-        SpanMark(label, start, end, control, exported) for label in _read_texts(value["labels"])
+        SpanMark(label, start, end, control, exported_text)
+        for label in _read_texts(value["labels"])
     ]
 
 
@@ -104,14 +111,14 @@ def _read_texts(values: object) -> list[str]:
     return values
 
 
-def _read_member(name: str) -> Callable[[str, Mapping[str, Any]], list[Mark]]:
+def _build_property_reader(name: str) -> Callable[[str, Mapping[str, Any]], list[Mark]]:
     return lambda control, value: [ValueMark(value[name], control)]
 
 
-_RESULTS: Mapping[str, Callable[[str, Mapping[str, Any]], list[Mark]]] = {
+_RESULT_READERS: Mapping[str, Callable[[str, Mapping[str, Any]], list[Mark]]] = {
     "labels": _read_spans,
     "choices": _read_choices,
     "taxonomy": _read_paths,
     "textarea": _read_answers,
-    **{name: _read_member(name) for name in ("number", "rating", "datetime")},
+    **{name: _build_property_reader(name) for name in ("number", "rating", "datetime")},
 }

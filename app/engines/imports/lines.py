@@ -7,22 +7,22 @@ from typing import BinaryIO, NamedTuple, cast
 
 MAX_LINE_BYTES = 16 * 1024 * 1024
 """The maximum size of a line. The text of a document has at most 2,000,000 characters, which take
-12 MB as escapes of JSON."""
-_BUFFER = 1024 * 1024
+12 MB as JSON escapes."""
+_BUFFER_BYTES = 1024 * 1024
 
 
 class Line(NamedTuple):
-    """A line with its line break, None if it is too long, and the offset of the next line."""
+    """A line with its line break, and the offset after it. `data` is None if it is too long."""
 
     data: bytes | None
     end: int
 
 
 def read_lines(file: BinaryIO, offset: int) -> Iterator[Line]:
-    """Yield the lines of a seekable file from `offset`; `file` must not be used otherwise."""
+    """Yield the lines of a seekable file from `offset`. Nothing else may use `file` meanwhile."""
     file.seek(offset)
     # Files of object stores have no fast `readline`.
-    buffered = io.BufferedReader(cast("io.RawIOBase", file), _BUFFER)
+    buffered = io.BufferedReader(cast("io.RawIOBase", file), _BUFFER_BYTES)
     try:
         while data := buffered.readline(MAX_LINE_BYTES + 1):
             offset += len(data)
@@ -30,7 +30,7 @@ def read_lines(file: BinaryIO, offset: int) -> Iterator[Line]:
                 yield Line(data, offset)
                 continue
             while data and not data.endswith(b"\n"):
-                data = buffered.readline(_BUFFER)
+                data = buffered.readline(_BUFFER_BYTES)
                 offset += len(data)
             yield Line(None, offset)
     finally:

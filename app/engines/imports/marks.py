@@ -1,8 +1,8 @@
-"""The labels of other tools, and the tags that the fields of a schema make of them.
+"""Convert the labels of other tools to tags of a schema's fields.
 
-Other tools name what they ask for in their own way. A name refers to the field whose key or label
-is the same in snake_case, so that it finds the field that an import of the tool's labeling
-configuration created (`app.engines.schema_sources`).
+Other tools have other names for fields. A name refers to the field whose key or label is the same
+in snake_case, so it matches the field that an import of the tool's labeling configuration created
+(`app.engines.schema_sources`).
 """
 
 from collections.abc import Iterable, Sequence
@@ -11,16 +11,16 @@ from typing import Any, NamedTuple, TypeAlias
 from app.engines.fields import Field
 from app.engines.schema_sources.texts import to_line, to_snake_case
 
-_MAX_SHOWN = 64
-_OTHER_THAN_VALUES = ("span", "region", "table")
+_MAX_SHOWN_CHARS = 64
+_NON_VALUE_TYPES = ("span", "region", "table")
 
 
 class SpanMark(NamedTuple):
-    """A stretch of the text from `start` to `end`.
+    """A labeled span of the text from `start` to `end`.
 
-    `label` says what it is; `control` is the name of the control with which it was labeled. `text`
-    is the stretch itself if the tool exports it. Offsets count code points; if they do not lead to
-    `text`, they count the units of UTF-16.
+    `label` is the label of the span; `control` is the name of the control that created it. `text`
+    is the span's text if the tool exports it. Offsets count code points; if the span does not match
+    `text`, they count UTF-16 code units.
     """
 
     label: str
@@ -31,7 +31,7 @@ class SpanMark(NamedTuple):
 
 
 class ValueMark(NamedTuple):
-    """A value of the whole document; without a control, the value itself decides on the field."""
+    """A value of the whole document; without a control, the value itself determines the field."""
 
     value: Any
     control: str | None = None
@@ -41,57 +41,63 @@ Mark: TypeAlias = SpanMark | ValueMark
 
 
 class MarkError(ValueError):
-    """A label does not fit the schema or the text; the message says why."""
+    """A label does not match the schema or the text; the message gives the reason."""
 
 
 class FieldNames:
-    """The fields of a schema version, by the names that other tools have for them."""
+    """The fields of a schema version, found by the names that other tools use."""
 
     def __init__(self, fields: Sequence[Field]) -> None:
         spans = [field for field in fields if field["type"] == "span"]
-        values = [field for field in fields if field["type"] not in _OTHER_THAN_VALUES]
+        values = [field for field in fields if field["type"] not in _NON_VALUE_TYPES]
         self._spans = _index_by_name(spans)
         self._values = _index_by_name(values)
         self._options = _index_by_option(values)
         texts = [field for field in values if field["type"] == "text"]
-        self._only_text = texts[0] if len(texts) == 1 else None
+        self._single_text_field = texts[0] if len(texts) == 1 else None
 
     def build_tags(self, marks: Iterable[Mark], text: str) -> list[dict[str, Any]]:
-        """Return the tags of the marks of a document with this text. Raises MarkError."""
+        """Convert the marks of a document with the given text to tags. Raises MarkError."""
         return [
-            self._build_span(mark, text) if isinstance(mark, SpanMark) else self._build_value(mark)
+            self._build_span_tag(mark, text)
+            if isinstance(mark, SpanMark)
+            else self._build_value_tag(mark)
             for mark in marks
         ]
 
-    def _build_span(self, mark: SpanMark, text: str) -> dict[str, Any]:
-        field = self._spans.get(_fold(mark.label)) or self._spans.get(_fold(mark.control or ""))
+    def _build_span_tag(self, mark: SpanMark, text: str) -> dict[str, Any]:
+        field = self._spans.get(_normalize_name(mark.label)) or self._spans.get(
+            _normalize_name(mark.control or "")
+        )
         if field is None:
-            raise MarkError(f"The schema has no span field `{mark.label[:_MAX_SHOWN]}`.")
-        start, end = _locate(mark, text)
+            raise MarkError(f"The schema has no span field `{mark.label[:_MAX_SHOWN_CHARS]}`.")
+        start, end = _locate_span(mark, text)
         return {"field": field["key"], "evidence": [{"start": start, "end": end}]}
 
-    def _build_value(self, mark: ValueMark) -> dict[str, Any]:
+    def _build_value_tag(self, mark: ValueMark) -> dict[str, Any]:
         if mark.control is not None:
-            field = self._values.get(_fold(mark.control))
+            field = self._values.get(_normalize_name(mark.control))
             if field is None:
-                raise MarkError(f"The schema has no field `{mark.control[:_MAX_SHOWN]}`.")
-            return {"field": field["key"], "value": _find_option(field, mark.value)}
+                raise MarkError(f"The schema has no field `{mark.control[:_MAX_SHOWN_CHARS]}`.")
+            return {"field": field["key"], "value": _find_option_value(field, mark.value)}
         if isinstance(mark.value, str) and mark.value in self._options:
             return dict(self._options[mark.value])
-        if self._only_text is None:
-            message = f"No field of the schema has the option `{str(mark.value)[:_MAX_SHOWN]}`."
+        if self._single_text_field is None:
+            message = (
+                f"No field of the schema has the option `{str(mark.value)[:_MAX_SHOWN_CHARS]}`."
+            )
             raise MarkError(message)
-        return {"field": self._only_text["key"], "value": mark.value}
+        return {"field": self._single_text_field["key"], "value": mark.value}
 
 
-def _fold(name: str) -> str:
+def _normalize_name(name: str) -> str:
     return to_snake_case(name, "label")
 
 
 def _index_by_name(fields: Sequence[Field]) -> dict[str, Field]:
-    """Return the fields by their keys, and by the labels that are no key."""
-    by_key = {_fold(field["key"]): field for field in fields}
-    by_label = {_fold(field["label"]): field for field in reversed(fields)}
+    """Return the fields by their keys, and by the labels that are not also keys."""
+    by_key = {_normalize_name(field["key"]): field for field in fields}
+    by_label = {_normalize_name(field["label"]): field for field in reversed(fields)}
     return {**by_label, **by_key}
 
 
@@ -105,30 +111,30 @@ def _index_by_option(fields: Sequence[Field]) -> dict[str, dict[str, Any]]:
     return tags
 
 
-def _find_option(field: Field, value: Any) -> Any:
+def _find_option_value(field: Field, value: Any) -> Any:
     """Return the value of the option with this label, or else `value`."""
     if field["type"] != "choice" or not isinstance(value, str):
         return value
-    wanted = to_line(value)
+    name = to_line(value)
     values = {option["value"] for option in field["options"]}
     labels = {option["label"]: option["value"] for option in field["options"]}
-    return wanted if wanted in values else labels.get(wanted, value)
+    return name if name in values else labels.get(name, value)
 
 
-def _locate(mark: SpanMark, text: str) -> tuple[int, int]:
+def _locate_span(mark: SpanMark, text: str) -> tuple[int, int]:
     start, end = mark.start, mark.end
-    if mark.text is None or _is_same(text[start:end], mark.text):
+    if mark.text is None or _is_same_text(text[start:end], mark.text):
         return start, end
     units = text.encode("utf-16-le")
-    head, piece = (
+    prefix, span_text = (
         part.decode("utf-16-le", "replace")
         for part in (units[: 2 * start], units[2 * start : 2 * end])
     )
-    if _is_same(piece, mark.text):
-        return len(head), len(head) + len(piece)
-    raise MarkError(f"The text from {start} to {end} is not `{mark.text[:_MAX_SHOWN]}`.")
+    if _is_same_text(span_text, mark.text):
+        return len(prefix), len(prefix) + len(span_text)
+    raise MarkError(f"The text from {start} to {end} is not `{mark.text[:_MAX_SHOWN_CHARS]}`.")
 
 
-def _is_same(piece: str, exported: str) -> bool:
-    """Return whether a stretch is the exported one; tools change white space."""
-    return "".join(piece.split()) == "".join(exported.replace("\\n", "\n").split())
+def _is_same_text(span_text: str, exported_text: str) -> bool:
+    """Return whether two texts are equal except for white space, which tools change."""
+    return "".join(span_text.split()) == "".join(exported_text.replace("\\n", "\n").split())

@@ -8,17 +8,17 @@ import orjson
 from app.engines.imports.marks import Mark
 
 UNREADABLE = "unprocessable"
-"""The code of a record that cannot be read."""
+"""The error code of a record that cannot be read."""
 TOO_LARGE = "payload_too_large"
-"""The code of a record that is larger than the limit."""
+"""The error code of a record that is larger than the limit."""
 
 
 class ImportFileError(Exception):
-    """The file as a whole cannot be imported; the message says why."""
+    """The file as a whole cannot be imported; the message gives the reason."""
 
 
 class Position(NamedTuple):
-    """A place between two records: the byte offset, and the number of the next record."""
+    """A position between two records: the byte offset, and the number of the next record."""
 
     offset: int
     number: int
@@ -29,9 +29,9 @@ START = Position(0, 1)
 
 
 class Content(NamedTuple):
-    """The content of a record: the members of a document, and the labels of another tool.
+    """The content of a record: the properties of a document, and the labels of another tool.
 
-    There is a list of marks for each person who labeled the document.
+    `label_sets` has a list of marks for each person who labeled the document.
     """
 
     members: dict[str, Any]
@@ -39,17 +39,17 @@ class Content(NamedTuple):
 
 
 class ContentError(ValueError):
-    """A record has a wrong content; the message says why."""
+    """The content of a record is invalid; the message gives the reason."""
 
 
-Convert = Callable[[dict[str, Any]], Content]
-"""Returns the content of a JSON object of a file. Raises ContentError."""
+Converter = Callable[[dict[str, Any]], Content]
+"""A function that converts a JSON object of a file to content. Raises ContentError."""
 
 
 class Record(NamedTuple):
-    """A record: its content, or else the code and the message of the error.
+    """A record, with its content or else the code and the message of its error.
 
-    `size` is its size in bytes; `next` is the position after it.
+    `size` is the size of the record in bytes; `next` is the position after it.
     """
 
     number: int
@@ -59,7 +59,7 @@ class Record(NamedTuple):
     next: Position
 
 
-def parse_object(data: bytes, convert: Convert) -> tuple[Content | None, tuple[str, str] | None]:
+def parse_object(data: bytes, convert: Converter) -> tuple[Content | None, tuple[str, str] | None]:
     """Return the content of a JSON object, or else the code and the message of the error."""
     try:
         value = orjson.loads(data)

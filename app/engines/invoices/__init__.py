@@ -1,8 +1,8 @@
-"""Compute invoices and credit notes, and render them as XML by EN 16931 and as PDF/A-3.
+"""Compute invoices and credit notes, and render them as EN 16931 XML and as PDF/A-3.
 
-A pure library: it knows no database, no plan and no tax rate. Amounts are `Decimal`, rounded half
-up to the minor unit of the currency, once per line and once per tax. Texts of users are data: no
-markup in them has an effect. See docs/decisions/0070-invoices-as-files.md.
+This library contains no database access, plans or tax rates. Amounts are `Decimal`, rounded half up
+to the minor unit of the currency, once per line and once per tax. Texts from users are shown
+literally; markup in them has no effect. See docs/decisions/0070-invoices-as-files.md.
 """
 
 from app.engines.invoices.charges import (

@@ -12,11 +12,11 @@ from app.engines.invoices.texts import describe_tier
 from app.engines.invoices.units import ONE
 
 QUANTITY_DIGITS = 6
-"""The decimal places of a charged quantity, half up. Amounts are computed from what is shown."""
+"""The decimal places of charged quantities, which are rounded half up to compute amounts."""
 
 
 class TierLike(Protocol):
-    """A price for each unit up to `up_to` units; None means any number of units."""
+    """A price for each unit up to `up_to` units; None means without an upper limit."""
 
     @property
     def up_to(self) -> Decimal | None:
@@ -38,37 +38,37 @@ def compute_charge(
     unit_code: str = ONE,
     language: Language = "en",
 ) -> list[Line]:
-    """Return one line for each tier that the quantity beyond the included one reaches.
+    """Return one line for each tier that the quantity above the included quantity reaches.
 
-    `quantity` and `included` are in the meter's own measure, of which `unit` are one unit with a
-    price. With several tiers, descriptions end with the range of the tier. Raises `InvoiceError`
-    if the tiers are not in order or end before the quantity does.
+    `quantity` and `included` are in the measure of the meter; each priced unit contains `unit` of
+    this measure. With two or more tiers, each description ends with the range of its tier. Raises
+    `InvoiceError` if the tiers are not in order, or if the quantity exceeds the last tier.
     """
     if quantity < 0 or included < 0 or unit < 1:
         raise InvoiceError("quantity", "must not be negative")
     _check_tiers(tiers)
-    beyond = Fraction(max(quantity - included, 0)) / unit
-    units = round_half_up(beyond, QUANTITY_DIGITS)
+    excess = Fraction(max(quantity - included, 0)) / unit
+    units = round_half_up(excess, QUANTITY_DIGITS)
     lines: list[Line] = []
     for start, end, price in _list_ranges(tiers):
         if units <= start:
             return lines
-        charged = (units if end is None else min(units, end)) - start
+        charged_units = (units if end is None else min(units, end)) - start
         text = description if len(tiers) == 1 else describe_tier(description, start, end, language)
-        amount = round_amount(Fraction(charged) * Fraction(price), currency)
-        lines.append(Line(text, strip_zeros(charged), unit_code, price, amount))
+        amount = round_amount(Fraction(charged_units) * Fraction(price), currency)
+        lines.append(Line(text, strip_trailing_zeros(charged_units), unit_code, price, amount))
     last = tiers[-1].up_to
     if last is not None and units > last:
-        raise InvoiceError("tiers", "must have a last tier without an end")
+        raise InvoiceError("tiers", "must end with a tier without an upper limit")
     return lines
 
 
 def compute_price_line(
     *, description: str, price: Fraction | Decimal, currency: str, unit_code: str = ONE
 ) -> Line:
-    """Return a line of quantity 1 for a price, or of quantity -1 for a negative price (a credit).
+    """Return a line with quantity 1, or with quantity -1 for a negative price (a credit).
 
-    EN 16931 forbids negative unit prices (BR-27), so the quantity has the sign.
+    EN 16931 forbids negative unit prices (BR-27), so the quantity carries the sign.
     """
     amount = round_amount(price, currency)
     sign = -1 if amount < 0 else 1
@@ -89,23 +89,25 @@ def compute_line(
 
 
 def sum_amounts(amounts: Iterable[Decimal], currency: str) -> Decimal:
-    """Return the sum of rounded amounts, exactly and with all decimal places of the currency."""
+    """Return the exact sum of rounded amounts, with all decimal places of the currency."""
     total = sum((Fraction(amount) for amount in amounts), Fraction(0))
     return round_half_up(total, get_minor_digits(currency))
 
 
-def strip_zeros(number: Decimal) -> Decimal:
-    """Return a number without trailing zeros after the point, never in scientific notation."""
+def strip_trailing_zeros(number: Decimal) -> Decimal:
+    """Return a number without trailing zeros in its decimals, never in scientific notation."""
     text = f"{number:f}"
     return Decimal(text.rstrip("0").rstrip(".") if "." in text else text)
 
 
 def _check_tiers(tiers: Sequence[TierLike]) -> None:
     ends = [tier.up_to for tier in tiers]
-    known = [Decimal(0), *(end for end in ends if end is not None)]
-    is_ordered = all(before < after for before, after in pairwise(known))
+    bounds = [Decimal(0), *(end for end in ends if end is not None)]
+    is_ordered = all(before < after for before, after in pairwise(bounds))
     if not ends or None in ends[:-1] or not is_ordered:
-        raise InvoiceError("tiers", "must be in ascending order, and only the last without an end")
+        raise InvoiceError(
+            "tiers", "must be in ascending order; only the last tier may have no upper limit"
+        )
     if any(tier.unit_price < 0 for tier in tiers):
         raise InvoiceError("tiers", "must not have a negative price")
 

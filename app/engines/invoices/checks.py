@@ -14,12 +14,12 @@ from app.engines.invoices.model import (
     MAX_ADDRESS_LINES,
     MAX_AMOUNT,
     MAX_DECIMALS,
-    MAX_DESCRIPTION,
+    MAX_DESCRIPTION_LENGTH,
     MAX_LINES,
-    MAX_NAME,
-    MAX_NOTE,
+    MAX_NAME_LENGTH,
+    MAX_NOTE_LENGTH,
     MAX_NOTES,
-    MAX_NUMBER,
+    MAX_NUMBER_LENGTH,
     MAX_TAXES,
     Document,
     InvoiceError,
@@ -32,18 +32,18 @@ from app.engines.invoices.model import (
 from app.engines.invoices.taxes import check_rate
 from app.engines.invoices.texts import load_texts
 
-_UNIT = re.compile(r"[A-Z0-9]{1,3}")
-_COUNTRY = re.compile(r"[A-Z]{2}")
+_UNIT_CODE = re.compile(r"[A-Z0-9]{1,3}")
+_COUNTRY_CODE = re.compile(r"[A-Z]{2}")
 _PERCENT = 100
 
 
 def check_document(document: Document) -> None:
-    """Raise `InvoiceError` for the first member that is missing, too large or does not add up."""
+    """Raise `InvoiceError` for the first value that is missing, too large or inconsistent."""
     load_texts(document.language)
     if document.number is not None:
-        _check_text(document.number, "number", MAX_NUMBER)
+        _check_text(document.number, "number", MAX_NUMBER_LENGTH)
     if document.refers_to is not None:
-        _check_text(document.refers_to, "refers_to", MAX_NUMBER)
+        _check_text(document.refers_to, "refers_to", MAX_NUMBER_LENGTH)
     _check_dates(document)
     _check_party(document.seller, "seller")
     _check_party(document.buyer, "buyer")
@@ -58,14 +58,14 @@ def check_document(document: Document) -> None:
     _check_sum(document.total, "total", _list_summands(document), document.currency)
 
 
-def _check_count(items: tuple[object, ...], field: str, most: int) -> None:
-    if not 1 <= len(items) <= most:
-        raise InvoiceError(field, f"must have between 1 and {most} elements")
+def _check_count(items: tuple[object, ...], field: str, max_count: int) -> None:
+    if not 1 <= len(items) <= max_count:
+        raise InvoiceError(field, f"must have between 1 and {max_count} elements")
 
 
-def _check_text(text: str, field: str, most: int) -> None:
-    if not text.strip() or len(text) > most:
-        raise InvoiceError(field, f"must have between 1 and {most} characters")
+def _check_text(text: str, field: str, max_length: int) -> None:
+    if not text.strip() or len(text) > max_length:
+        raise InvoiceError(field, f"must have between 1 and {max_length} characters")
 
 
 def _check_dates(document: Document) -> None:
@@ -74,20 +74,20 @@ def _check_dates(document: Document) -> None:
     except (ZoneInfoNotFoundError, ValueError, OSError):
         raise InvoiceError("time_zone", "must be an IANA time zone such as UTC") from None
     for field in ("issued_at", "due_at", "period_from", "period_to"):
-        moment = getattr(document, field)
-        if moment is not None and moment.tzinfo is None:
+        timestamp = getattr(document, field)
+        if timestamp is not None and timestamp.tzinfo is None:
             raise InvoiceError(field, "must have a time zone")
     if document.period_from >= document.period_to:
         raise InvoiceError("period_to", "must be after the start of the period")
 
 
 def _check_party(party: Party, field: str) -> None:
-    _check_text(party.name, f"{field}.name", MAX_NAME)
-    if not _COUNTRY.fullmatch(party.country):
-        raise InvoiceError(f"{field}.country", "must be a code of ISO 3166-1 such as DE")
+    _check_text(party.name, f"{field}.name", MAX_NAME_LENGTH)
+    if not _COUNTRY_CODE.fullmatch(party.country):
+        raise InvoiceError(f"{field}.country", "must be an ISO 3166-1 country code such as DE")
     if len(party.address_lines) > MAX_ADDRESS_LINES:
-        raise InvoiceError(f"{field}.address_lines", f"must be at most {MAX_ADDRESS_LINES}")
-    optional = {
+        raise InvoiceError(f"{field}.address_lines", f"must have at most {MAX_ADDRESS_LINES} lines")
+    optional_texts = {
         **{f"address_lines.{row}": line for row, line in enumerate(party.address_lines)},
         "postal_code": party.postal_code,
         "city": party.city,
@@ -95,16 +95,16 @@ def _check_party(party: Party, field: str) -> None:
         "email": party.email,
         "registration": party.registration,
     }
-    for name, text in optional.items():
-        if text and len(text) > MAX_NAME:
-            raise InvoiceError(f"{field}.{name}", f"must have at most {MAX_NAME} characters")
+    for name, text in optional_texts.items():
+        if text and len(text) > MAX_NAME_LENGTH:
+            raise InvoiceError(f"{field}.{name}", f"must have at most {MAX_NAME_LENGTH} characters")
 
 
 def _check_notes(document: Document) -> None:
     if len(document.notes) > MAX_NOTES:
-        raise InvoiceError("notes", f"must be at most {MAX_NOTES}")
+        raise InvoiceError("notes", f"must have at most {MAX_NOTES} notes")
     for position, note in enumerate(document.notes):
-        _check_text(note, f"notes.{position}", MAX_NOTE)
+        _check_text(note, f"notes.{position}", MAX_NOTE_LENGTH)
 
 
 def _check_payment(payment: Payment) -> None:
@@ -113,21 +113,21 @@ def _check_payment(payment: Payment) -> None:
     if payment.bic is not None and not bic.is_valid(payment.bic):
         raise InvoiceError("payment.bic", "is not a valid BIC")
     if payment.account_holder is not None:
-        _check_text(payment.account_holder, "payment.account_holder", MAX_NAME)
+        _check_text(payment.account_holder, "payment.account_holder", MAX_NAME_LENGTH)
 
 
 def _check_line(line: Line, field: str, document: Document) -> None:
-    _check_text(line.description, f"{field}.description", MAX_DESCRIPTION)
-    if not _UNIT.fullmatch(line.unit):
-        raise InvoiceError(f"{field}.unit", "must be a code of UN/ECE Recommendation 20")
+    _check_text(line.description, f"{field}.description", MAX_DESCRIPTION_LENGTH)
+    if not _UNIT_CODE.fullmatch(line.unit):
+        raise InvoiceError(f"{field}.unit", "must be a unit code of UN/ECE Recommendation 20")
     for name in ("quantity", "unit_price", "amount"):
         _check_number(getattr(line, name), f"{field}.{name}")
     if line.unit_price < 0:
         raise InvoiceError(f"{field}.unit_price", "must not be negative")
     if not 0 <= line.tax < len(document.taxes):
-        raise InvoiceError(f"{field}.tax", "must be the position of a tax")
-    exact = Fraction(line.quantity) * Fraction(line.unit_price)
-    if round_amount(exact, document.currency) != line.amount:
+        raise InvoiceError(f"{field}.tax", "must be the position of a tax in the document")
+    exact_amount = Fraction(line.quantity) * Fraction(line.unit_price)
+    if round_amount(exact_amount, document.currency) != line.amount:
         raise InvoiceError(f"{field}.amount", "must be the rounded product of quantity and price")
 
 
@@ -145,7 +145,7 @@ def _check_taxes(document: Document) -> None:
         raise InvoiceError("taxes", "must differ in category or rate")
     categories = {tax.category for tax in document.taxes}
     if TaxCategory.OUTSIDE in categories and len(categories) > 1:
-        raise InvoiceError("taxes", "must have no other category beside O")
+        raise InvoiceError("taxes", "must not combine category O with other categories")
     for position, tax in enumerate(document.taxes):
         _check_tax(tax, position, document)
     if not document.seller.tax_number:
@@ -156,20 +156,21 @@ def _check_taxes(document: Document) -> None:
 
 def _check_tax(tax: Tax, position: int, document: Document) -> None:
     field = f"taxes.{position}"
-    _check_text(tax.name, f"{field}.name", MAX_NAME)
+    _check_text(tax.name, f"{field}.name", MAX_NAME_LENGTH)
     if tax.reason is not None:
-        _check_text(tax.reason, f"{field}.reason", MAX_NOTE)
+        _check_text(tax.reason, f"{field}.reason", MAX_NOTE_LENGTH)
     check_rate(tax.category, tax.rate, f"{field}.rate")
     amounts = [line.amount for line in document.lines if line.tax == position]
     if not amounts:
-        raise InvoiceError(field, "must have a line")
+        raise InvoiceError(field, "must apply to at least one line")
     _check_sum(tax.base, f"{field}.base", amounts, document.currency)
-    exact = Fraction(tax.base) * Fraction(tax.rate) / _PERCENT
-    if round_amount(exact, document.currency) != tax.amount:
-        raise InvoiceError(f"{field}.amount", "must be the rounded share of the base")
+    exact_amount = Fraction(tax.base) * Fraction(tax.rate) / _PERCENT
+    if round_amount(exact_amount, document.currency) != tax.amount:
+        raise InvoiceError(f"{field}.amount", "must be the rate of the base, rounded")
 
 
 def _list_summands(document: Document) -> Iterator[Decimal]:
+    """Check the subtotal, and yield the amounts whose sum is the total."""
     amounts = (line.amount for line in document.lines)
     _check_sum(document.subtotal, "subtotal", list(amounts), document.currency)
     yield document.subtotal
@@ -181,4 +182,6 @@ def _check_sum(
 ) -> None:
     _check_number(total, field)
     if sum_amounts(amounts, currency) != total:
-        raise InvoiceError(field, f"must be the sum, {sum_amounts(amounts, currency)}")
+        raise InvoiceError(
+            field, f"must be the sum of the amounts, {sum_amounts(amounts, currency)}"
+        )

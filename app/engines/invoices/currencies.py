@@ -1,12 +1,12 @@
 """Round amounts to the minor unit of their currency.
 
-The number of decimal places is that of ISO 4217. The CLDR, which formats amounts, has fewer for
-some currencies because it describes what shops use, so its numbers are not used here.
+ISO 4217 defines the number of decimal places. CLDR, the source of number formats, has fewer decimal
+places for some currencies, because it describes everyday use; this module does not use them.
 
 Rounding is half up, away from zero: 0.005 becomes 0.01 and -0.005 becomes -0.01, so a credit note
-always equals what it corrects. It is the commercial rounding of DIN 1333. The law of the European
-Union leaves the method to its members (Court of Justice, C-484/06), and the rules of EN 16931
-check amounts with it (BR-CO-10, BR-CO-17).
+always equals the amount that it corrects. This is commercial rounding (DIN 1333). European Union
+law leaves the method to the member states (Court of Justice, C-484/06), and the rules of EN 16931
+check amounts with this method (BR-CO-10, BR-CO-17).
 """
 
 from decimal import Decimal
@@ -24,19 +24,19 @@ _MAX_XML_DIGITS = 2
 def get_minor_digits(currency: str) -> int:
     """Return the number of decimal places of a currency: 2 for EUR, 0 for JPY, 3 for KWD.
 
-    Raises `InvoiceError` if the code is unknown, or has no minor unit, such as XAU (gold).
+    Raises `InvoiceError` if the code is unknown or has no minor unit, such as XAU (gold).
     """
     try:
         digits: int | None = Currency(currency).exponent
     except ValueError:
         digits = None
     if digits is None:
-        raise InvoiceError("currency", "must be a currency of ISO 4217 such as EUR")
+        raise InvoiceError("currency", "must be an ISO 4217 currency code such as EUR")
     return digits
 
 
 def has_xml(currency: str) -> bool:
-    """Tell whether invoices in this currency have an XML: EN 16931 allows two decimal places."""
+    """Return whether invoices in this currency have XML; EN 16931 allows two decimal places."""
     return get_minor_digits(currency) <= _MAX_XML_DIGITS
 
 

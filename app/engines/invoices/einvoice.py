@@ -1,4 +1,4 @@
-"""Write the XML of documents: Cross Industry Invoice, EN 16931, for Factur-X and ZUGFeRD.
+"""Write the XML of documents: Cross Industry Invoice by EN 16931, for Factur-X and ZUGFeRD.
 
 The library factur-x builds the elements from a mapping whose keys are the terms of EN 16931.
 """
@@ -14,7 +14,7 @@ from zoneinfo import ZoneInfo
 from facturx import generate_cii_xml
 from lxml import etree  # type: ignore[import-untyped]
 
-from app.engines.invoices.charges import strip_zeros
+from app.engines.invoices.charges import strip_trailing_zeros
 from app.engines.invoices.currencies import round_amount
 from app.engines.invoices.model import Document, InvoiceError, Line, Party, Tax, TaxCategory
 from app.engines.invoices.plain import clean_text
@@ -31,14 +31,14 @@ _REASON_CODES = {
     TaxCategory.EXPORT: "VATEX-EU-G",
     TaxCategory.OUTSIDE: "VATEX-EU-O",
 }
-_WITHOUT_REASON = (TaxCategory.STANDARD, TaxCategory.ZERO)
-_LOCK = threading.Lock()  # a schema collects errors in one log
+_CATEGORIES_WITHOUT_REASON = (TaxCategory.STANDARD, TaxCategory.ZERO)
+_LOCK = threading.Lock()  # a schema object has one error log
 
 
 def build_xml(document: Document) -> bytes:
     """Return the XML of a checked document with a number."""
     if document.number is None:
-        raise InvoiceError("number", "is required: a draft has no XML")
+        raise InvoiceError("number", "is required, because a draft has no XML")
     is_outside = any(tax.category is TaxCategory.OUTSIDE for tax in document.taxes)
     xml: bytes = generate_cii_xml(
         {
@@ -68,7 +68,7 @@ def build_xml(document: Document) -> bytes:
 
 
 def list_schema_errors(xml: bytes) -> list[str]:
-    """Return how an XML violates the schema of Factur-X EN 16931; none if it is valid."""
+    """Return the violations of the Factur-X EN 16931 schema, or an empty list."""
     try:
         root = etree.fromstring(xml, etree.XMLParser(resolve_entities=False, no_network=True))
     except etree.XMLSyntaxError as error:
@@ -84,13 +84,13 @@ def _load_schema() -> Any:
     return etree.XMLSchema(file=str(files("facturx").joinpath(*_SCHEMA)))
 
 
-def _to_day(moment: datetime, document: Document) -> date:
-    return moment.astimezone(ZoneInfo(document.time_zone)).date()
+def _to_day(timestamp: datetime, document: Document) -> date:
+    return timestamp.astimezone(ZoneInfo(document.time_zone)).date()
 
 
 def _find_last_day(document: Document) -> date:
-    last = document.period_to - timedelta(microseconds=1)
-    return _to_day(max(document.period_from, last), document)
+    last_instant = document.period_to - timedelta(microseconds=1)
+    return _to_day(max(document.period_from, last_instant), document)
 
 
 def _describe_due_day(document: Document) -> dict[str, date]:
@@ -122,10 +122,10 @@ def _describe_account(document: Document) -> dict[str, str]:
 
 
 def _describe_party(party: Party, *, is_seller: bool, is_outside: bool) -> dict[str, Any]:
-    """Return the terms of a party.
+    """Return the terms of EN 16931 for a party.
 
-    Only VAT numbers have a prefix of a country (BR-CO-09), and nobody has one in category O
-    (BR-O-02). Other numbers are identifiers of the party.
+    Only VAT numbers have a country prefix (BR-CO-09), and category O allows no VAT numbers
+    (BR-O-02). Other tax numbers are written as identifiers of the party.
     """
     rows = [clean_text(line) for line in party.address_lines if line.strip()]
     terms: dict[str, Any] = {
@@ -133,9 +133,9 @@ def _describe_party(party: Party, *, is_seller: bool, is_outside: bool) -> dict[
         **{f"addr_l{number}": row for number, row in enumerate(rows, start=1)},
         "country_code": party.country,
     }
-    optional = {"postcode": party.postal_code, "city": party.city}
-    optional["legal_identifier"] = party.registration or ""
-    terms |= {name: clean_text(text) for name, text in optional.items() if text.strip()}
+    optional_texts = {"postcode": party.postal_code, "city": party.city}
+    optional_texts["legal_identifier"] = party.registration or ""
+    terms |= {name: clean_text(text) for name, text in optional_texts.items() if text.strip()}
     if party.email:
         terms["einvoicing_addr"] = clean_text(party.email)
         terms["einvoicing_addr_schemeid"] = "EM"
@@ -158,7 +158,7 @@ def _describe_tax(tax: Tax, document: Document) -> dict[str, Any]:
         "BT-118": tax.category.value,
         **_describe_rate(tax, "BT-119"),
     }
-    if tax.category not in _WITHOUT_REASON:
+    if tax.category not in _CATEGORIES_WITHOUT_REASON:
         terms["BT-120"] = describe_reason(tax, load_texts(document.language)) or ""
         if tax.category in _REASON_CODES:
             terms["BT-121"] = _REASON_CODES[tax.category]
@@ -166,10 +166,10 @@ def _describe_tax(tax: Tax, document: Document) -> dict[str, Any]:
 
 
 def _describe_rate(tax: Tax, term: str) -> dict[str, str]:
-    """Return the rate of a tax; category O has none (BR-O-05)."""
+    """Return the rate of a tax; category O has no rate (BR-O-05)."""
     if tax.category is TaxCategory.OUTSIDE:
         return {}
-    return {term: f"{strip_zeros(tax.rate):f}"}
+    return {term: f"{strip_trailing_zeros(tax.rate):f}"}
 
 
 def _describe_line(line: Line, position: int, document: Document) -> dict[str, Any]:
@@ -177,9 +177,9 @@ def _describe_line(line: Line, position: int, document: Document) -> dict[str, A
     return {
         "BT-126": str(position + 1),
         "BT-153": clean_text(line.description),
-        "BT-129": f"{strip_zeros(line.quantity):f}",
+        "BT-129": f"{strip_trailing_zeros(line.quantity):f}",
         "BT-130": line.unit,
-        "BT-146": f"{strip_zeros(line.unit_price):f}",
+        "BT-146": f"{strip_trailing_zeros(line.unit_price):f}",
         "BT-131": _format_amount(line.amount, document),
         "BT-151": tax.category.value,
         **_describe_rate(tax, "BT-152"),

@@ -1,8 +1,8 @@
-"""Find the fonts of documents, and replace characters that none of them has.
+"""Load the fonts for documents, and replace characters that no font contains.
 
-FiraGO, which page images use too, has Latin, Greek, Cyrillic, Arabic, Hebrew, Thai, Georgian and
-Devanagari. Noto Sans CJK has Chinese, Japanese and Korean, each in the shapes of its country. The
-Noto fonts of further scripts and symbols follow. Nothing of the machine is used.
+FiraGO, which page images also use, has Latin, Greek, Cyrillic, Arabic, Hebrew, Thai, Georgian and
+Devanagari. Noto Sans CJK has Chinese, Japanese and Korean, each in the shapes of its country. Noto
+fonts for other scripts and symbols come last. Fonts of the operating system are not used.
 """
 
 import functools
@@ -17,9 +17,9 @@ from fontTools.ttLib import TTFont
 from pymupdf_fonts import FiraGO_Bold, FiraGO_Regular  # type: ignore[import-untyped]
 
 FAMILIES = ["FiraGO", "Noto Sans CJK JP", "Noto Sans"]
-"""The fonts to try first; for all other scripts, the library finds the font that has them."""
+"""The fonts to try first; for all other scripts, typst finds a font that contains them."""
 _JOINERS = "\u200c\u200d"
-_EMBEDDED = {"FiraGO-Regular.ttf": FiraGO_Regular, "FiraGO-Bold.ttf": FiraGO_Bold}
+_MODULE_FONTS = {"FiraGO-Regular.ttf": FiraGO_Regular, "FiraGO-Bold.ttf": FiraGO_Bold}
 _PACKAGES = ("noto_cjk_sans_jp_regular", "manimgx_fonts")
 _WARM_UP = b'#set text(font: "FiraGO")\na *a*'
 
@@ -30,12 +30,13 @@ def _list_files(package: str) -> list[Path]:
 
 
 def create_compiler() -> typst.Compiler:
-    """Return a compiler that has the fonts and nothing else.
+    """Return a compiler that uses only the fonts of this module.
 
-    The fonts that are packed in a module go to a folder which is deleted after their first use.
+    Fonts that are packed in a Python module are written to a temporary folder, which is deleted
+    after the compiler has loaded them.
     """
     with tempfile.TemporaryDirectory() as folder:
-        for name, module in _EMBEDDED.items():
+        for name, module in _MODULE_FONTS.items():
             (Path(folder) / name).write_bytes(module.fontbuffer)
         folders = [folder, *(str(files(name)) for name in _PACKAGES)]
         compiler = typst.Compiler(
@@ -49,22 +50,23 @@ def create_compiler() -> typst.Compiler:
 
 
 def replace_missing(text: str) -> str:
-    """Return a text in which characters without a shape are written as code points: [U+20000].
+    """Replace characters that no font contains by their code points, such as [U+20000].
 
-    A letter and its marks need a font that has them all, otherwise the marks are written so.
+    A letter and its marks need one font that contains them all; otherwise the marks are replaced.
     """
     if text.isascii():
         return text
     return "".join(_replace_in_cluster(cluster) for cluster in _split_clusters(text))
 
 
-def replace_doubtful(text: str) -> str:
-    """Return a text of letters that can be shown alone. The others are written as code points.
+def replace_uncommon(text: str) -> str:
+    """Replace all but common characters, which can be shown alone, by their code points.
 
-    Used if typst does not find a font for a cluster of characters in spite of `replace_missing`.
+    Use this function if typst finds no font for a cluster of characters after `replace_missing`.
     """
     return "".join(
-        letter if letter.isascii() or _is_plain(letter) else _write_code(letter) for letter in text
+        letter if letter.isascii() or _is_common(letter) else _format_code_point(letter)
+        for letter in text
     )
 
 
@@ -80,33 +82,33 @@ def _split_clusters(text: str) -> list[str]:
 
 
 def _replace_in_cluster(cluster: str) -> str:
-    if cluster.isascii() or _find_font(cluster):
+    if cluster.isascii() or _has_font(cluster):
         return cluster
-    first, rest = cluster[0], cluster[1:]
-    head = first if _find_font(first) else _write_code(first)
-    return head + "".join(map(_write_code, rest))
+    letter, marks = cluster[0], cluster[1:]
+    replaced_letter = letter if _has_font(letter) else _format_code_point(letter)
+    return replaced_letter + "".join(map(_format_code_point, marks))
 
 
-def _write_code(letter: str) -> str:
+def _format_code_point(letter: str) -> str:
     return f"[U+{ord(letter):04X}]"
 
 
-def _is_plain(letter: str) -> bool:
+def _is_common(letter: str) -> bool:
     return unicodedata.category(letter)[0] in "LNPSZ" and any(
         ord(letter) in font for font in _load_coverage()[:2]
     )
 
 
 @functools.lru_cache(maxsize=65_536)
-def _find_font(cluster: str) -> bool:
-    """Tell whether a font has all characters of a cluster."""
+def _has_font(cluster: str) -> bool:
+    """Return whether one font contains all characters of a cluster."""
     codes = {ord(letter) for letter in cluster if letter not in _JOINERS}
     return any(codes <= font for font in _load_coverage())
 
 
 @functools.cache
 def _load_coverage() -> list[frozenset[int]]:
-    """Return the characters of each font: FiraGO, Noto Sans CJK, and the others."""
+    """Return the characters of each font: FiraGO, Noto Sans CJK, and the other Noto fonts."""
     paths = [path for package in _PACKAGES for path in _list_files(package)]
     return [_read_characters(io.BytesIO(FiraGO_Regular.fontbuffer)), *map(_read_characters, paths)]
 

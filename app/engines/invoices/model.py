@@ -10,26 +10,26 @@ Language = Literal["en", "de", "es", "fr"]
 Kind = Literal["invoice", "credit_note"]
 
 MAX_LINES = 2_000
-"""The maximum number of lines of a document. Rendering has no time limit, so its input has one."""
+"""The maximum number of lines in a document; it bounds the time for rendering."""
 MAX_TAXES = 10
-MAX_DESCRIPTION = 500
-"""The maximum number of characters of a line's description."""
-MAX_NAME = 300
-"""The maximum number of characters of each text of a party or of the payment details."""
+MAX_DESCRIPTION_LENGTH = 500
+"""The maximum number of characters in a line's description."""
+MAX_NAME_LENGTH = 300
+"""The maximum number of characters in each text of a party or the payment details."""
 MAX_ADDRESS_LINES = 3
 MAX_NOTES = 20
-MAX_NOTE = 2_000
-"""The maximum number of characters of a note."""
-MAX_NUMBER = 60
-"""The maximum number of characters of the number of a document."""
+MAX_NOTE_LENGTH = 2_000
+"""The maximum number of characters in a note."""
+MAX_NUMBER_LENGTH = 60
+"""The maximum number of characters in a document number."""
 MAX_AMOUNT = Decimal(10) ** 18
-"""Quantities, prices and amounts are smaller than this, positive or negative."""
+"""The exclusive upper limit of the absolute value of quantities, prices and amounts."""
 MAX_DECIMALS = 12
-"""The maximum number of decimal places of a quantity or a price."""
+"""The maximum number of decimal places in a quantity or a price."""
 
 
 class InvoiceError(ValueError):
-    """A document or a part of it is invalid. `field` is the path of the invalid member."""
+    """A document or a part of it is invalid. `field` is the path of the invalid value."""
 
     def __init__(self, field: str, message: str) -> None:
         super().__init__(f"{field}: {message}")
@@ -38,9 +38,9 @@ class InvoiceError(ValueError):
 
 
 class TaxCategory(StrEnum):
-    """The category of a tax, as UNTDID 5305 codes it for EN 16931.
+    """A tax category with its code in UNTDID 5305, as EN 16931 uses it.
 
-    Those of goods (K) and of the Canary Islands, Ceuta and Melilla (L, M) are left out.
+    The categories for goods (K) and for the Canary Islands, Ceuta and Melilla (L, M) are left out.
     """
 
     STANDARD = "S"
@@ -53,7 +53,7 @@ class TaxCategory(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A line. `amount` is `quantity` times `unit_price`, rounded to the minor unit.
+    """A line of a document. `amount` is `quantity` times `unit_price`, rounded to the minor unit.
 
     `unit` is a code of UN/ECE Recommendation 20, such as C62 (one) or MON (month). A discount has
     a negative quantity. `tax` is the position of the line's tax in the taxes of the document.
@@ -71,7 +71,7 @@ class Line:
 class Party:
     """The seller or the buyer. `country` is a code of ISO 3166-1 alpha-2.
 
-    `registration` is the entry in a register of companies.
+    `registration` is the entry in a company register.
     """
 
     name: str
@@ -88,7 +88,7 @@ class Party:
 class Tax:
     """A tax on the sum of the lines that refer to it. `rate` is in percent.
 
-    `reason` says why no tax is charged. Without it, the text of the language is used.
+    `reason` says why no tax is charged. Its default is a text in the language of the document.
     """
 
     name: str
@@ -101,7 +101,7 @@ class Tax:
 
 @dataclass(frozen=True, slots=True)
 class Totals:
-    """The sums of a document."""
+    """The subtotal, taxes and total of a document."""
 
     subtotal: Decimal
     taxes: tuple[Tax, ...]
@@ -110,7 +110,7 @@ class Totals:
 
 @dataclass(frozen=True, slots=True)
 class Payment:
-    """The bank account to pay into."""
+    """The bank account that receives the payment."""
 
     iban: str
     bic: str | None = None
@@ -121,7 +121,7 @@ class Payment:
 class Document:
     """An invoice or a credit note. The amounts of a credit note are positive.
 
-    Timestamps are shown as dates of `time_zone`. The period ends before `period_to`. `refers_to`
+    Timestamps are shown as dates in `time_zone`. The period ends before `period_to`. `refers_to`
     is the number of the invoice that a credit note corrects. A document without a number is a
     draft: it has a PDF, but no XML.
     """

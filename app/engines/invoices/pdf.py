@@ -1,4 +1,4 @@
-"""Write the PDF of documents with typst."""
+"""Write documents as PDF with typst."""
 
 import functools
 import threading
@@ -10,14 +10,14 @@ import orjson
 import typst
 
 from app.engines.invoices.content import build_content
-from app.engines.invoices.fonts import create_compiler, replace_doubtful
+from app.engines.invoices.fonts import create_compiler, replace_uncommon
 from app.engines.invoices.metadata import add_metadata
 from app.engines.invoices.model import Document
 
 _LAYOUT = Path(__file__).with_name("layout.typ").read_bytes()
 _LOCK = threading.Lock()
 _MANY_LINES = 100
-_RUNS_TO_FORGET = 11
+_RUNS_TO_CLEAR_CACHE = 11
 
 
 def build_pdf(document: Document, xml: bytes | None) -> bytes:
@@ -27,8 +27,8 @@ def build_pdf(document: Document, xml: bytes | None) -> bytes:
         try:
             pdf = _compile(content, document, xml)
         except typst.TypstError:
-            # PDF/A forbids boxes, so no PDF is written if a character has no shape.
-            pdf = _compile(_map_texts(content, replace_doubtful), document, xml)
+            # PDF/A forbids placeholder boxes, so typst fails if a character has no glyph.
+            pdf = _compile(_map_texts(content, replace_uncommon), document, xml)
         if len(document.lines) > _MANY_LINES:
             _release_memory()
     return add_metadata(pdf) if xml else pdf
@@ -42,16 +42,16 @@ def _compile(content: dict[str, Any], document: Document, xml: bytes | None) -> 
         pdf_standards="a-3b",
         timestamp=int(document.issued_at.timestamp()),
     )
-    assert isinstance(pdf, bytes), "there is no output file, and a PDF is one"
+    assert isinstance(pdf, bytes), "typst returns bytes if it gets no output path"
     return pdf
 
 
 def _map_texts(value: Any, change: Callable[[str], str]) -> Any:
-    """Return a structure of JSON in which each text has been changed."""
+    """Return a JSON structure with `change` applied to each text."""
     if isinstance(value, str):
         return change(value)
     if isinstance(value, dict):
-        return {name: _map_texts(member, change) for name, member in value.items()}
+        return {name: _map_texts(item, change) for name, item in value.items()}
     if isinstance(value, list | tuple):
         return [_map_texts(item, change) for item in value]
     return value
@@ -63,6 +63,6 @@ def _load_compiler() -> typst.Compiler:
 
 
 def _release_memory() -> None:
-    """Make typst forget a large document: it keeps the results of its last ten runs."""
-    for _ in range(_RUNS_TO_FORGET):
+    """Remove a large document from the cache of typst, which keeps its last ten results."""
+    for _ in range(_RUNS_TO_CLEAR_CACHE):
         _load_compiler().compile(input=b"", format="pdf")

@@ -1,7 +1,7 @@
-"""Divide prices by the second.
+"""Prorate prices by the second.
 
-Timestamps have a time zone, and durations are those that a clock in UTC measures: a day on which
-the clocks change has 23 or 25 hours, a February has 28 or 29 days. Fractions of a second are cut.
+Timestamps have a time zone, and durations are measured in UTC: a day with a clock change has 23 or
+25 hours, and a February has 28 or 29 days. Fractions of a second are dropped.
 """
 
 from collections.abc import Sequence
@@ -19,34 +19,41 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 def prorate(
     price: Decimal, start: datetime, end: datetime, period_start: datetime, period_end: datetime
 ) -> Fraction:
-    """Return the exact share of a period's price for the part from `start` to before `end`.
+    """Return the exact share of a period's price for the part from `start` up to `end`.
 
-    The shares of the parts of a period sum to the price. Raises `InvoiceError` if the part is not
-    within the period, or the period has no second.
+    If parts cover a period, their shares add up to the price. Raises `InvoiceError` if the part is
+    not within the period, or if the period is shorter than a second.
     """
-    first, last = _count_seconds(period_start), _count_seconds(period_end)
-    begin, finish = _count_seconds(start), _count_seconds(end)
-    if first >= last:
+    period_start_seconds, period_end_seconds = (
+        _count_seconds(period_start),
+        _count_seconds(period_end),
+    )
+    start_seconds, end_seconds = _count_seconds(start), _count_seconds(end)
+    if period_start_seconds >= period_end_seconds:
         raise InvoiceError("period_end", "must be after the start of the period")
-    if not first <= begin <= finish <= last:
+    if not period_start_seconds <= start_seconds <= end_seconds <= period_end_seconds:
         raise InvoiceError("start", "must be within the period and not after the end")
-    return Fraction(price) * Fraction(finish - begin, last - first)
+    return Fraction(price) * Fraction(
+        end_seconds - start_seconds, period_end_seconds - period_start_seconds
+    )
 
 
-def split_price(price: Decimal, moments: Sequence[datetime], currency: str) -> list[Decimal]:
-    """Return rounded shares of a price for the parts between the moments, in their order.
+def split_price(price: Decimal, timestamps: Sequence[datetime], currency: str) -> list[Decimal]:
+    """Return the rounded share of a price for each part between two consecutive timestamps.
 
-    The shares sum to the rounded price: each is the difference of two rounded sums, so no cent is
-    lost or added. The first and the last moment are those of the period.
+    The shares add up to the rounded price: each share is the difference of two rounded sums, so no
+    cent is lost or added. The first and the last timestamp are the start and end of the period.
     """
     sums = [
-        round_amount(prorate(price, moments[0], moment, moments[0], moments[-1]), currency)
-        for moment in moments
+        round_amount(
+            prorate(price, timestamps[0], timestamp, timestamps[0], timestamps[-1]), currency
+        )
+        for timestamp in timestamps
     ]
     return [after - before for before, after in pairwise(sums)]
 
 
-def _count_seconds(moment: datetime) -> int:
-    if moment.tzinfo is None:
+def _count_seconds(timestamp: datetime) -> int:
+    if timestamp.tzinfo is None:
         raise InvoiceError("start", "must have a time zone")
-    return (moment - _EPOCH) // timedelta(seconds=1)
+    return (timestamp - _EPOCH) // timedelta(seconds=1)

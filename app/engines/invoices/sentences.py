@@ -1,4 +1,4 @@
-"""Write the sentences of a document that its XML and its PDF share."""
+"""Build the sentences that the XML and the PDF of a document share."""
 
 from app.engines.invoices.model import Document, Tax
 from app.engines.invoices.plain import clean_text
@@ -6,7 +6,7 @@ from app.engines.invoices.texts import Texts, load_texts
 
 
 def describe_payment(document: Document) -> str:
-    """Return the sentence about what is paid, and by when."""
+    """Return the sentence that states the amount to pay and the due date."""
     texts = load_texts(document.language)
     sentence = texts.sentences[_choose_sentence(document)]
     due = texts.format_day(document.due_at, document.time_zone) if document.due_at else ""
@@ -18,7 +18,7 @@ def describe_payment(document: Document) -> str:
 
 
 def describe_reason(tax: Tax, texts: Texts) -> str | None:
-    """Return why no tax is charged, or None if tax is charged."""
+    """Return the reason why no tax is charged, or None if tax is charged."""
     if tax.rate:
         return None
     return clean_text(tax.reason) if tax.reason else texts.reasons[tax.category]

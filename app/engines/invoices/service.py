@@ -1,4 +1,4 @@
-"""Render checked documents; the libraries are imported at first use, as they take 30 MB."""
+"""Check and render documents; large libraries (30 MB) are imported on first use."""
 
 import importlib
 from typing import Any
@@ -9,10 +9,10 @@ from app.engines.invoices.model import Document, InvoiceError
 
 
 def render_xml(document: Document) -> bytes | None:
-    """Return the XML of a document by EN 16931, in the profile of the same name of Factur-X.
+    """Return the EN 16931 XML of a document, in the Factur-X profile EN 16931.
 
     Returns None for a currency with more than two decimal places, such as KWD, which EN 16931
-    cannot express; its documents have a PDF only. Raises `InvoiceError` if the document is invalid
+    cannot express; its documents have only a PDF. Raises `InvoiceError` if the document is invalid
     or a draft.
     """
     check_document(document)
@@ -23,24 +23,24 @@ def render_xml(document: Document) -> bytes | None:
 
 
 def validate_xml(xml: bytes) -> list[str]:
-    """Return how an XML violates the schema of Factur-X EN 16931; nothing if it is valid.
+    """Return the violations of the Factur-X EN 16931 schema, or an empty list.
 
-    The business rules of EN 16931 need an XSLT 3.0 processor and are checked by the tests.
+    The business rules of EN 16931 need an XSLT 3.0 processor; only the tests check them.
     """
     errors: list[str] = _load("einvoice").list_schema_errors(xml)
     return errors
 
 
 def render_pdf(document: Document, xml: bytes | None) -> bytes:
-    """Return a PDF/A-3b of a document, with `xml` as its attachment `factur-x.xml`.
+    """Return a PDF/A-3b of a document, with `xml` attached as `factur-x.xml`.
 
-    The same input gives the same bytes. The first call of a process loads fonts and takes about a
-    second. Call it only in processes that do not fork afterwards. Raises `InvoiceError` if the
-    document is invalid.
+    The same input gives the same bytes. The first call in a process loads fonts and takes about a
+    second. Call this function only in processes that do not fork afterwards. Raises `InvoiceError`
+    if the document is invalid.
     """
     check_document(document)
     if xml is not None and document.number is None:
-        raise InvoiceError("number", "is required: a draft has no XML")
+        raise InvoiceError("number", "is required, because a draft has no XML")
     pdf: bytes = _load("pdf").build_pdf(document, xml)
     return pdf
 

@@ -1,4 +1,4 @@
-"""Check tax numbers with python-stdnum: their form, their check digits and their country."""
+"""Check tax numbers with python-stdnum: their format, check digits and country."""
 
 import re
 from collections.abc import Collection
@@ -15,16 +15,16 @@ TaxNumberProblem = Literal["malformed", "other_country"]
 UNION_COUNTRIES: Collection[str] = frozenset(
     code.upper() for code in vat.MEMBER_STATES if code != "xi"
 )
-"""The members of the European Union, as ISO 3166-1 codes."""
+"""The member states of the European Union, as ISO 3166-1 codes."""
 
-_PREFIXES = {"GR": ("EL", "GR"), "GB": ("GB", "XI")}
-_COUNTRIES = {"EL": "GR", "XI": "GB"}
-_OTHER = re.compile(r"[A-Z0-9](?:[A-Z0-9 ./-]{0,28}[A-Z0-9])?")
+_PREFIXES_BY_COUNTRY = {"GR": ("EL", "GR"), "GB": ("GB", "XI")}
+_COUNTRY_BY_PREFIX = {"EL": "GR", "XI": "GB"}
+_GENERIC_FORMAT = re.compile(r"[A-Z0-9](?:[A-Z0-9 ./-]{0,28}[A-Z0-9])?")
 _VAT_PREFIX = re.compile(r"[A-Z]{2}(?=[A-Z0-9+*]*[0-9])")
 
 
 class TaxNumberError(InvoiceError):
-    """A tax number has the wrong form, or is one of another country."""
+    """A tax number has the wrong format, or belongs to another country."""
 
     def __init__(self, problem: TaxNumberProblem, message: str) -> None:
         super().__init__("tax_number", message)
@@ -32,32 +32,35 @@ class TaxNumberError(InvoiceError):
 
 
 def normalize_tax_number(number: str, country: str) -> str:
-    """Return the compact form of a tax number of a country, or raise `TaxNumberError`.
+    """Return the compact form of a country's tax number, or raise `TaxNumberError`.
 
     A VAT number of the European Union gets its prefix: `DE 136.695.976` becomes `DE136695976`,
     as does `136695976` with the country DE. A number of Northern Ireland (XI) belongs to GB. For
-    countries whose numbers are unknown here, only the characters are checked.
+    countries whose number format is unknown, only the length and the characters are checked.
     """
     text = " ".join(number.upper().split())
     if country in UNION_COUNTRIES or text.startswith("XI"):
         return _normalize_vat(text, country)
-    _refuse_other_country(text, country)
+    _reject_other_country(text, country)
     module = get_cc_module(country.lower(), "vat")
     if module is None:
-        if not _OTHER.fullmatch(text):
-            raise TaxNumberError("malformed", "must consist of at most 30 letters and digits")
+        if not _GENERIC_FORMAT.fullmatch(text):
+            raise TaxNumberError(
+                "malformed",
+                "must have at most 30 letters, digits, spaces, dots, slashes or hyphens",
+            )
         return text
     compact = _validate(module, text, country)
     return f"GB{compact}" if country == "GB" else compact
 
 
 def is_vat_number(number: str | None, country: str) -> bool:
-    """Tell whether a normalized tax number starts with the VAT prefix of its country."""
-    return bool(number) and str(number).startswith(_PREFIXES.get(country, (country,)))
+    """Return whether a normalized tax number starts with the VAT prefix of its country."""
+    return bool(number) and str(number).startswith(_PREFIXES_BY_COUNTRY.get(country, (country,)))
 
 
-def belongs_to(number: str | None, country: str) -> bool:
-    """Tell whether a tax number is a valid one of the country."""
+def is_valid_tax_number(number: str | None, country: str) -> bool:
+    """Return whether a tax number is valid in the country."""
     try:
         return bool(number) and bool(normalize_tax_number(str(number), country))
     except TaxNumberError:
@@ -65,8 +68,8 @@ def belongs_to(number: str | None, country: str) -> bool:
 
 
 def _normalize_vat(text: str, country: str) -> str:
-    _refuse_other_country(text, country)
-    prefixes = _PREFIXES.get(country, (country,))
+    _reject_other_country(text, country)
+    prefixes = _PREFIXES_BY_COUNTRY.get(country, (country,))
     compact = re.sub(r"[ ./-]", "", text)
     if not compact.startswith(prefixes):
         compact = prefixes[0] + compact
@@ -77,7 +80,7 @@ def _normalize_vat(text: str, country: str) -> str:
 
 class _Validator(Protocol):
     def validate(self, number: str, /) -> str:
-        """Return the compact form of a valid number, or raise an error."""
+        """Return the compact form of a valid number, or raise `ValidationError`."""
 
 
 def _validate(module: _Validator, text: str, country: str) -> str:
@@ -87,11 +90,11 @@ def _validate(module: _Validator, text: str, country: str) -> str:
         raise TaxNumberError("malformed", f"is not a valid tax number of {country}") from None
 
 
-def _refuse_other_country(text: str, country: str) -> None:
-    """Raise an error if the text is a valid VAT number of another member of the Union."""
+def _reject_other_country(text: str, country: str) -> None:
+    """Raise an error if the text is a valid VAT number of another European Union country."""
     compact = re.sub(r"[ ./-]", "", text)
     if not _VAT_PREFIX.match(compact):
         return
-    owner = _COUNTRIES.get(compact[:2], compact[:2])
+    owner = _COUNTRY_BY_PREFIX.get(compact[:2], compact[:2])
     if owner != country and vat.is_valid(compact):
         raise TaxNumberError("other_country", f"is a tax number of {owner}, not of {country}")

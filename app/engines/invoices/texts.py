@@ -1,6 +1,6 @@
-"""Translate the texts of documents, and format numbers and dates for readers of a language.
+"""Translate the texts of documents, and format numbers and dates in a language.
 
-The texts of a language are one TOML file in `languages`; babel formats the rest.
+Each language has one TOML file with texts in `languages`; babel formats numbers and dates.
 """
 
 import tomllib
@@ -28,7 +28,7 @@ _PERCENT = 100
 
 @dataclass(frozen=True, slots=True)
 class Texts:
-    """The texts of a language, by the names in its file."""
+    """The texts of a language by the names in its file."""
 
     locale: Locale
     labels: Mapping[str, str]
@@ -39,37 +39,41 @@ class Texts:
     taxes: Mapping[str, str]
 
     def format_money(self, amount: Decimal, currency: str) -> str:
-        """Return an amount with the code of its currency and all decimal places of its unit."""
-        standard = self.locale.currency_formats["standard"].pattern
-        is_before = standard.startswith("¤")
+        """Return an amount with its currency code and all decimal places of its minor unit."""
+        standard_pattern = self.locale.currency_formats["standard"].pattern
+        is_code_first = standard_pattern.startswith("¤")
         number = _build_pattern(get_minor_digits(currency))
-        pattern = f"¤¤\N{NO-BREAK SPACE}{number}" if is_before else f"{number}\N{NO-BREAK SPACE}¤¤"
+        pattern = (
+            f"¤¤\N{NO-BREAK SPACE}{number}" if is_code_first else f"{number}\N{NO-BREAK SPACE}¤¤"
+        )
         text = format_currency(amount, currency, pattern, self.locale, currency_digits=False)
-        return _widen(text)
+        return _widen_spaces(text)
 
     def format_amount(self, amount: Decimal, currency: str) -> str:
-        """Return an amount with all decimal places of its currency's unit, without the code."""
-        return _widen(
+        """Return an amount with all decimal places of its minor unit, without currency code."""
+        return _widen_spaces(
             format_decimal(amount, _build_pattern(get_minor_digits(currency)), self.locale)
         )
 
     def format_price(self, price: Decimal, currency: str) -> str:
-        """Return a unit price with at least the decimal places of its currency's unit."""
+        """Return a unit price with at least the decimal places of its minor unit."""
         digits = get_minor_digits(currency)
-        return _widen(format_decimal(price, _build_pattern(digits, MAX_DECIMALS), self.locale))
+        return _widen_spaces(
+            format_decimal(price, _build_pattern(digits, MAX_DECIMALS), self.locale)
+        )
 
     def format_quantity(self, quantity: Decimal) -> str:
-        """Return a quantity with the decimal places that it has."""
-        return _widen(format_decimal(quantity, _build_pattern(0, MAX_DECIMALS), self.locale))
+        """Return a quantity with all its decimal places."""
+        return _widen_spaces(format_decimal(quantity, _build_pattern(0, MAX_DECIMALS), self.locale))
 
     def format_rate(self, rate: Decimal) -> str:
-        """Return a rate in percent as readers of the language write it."""
+        """Return a rate in percent in the format of the language."""
         pattern = self.locale.percent_formats[None].pattern.replace("0", "0.####")
-        return _widen(format_decimal(rate / _PERCENT, pattern, self.locale))
+        return _widen_spaces(format_decimal(rate / _PERCENT, pattern, self.locale))
 
-    def format_day(self, moment: datetime, time_zone: str) -> str:
-        """Return the date of a moment with the name of the month."""
-        return format_date(moment.astimezone(ZoneInfo(time_zone)), "long", self.locale)
+    def format_day(self, timestamp: datetime, time_zone: str) -> str:
+        """Return the date of a timestamp with the name of the month."""
+        return format_date(timestamp.astimezone(ZoneInfo(time_zone)), "long", self.locale)
 
     def format_period(self, start: datetime, end: datetime, time_zone: str) -> str:
         """Return the first and the last day of a period that ends before `end`."""
@@ -81,14 +85,14 @@ class Texts:
             return first_day
         return self.sentences["period"].format(start=first_day, end=last_day)
 
-    def name_country(self, code: str) -> str:
-        """Return the name of a country, or its code if it has none in the language."""
+    def get_country_name(self, code: str) -> str:
+        """Return the name of a country, or its code if the language has no name for it."""
         return str(self.locale.territories.get(code, code))
 
 
 @cache
 def load_texts(language: Language) -> Texts:
-    """Return the texts of a language. Raises `InvoiceError` if it has no file."""
+    """Return the texts of a language. Raises `InvoiceError` if the language is unknown."""
     if language not in LANGUAGES:
         raise InvoiceError("language", f"must be one of {', '.join(LANGUAGES)}")
     content = tomllib.loads((_FOLDER / f"{language}.toml").read_text(encoding="utf-8"))
@@ -98,7 +102,7 @@ def load_texts(language: Language) -> Texts:
 def describe_plan(
     plan: str, start: datetime, end: datetime, *, time_zone: str = "UTC", language: Language = "en"
 ) -> str:
-    """Return the description of a line for the price of a plan in a period."""
+    """Return the description of a line that charges the price of a plan for a period."""
     texts = load_texts(language)
     period = texts.format_period(start, end, time_zone)
     return texts.sentences["plan"].format(plan=plan, period=period)
@@ -116,7 +120,7 @@ def describe_unused_plan(
 def describe_meter(
     meter: str, *, unit: int = 1, is_bytes: bool = False, language: Language = "en"
 ) -> str:
-    """Return the name of a meter, with the size of its unit if no unit code tells it."""
+    """Return the name of a meter, with the size of its unit if no unit code expresses it."""
     texts = load_texts(language)
     name = texts.meters.get(meter, meter)
     if find_unit_code(unit, is_bytes=is_bytes):
@@ -142,11 +146,11 @@ def describe_tier(
     )
 
 
-def _build_pattern(least: int, most: int = 0) -> str:
-    decimals = "0" * least + "#" * max(0, most - least)
+def _build_pattern(min_decimals: int, max_decimals: int = 0) -> str:
+    decimals = "0" * min_decimals + "#" * max(0, max_decimals - min_decimals)
     return f"#,##0.{decimals}" if decimals else "#,##0"
 
 
-def _widen(number: str) -> str:
-    """Return a number in which a narrow space between digits, hard to see in print, is wider."""
+def _widen_spaces(number: str) -> str:
+    """Replace narrow spaces between digits, which are hard to see in print, by wider spaces."""
     return number.replace("\N{NARROW NO-BREAK SPACE}", "\N{NO-BREAK SPACE}")

@@ -1,7 +1,7 @@
 """Train and evaluate extraction models in a child process with limits.
 
-The child has one thread, limited memory, processor and wall-clock time, and is killed when its
-parent ends. Examples are sent one by one, so the parent never has them all.
+The child has one thread and limited memory, processor time and wall-clock time. It is killed when
+its parent ends. Examples are sent one by one, so the parent never holds all of them in memory.
 """
 
 from app.engines.learning.parent import (

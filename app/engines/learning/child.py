@@ -17,13 +17,13 @@ from app.engines.sandbox.confinement import end_with_parent
 def main() -> None:
     """Read the task, work under its limits, and write the result."""
     stdin, stdout = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)  # Libraries that print do not disturb the result.
+    os.dup2(2, 1)  # Output of libraries must not mix with the result.
     task: dict[str, Any] = orjson.loads(read_frame(stdin) or b"{}")
-    _limit(task)
+    _apply_limits(task)
     previous = read_frame(stdin) or b""
     content = b""
     try:
-        header, content = _work(task, previous, list(_read_examples(stdin)))
+        header, content = _run_task(task, previous, list(_read_examples(stdin)))
     except NotEnoughExamples as problem:
         header = {"error": "not_enough_examples", "message": f"There are only {problem}."}
     except MemoryError:
@@ -33,13 +33,13 @@ def main() -> None:
     stdout.close()
 
 
-def _limit(task: dict[str, Any]) -> None:
+def _apply_limits(task: dict[str, Any]) -> None:
     end_with_parent(task["parent"])
     limits = task["limits"]
     os.nice(10)
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     resource.setrlimit(resource.RLIMIT_CPU, (limits["cpu_seconds"], limits["cpu_seconds"] + 5))
-    # Libraries reserve address space that they never use; this counts what is written.
+    # Libraries reserve address space that they never use; RLIMIT_DATA does not count it.
     resource.setrlimit(resource.RLIMIT_DATA, (limits["memory_bytes"],) * 2)
 
 
@@ -48,7 +48,7 @@ def _read_examples(stdin: BinaryIO) -> Iterator[Example]:
         yield decode_example(payload)
 
 
-def _work(
+def _run_task(
     task: dict[str, Any], previous: bytes, examples: list[Example]
 ) -> tuple[dict[str, Any], bytes]:
     if task["task"] == "evaluate":
@@ -58,10 +58,12 @@ def _work(
     is_better = True
     if previous:
         try:
-            old = extraction.load_model(previous)
+            previous_model = extraction.load_model(previous)
         except extraction.InvalidModel:
-            old = None  # Of another feature version: the new one replaces it.
-        is_better = old is None or extraction.is_better(model.report, old.report)
+            previous_model = None  # It has another feature version, so the new model replaces it.
+        is_better = previous_model is None or extraction.is_better(
+            model.report, previous_model.report
+        )
     header = {
         "version": model.version,
         "report": model.report.to_dict(),

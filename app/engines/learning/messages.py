@@ -38,24 +38,26 @@ def encode_example(example: Example) -> bytes:
             "accepted_at": example.accepted_at,
             "text": document.text,
             "language": document.language,
-            "words": [[w.text, w.page, w.box, w.start, w.end] for w in document.words],
+            "words": [
+                [word.text, word.page, word.box, word.start, word.end] for word in document.words
+            ],
         }
     )
 
 
 def decode_example(payload: bytes) -> Example:
     """Return the example that `encode_example` encoded."""
-    members: dict[str, Any] = orjson.loads(payload)
+    fields: dict[str, Any] = orjson.loads(payload)
     words = [
         SourceWord(text, page, None if box is None else tuple(box), start, end)
-        for text, page, box, start, end in members["words"]
+        for text, page, box, start, end in fields["words"]
     ]
-    document = Document(members["text"], words, members["language"])
+    document = Document(fields["text"], words, fields["language"])
     return Example(
-        members["id"],
-        members["revision"],
+        fields["id"],
+        fields["revision"],
         document,
-        members["tags"],
-        members["labeler_id"],
-        members["accepted_at"],
+        fields["tags"],
+        fields["labeler_id"],
+        fields["accepted_at"],
     )

@@ -47,7 +47,7 @@ class LearningInterrupted(Exception):  # noqa: N818 - named after the outcome
 
 
 class Trained(NamedTuple):
-    """A trained model. `is_better` is the comparison with the previous one; true without one."""
+    """A trained model. `is_better` is also true if there is no previous model to compare with."""
 
     version: str
     content: bytes
@@ -68,7 +68,7 @@ def train_in_child(
     Raises LearningFailed.
     """
     task = {"task": "train", "fields": list(fields), "schema_version": schema_version}
-    header, content = _run(task, previous, examples, limits)
+    header, content = _run_child(task, previous, examples, limits)
     return Trained(header["version"], content, header["report"], header["is_better"])
 
 
@@ -81,33 +81,33 @@ def evaluate_in_child(
 ) -> dict[str, Any]:
     """Return the report of a cross-validation. Raises LearningFailed."""
     task = {"task": "evaluate", "fields": list(fields), "folds": folds}
-    header, _ = _run(task, None, examples, limits)
+    header, _ = _run_child(task, None, examples, limits)
     report: dict[str, Any] = header["report"]
     return report
 
 
-def _run(
+def _run_child(
     task: Mapping[str, object],
     previous: bytes | None,
     examples: Iterable[Example],
     limits: LearningLimits,
 ) -> tuple[dict[str, Any], bytes]:
-    first = orjson.dumps({**task, "limits": asdict(limits), "parent": os.getpid()})
+    task_payload = orjson.dumps({**task, "limits": asdict(limits), "parent": os.getpid()})
     with _start_child() as child:
-        is_late = False
+        is_timed_out = False
 
         def kill() -> None:
-            nonlocal is_late
-            is_late = True
+            nonlocal is_timed_out
+            is_timed_out = True
             child.kill()
 
         timer = Timer(limits.wall_seconds, kill)
         timer.start()
         try:
-            header, content = _exchange(child, first, previous, examples)
+            header, content = _exchange(child, task_payload, previous, examples)
         finally:
             timer.cancel()
-        if is_late:
+        if is_timed_out:
             raise LearningFailed("timed_out", "The training took too long.")
         if header is None:
             raise _explain_exit(child.wait())
@@ -118,13 +118,13 @@ def _run(
 
 def _exchange(
     child: "subprocess.Popen[bytes]",
-    first: bytes,
+    task_payload: bytes,
     previous: bytes | None,
     examples: Iterable[Example],
 ) -> tuple[dict[str, Any] | None, bytes]:
     stdin, stdout = cast("IO[bytes]", child.stdin), cast("IO[bytes]", child.stdout)
     with suppress(BrokenPipeError):  # The child ended early; its result says why.
-        write_frame(stdin, first)  # type: ignore[arg-type]
+        write_frame(stdin, task_payload)  # type: ignore[arg-type]
         write_frame(stdin, previous or b"")  # type: ignore[arg-type]
         for example in examples:
             write_frame(stdin, encode_example(example))  # type: ignore[arg-type]

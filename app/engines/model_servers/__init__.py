@@ -1,7 +1,7 @@
-"""Ask a language model for the values of fields: the request, the answer, and its alignment.
+"""Request field values from a language model, and align its answer with the document.
 
 The protocol is that of OpenAI's chat completions with structured output, which most model servers
-speak. All functions are pure; the caller sends the request.
+support. All functions are pure; the caller sends the request.
 """
 
 from app.engines.model_servers.alignment import align_values

@@ -1,7 +1,7 @@
-"""Recognize the few texts that may denote a value, so that not every text must be parsed.
+"""Find the texts that may denote a value, so that other texts need no parsing.
 
-A text that denotes a value has a clue of the value, such as the year of a date. The reverse is not
-true.
+A text that denotes a value contains a clue to the value, such as the year of a date. A text with a
+clue does not always denote the value.
 """
 
 import re
@@ -17,17 +17,17 @@ _LAST_DIGITS = 4
 
 
 class Clue(NamedTuple):
-    """How values of a type are recognized; `max_words` is the longest run that denotes one."""
+    """How to recognize values of a type; `max_words` limits the number of words in such a value."""
 
-    of_value: Callable[[Any], Iterable[str]]
-    of_text: Callable[[str], Iterable[str]]
+    list_value_clues: Callable[[Any], Iterable[str]]
+    list_text_clues: Callable[[str], Iterable[str]]
     max_words: int
 
 
 def _fold_digits(text: str) -> str:
     if text.isascii():
         return text
-    return "".join(str(unicodedata.decimal(one, one)) for one in text)
+    return "".join(str(unicodedata.decimal(letter, letter)) for letter in text)
 
 
 def _list_digits(text: str) -> list[str]:
@@ -44,13 +44,15 @@ def _find_amount_in_text(text: str) -> list[str]:
 
 
 def _find_years(value: str) -> set[str]:
-    """Return the year of a date, or the years of a time in UTC in any time zone."""
+    """Return the year of a date, or all years that a UTC time has in any time zone."""
     day = date.fromisoformat(value[:10])
-    near = (timedelta(days=-1), timedelta(), timedelta(days=1)) if "T" in value else (timedelta(),)
+    offsets = (
+        (timedelta(days=-1), timedelta(), timedelta(days=1)) if "T" in value else (timedelta(),)
+    )
     years = set()
-    for distance in near:
+    for offset in offsets:
         try:
-            years.add((day + distance).isoformat()[:_YEAR_DIGITS])
+            years.add((day + offset).isoformat()[:_YEAR_DIGITS])
         except OverflowError:
             continue
     return years
@@ -66,7 +68,7 @@ def _find_minute(value: str) -> list[str]:
 
 
 def _find_minutes_in_text(text: str) -> set[str]:
-    # A full hour may have no minutes.
+    # A text with a full hour may contain no minutes.
     return {"00", *_list_digits(text)}
 
 
@@ -75,15 +77,15 @@ def _find_last_digits(text: str) -> list[str]:
 
 
 def _find_mailbox(text: str) -> list[str]:
-    mailbox, at, _ = text.casefold().removeprefix("mailto:").partition("@")
-    return [mailbox] if at else []
+    mailbox, separator, _ = text.casefold().removeprefix("mailto:").partition("@")
+    return [mailbox] if separator else []
 
 
 def _find_host(text: str) -> list[str]:
-    scheme, mark, rest = text.lower().partition("://")
-    host = rest if mark else scheme
-    for end in "/?#:":
-        host = host.partition(end)[0]
+    scheme, separator, rest = text.lower().partition("://")
+    host = rest if separator else scheme
+    for delimiter in "/?#:":
+        host = host.partition(delimiter)[0]
     # The host of a canonical address is encoded in ASCII.
     return [host if host.isascii() and "xn--" not in host else ""] if "." in host else []
 
@@ -102,4 +104,4 @@ CLUES = {
     "email": Clue(_find_mailbox, _find_mailbox, 1),
     "url": Clue(_find_host, _find_host, 1),
 }
-"""The types of fields whose values are compared in canonical form, so that spellings may differ."""
+"""The clues of the field types whose values may have different spellings."""

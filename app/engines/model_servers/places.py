@@ -32,8 +32,8 @@ class Budget:
         return thread_time() > self._ends_at
 
 
-class Sought(NamedTuple):
-    """A canonical value that the document may write in another way."""
+class SearchedValue(NamedTuple):
+    """A canonical value that may have another spelling in the document."""
 
     kind: str
     value: Any
@@ -54,31 +54,33 @@ class Places:
         self._budget = budget
 
     def find_text(self, text: str) -> Range | None:
-        """Return the first place of a text, whatever its case and white space."""
+        """Return the first place of a text, ignoring case and white space."""
         return self._index.find(text)
 
-    def find_values(self, sought: Mapping[int, Sought]) -> dict[int, Range]:
-        """Return the first of the shortest runs of words with each of the values."""
+    def find_values(self, searched_values: Mapping[int, SearchedValue]) -> dict[int, Range]:
+        """Return for each value the first of the shortest word runs that denote it."""
         normalizers: dict[tuple[str, str], list[Normalizer]] = defaultdict(list)
-        waiting: dict[tuple[Normalizer, bytes], list[int]] = defaultdict(list)
-        for number, one in sought.items():
-            waiting[one.normalize, _encode(one.value)].append(number)
-            for clue in CLUES[one.kind].of_value(one.value):
-                if one.normalize not in normalizers[one.kind, clue]:
-                    normalizers[one.kind, clue].append(one.normalize)
-        found: dict[int, Range] = {}
-        read: set[tuple[str, str]] = set()
-        for kind, place in self._list_runs(sorted({one.kind for one in sought.values()})):
-            if not waiting or self._budget.is_spent():
+        pending_numbers: dict[tuple[Normalizer, bytes], list[int]] = defaultdict(list)
+        for number, searched_value in searched_values.items():
+            pending_numbers[searched_value.normalize, _encode(searched_value.value)].append(number)
+            for clue in CLUES[searched_value.kind].list_value_clues(searched_value.value):
+                if searched_value.normalize not in normalizers[searched_value.kind, clue]:
+                    normalizers[searched_value.kind, clue].append(searched_value.normalize)
+        places: dict[int, Range] = {}
+        seen_texts: set[tuple[str, str]] = set()
+        for kind, place in self._list_runs(
+            sorted({searched_value.kind for searched_value in searched_values.values()})
+        ):
+            if not pending_numbers or self._budget.is_spent():
                 break
             text = self._text[place.start : place.end]
-            if (kind, text) in read:
+            if (kind, text) in seen_texts:
                 continue
-            read.add((kind, text))
-            for clue in CLUES[kind].of_text(text):
+            seen_texts.add((kind, text))
+            for clue in CLUES[kind].list_text_clues(text):
                 for value in self._normalize(text, normalizers.get((kind, clue), [])):
-                    found |= dict.fromkeys(waiting.pop(value, ()), place)
-        return found
+                    places |= dict.fromkeys(pending_numbers.pop(value, ()), place)
+        return places
 
     def _normalize(
         self, text: str, normalizers: Sequence[Normalizer]
@@ -92,47 +94,49 @@ class Places:
                 continue
 
     def _list_runs(self, kinds: list[str]) -> Iterator[tuple[str, Range]]:
-        """Yield the runs of words that may denote a value of each type, the shortest first."""
+        """Yield the word runs that may denote a value of each type, shortest runs first."""
         has_digit = [any(map(str.isdigit, word.text)) for word in self._words]
         for length in range(1, _MAX_WORDS + 1):
-            near = [kind for kind in kinds if CLUES[kind].max_words >= length]
+            candidate_kinds = [kind for kind in kinds if CLUES[kind].max_words >= length]
             limit = _MAX_WORD_CHARS if length == 1 else _MAX_RUN_CHARS
-            for first in range(len(self._words) - length + 1 if near else 0):
+            for first in range(len(self._words) - length + 1 if candidate_kinds else 0):
                 place = Range(self._words[first].start, self._words[first + length - 1].end)
                 if place.end - place.start > limit:
                     continue
-                with_digit = any(has_digit[first : first + length])
-                for kind in near:
-                    if with_digit or kind in _WITHOUT_DIGITS:
+                contains_digit = any(has_digit[first : first + length])
+                for kind in candidate_kinds:
+                    if contains_digit or kind in _KINDS_WITHOUT_DIGITS:
                         yield kind, place
 
     def build_evidence(self, place: Range) -> dict[str, Any]:
         """Return the evidence for a range of the text: its page, its box and its text."""
-        touched = self._list_touched(place)
-        page = touched[0].page if touched else 1
-        boxes = [word.box for word in touched if word.page == page and word.box is not None]
+        overlapping_words = self._list_overlapping_words(place)
+        page = overlapping_words[0].page if overlapping_words else 1
+        boxes = [
+            word.box for word in overlapping_words if word.page == page and word.box is not None
+        ]
         return {
             "page": page,
-            "box": _unite(boxes) if boxes else None,
+            "box": _unite_boxes(boxes) if boxes else None,
             "start": place.start,
             "end": place.end,
             "text": self._text[place.start : place.end],
         }
 
-    def _list_touched(self, place: Range) -> list[SourceWord]:
+    def _list_overlapping_words(self, place: Range) -> list[SourceWord]:
         end = first = bisect_left(self._starts, place.end)
         while first and self._words[first - 1].end > place.start:
             first -= 1
         return self._words[first:end]
 
 
-_WITHOUT_DIGITS = frozenset({"email", "url"})
+_KINDS_WITHOUT_DIGITS = frozenset({"email", "url"})
 
 
 def _encode(value: Any) -> bytes:
     return orjson.dumps(value, option=orjson.OPT_SORT_KEYS)
 
 
-def _unite(boxes: list[tuple[float, float, float, float]]) -> list[float]:
+def _unite_boxes(boxes: list[tuple[float, float, float, float]]) -> list[float]:
     left, top, right, bottom = zip(*boxes, strict=True)
     return [min(left), min(top), max(right), max(bottom)]

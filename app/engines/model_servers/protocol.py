@@ -36,8 +36,8 @@ class Answer(NamedTuple):
 
 def build_request(text: str, fields: Sequence[Field], *, model: str) -> bytes:
     """Return the body of a chat completion that asks for the assisted fields of a document."""
-    assisted = [field for field in fields if is_asked(field)]
-    schema = _build_object(assisted)
+    assisted = [field for field in fields if is_requested(field)]
+    schema = _build_object_schema(assisted)
     return orjson.dumps(
         {
             "model": model,
@@ -55,40 +55,44 @@ def build_request(text: str, fields: Sequence[Field], *, model: str) -> bytes:
     )
 
 
-def is_asked(field: Field) -> bool:
+def is_requested(field: Field) -> bool:
     """Return whether a field is part of the request; regions have no text to copy."""
     return bool(field.get("ai_assist", True)) and field["type"] not in _UNSUPPORTED
 
 
-def _build_object(fields: Sequence[Field]) -> dict[str, Any]:
-    # Strict structured output requires all members, and no others.
+def _build_object_schema(fields: Sequence[Field]) -> dict[str, Any]:
+    # Strict structured output requires that all properties are required and no other is allowed.
     return {
         "type": "object",
-        "properties": {field["key"]: _build_property(field) for field in fields},
+        "properties": {field["key"]: _build_property_schema(field) for field in fields},
         "required": [field["key"] for field in fields],
         "additionalProperties": False,
     }
 
 
-def _build_property(field: Field) -> dict[str, Any]:
+def _build_property_schema(field: Field) -> dict[str, Any]:
     if field["type"] == "table":
-        columns = [column for column in field["columns"] if is_asked(column)]
-        return {"type": "array", "items": _build_object(columns), "description": _describe(field)}
-    description = _describe(field)
+        columns = [column for column in field["columns"] if is_requested(column)]
+        return {
+            "type": "array",
+            "items": _build_object_schema(columns),
+            "description": _describe_field(field),
+        }
+    description = _describe_field(field)
     if field["type"] == "choice":
         allowed = [option["value"] for option in field["options"]]
-        single: dict[str, Any] = {"type": "string", "enum": allowed}
-        nullable: dict[str, Any] = {"type": ["string", "null"], "enum": [*allowed, None]}
+        item_schema: dict[str, Any] = {"type": "string", "enum": allowed}
+        nullable_schema: dict[str, Any] = {"type": ["string", "null"], "enum": [*allowed, None]}
     elif field["type"] == "boolean":
-        single, nullable = {"type": "boolean"}, {"type": ["boolean", "null"]}
+        item_schema, nullable_schema = {"type": "boolean"}, {"type": ["boolean", "null"]}
     else:
-        single, nullable = {"type": "string"}, {"type": ["string", "null"]}
+        item_schema, nullable_schema = {"type": "string"}, {"type": ["string", "null"]}
     if field.get("multiple") or field["type"] == "span":
-        return {"type": "array", "items": single, "description": description}
-    return {**nullable, "description": description}
+        return {"type": "array", "items": item_schema, "description": description}
+    return {**nullable_schema, "description": description}
 
 
-def _describe(field: Field) -> str:
+def _describe_field(field: Field) -> str:
     parts = (field.get("label") or field["key"], field.get("description") or "")
     return f"{': '.join(part for part in parts if part)} ({field['type']})"
 

@@ -1,7 +1,7 @@
 """Recognize the text of page images in sandboxed processes.
 
 The models of PP-OCR are part of the `rapidocr` wheel: nothing is downloaded. Each page is drawn and
-recognized in a process of its own, with one thread, no network and the limits of `LIMITS`.
+recognized in a separate process, with one thread, no network and the limits of `LIMITS`.
 """
 
 from app.engines.ocr.model import LIMITS, RecognizedPage, RecognizedWord

@@ -19,7 +19,7 @@ from app.engines.sandbox import Send
 
 
 def _preload() -> None:
-    """Load the models, which happens when an image with text is recognized for the first time."""
+    """Load the models by recognizing a first image with text."""
     image = Image.new("RGB", (320, 80), "white")
     ImageDraw.Draw(image).text((20, 20), "Total 42", "black", ImageFont.load_default(32))
     recognize(detect(image))
@@ -32,7 +32,7 @@ _preload()
 def recognize_page(
     document: BinaryIO, arguments: dict[str, Any], limits: Limits, send: Send
 ) -> None:
-    """Send a page's text and words as a frame `PAGE`, with `confidences` of the words.
+    """Send a page's text and words as a frame `PAGE`, with the `confidences` of the words.
 
     The arguments are those of `readers.draw_page`.
     """

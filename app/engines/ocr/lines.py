@@ -26,11 +26,11 @@ _RECOGNIZER = RapidOCR(
         "Global.return_word_box": True,
     }
 )
-_TALL = 1.5
-"""From this ratio of height to width, the recognizer turns a line by a quarter before reading."""
+_MIN_TALL_RATIO = 1.5
+"""From this ratio of height to width on, the recognizer rotates a line by 90 degrees to read it."""
 _MIN_CONFIDENCE = 0.5
-_COMPARED = 5
-"""How many lines are read in both directions to find out whether a page is upside down.
+_MAX_COMPARED_LINES = 5
+"""The maximum number of lines read in both directions to detect a page that is upside down.
 
 The classifier for this purpose, which comes with the models, is often wrong.
 """
@@ -39,10 +39,10 @@ The classifier for this purpose, which comes with the models, is often wrong.
 class Line(NamedTuple):
     """A recognized line of text.
 
-    `corners` are those of its quadrilateral in pixels, clockwise from the top left, as an array of
-    4 x 2. `is_tall` is whether its text runs down, and `is_upside_down` whether it runs the other
-    way. `columns` has the position of each character that is not white space, from 0 to 1 along the
-    line, and `confidences` its confidence.
+    `corners` is a 4 x 2 array with the corners of its quadrilateral in pixels, clockwise from the
+    top left. `is_tall` is True if the text runs down, and `is_upside_down` if the text runs in the
+    opposite direction. `columns` has the position of each character that is not white space, from 0
+    to 1 along the line, and `confidences` has the confidence of each of these characters.
     """
 
     text: str
@@ -65,7 +65,7 @@ class LineWord(NamedTuple):
 class Detection(NamedTuple):
     """The lines found in an image: their corners in pixels, an array of n x 4 x 2, and pictures.
 
-    A picture is an array of height x width x 3. Pictures of tall lines are turned by a quarter.
+    A picture is an array of height x width x 3. Pictures of tall lines are rotated by 90 degrees.
     """
 
     quads: Any
@@ -77,42 +77,57 @@ def detect(image: Image.Image) -> Detection:
     pixels = np.asarray(image.convert("RGB"))[:, :, ::-1]
     resized, record = _RECOGNIZER.preprocess_img(pixels)
     try:
-        pictures, found = _RECOGNIZER.detect_and_crop(resized, record)
+        pictures, result = _RECOGNIZER.detect_and_crop(resized, record)
     except RapidOCRError:  # there is no text
         return Detection(np.empty((0, 4, 2)), [])
-    if found.boxes is None:
+    if result.boxes is None:
         return Detection(np.empty((0, 4, 2)), [])
-    return Detection(map_boxes_to_original(found.boxes, record, *pixels.shape[:2]), pictures)
+    return Detection(map_boxes_to_original(result.boxes, record, *pixels.shape[:2]), pictures)
 
 
 def find_rotation(detection: Detection) -> int:
-    """Return the clockwise quarter turns of most of the text."""
+    """Return the number of clockwise quarter turns by which most text is rotated."""
     if not detection.pictures:
         return 0
-    lengths = [max(_measure(quad)) for quad in detection.quads]
-    tall = [_is_tall(quad) for quad in detection.quads]
-    tall_length = sum(length for length, is_tall in zip(lengths, tall, strict=True) if is_tall)
-    are_tall = 2 * tall_length > sum(lengths)
-    usual = [number for number, is_tall in enumerate(tall) if is_tall == are_tall]
-    longest = sorted(usual, key=lambda number: -lengths[number])[:_COMPARED]
+    lengths = [max(_measure_quad(quad)) for quad in detection.quads]
+    tall_flags = [_is_tall(quad) for quad in detection.quads]
+    tall_length = sum(
+        length for length, is_tall in zip(lengths, tall_flags, strict=True) if is_tall
+    )
+    is_mostly_tall = 2 * tall_length > sum(lengths)
+    main_numbers = [
+        number for number, is_tall in enumerate(tall_flags) if is_tall == is_mostly_tall
+    ]
+    longest = sorted(main_numbers, key=lambda number: -lengths[number])[:_MAX_COMPARED_LINES]
     pictures = [detection.pictures[number] for number in longest]
-    upright, turned = _read(pictures), _read([_turn(picture) for picture in pictures])
-    are_upside_down = sum(one.score for one in turned) > sum(one.score for one in upright)
-    return are_tall + 2 * are_upside_down
+    upright_readings, rotated_readings = (
+        _read_pictures(pictures),
+        _read_pictures([_rotate_by_180(picture) for picture in pictures]),
+    )
+    is_upside_down = sum(reading.score for reading in rotated_readings) > sum(
+        reading.score for reading in upright_readings
+    )
+    return is_mostly_tall + 2 * is_upside_down
 
 
 def recognize(detection: Detection) -> list[Line]:
-    """Read the lines of an image, most of which are upright. Tall lines may run up or down."""
-    tall = [_is_tall(quad) for quad in detection.quads]
+    """Read the lines of an image with mostly upright lines. Tall lines may run up or down."""
+    tall_flags = [_is_tall(quad) for quad in detection.quads]
     pictures = detection.pictures
-    upright = _read(pictures)
-    turned = iter(
-        _read([_turn(one) for one, is_tall in zip(pictures, tall, strict=True) if is_tall])
+    upright_readings = _read_pictures(pictures)
+    rotated_readings = iter(
+        _read_pictures(
+            [
+                _rotate_by_180(picture)
+                for picture, is_tall in zip(pictures, tall_flags, strict=True)
+                if is_tall
+            ]
+        )
     )
     lines = []
-    for quad, is_tall, reading in zip(detection.quads, tall, upright, strict=True):
-        other = next(turned) if is_tall else reading
-        best = max(reading, other, key=lambda one: one.score)
+    for quad, is_tall, reading in zip(detection.quads, tall_flags, upright_readings, strict=True):
+        rotated_reading = next(rotated_readings) if is_tall else reading
+        best = max(reading, rotated_reading, key=lambda item: item.score)
         if best.text.strip() and best.score >= _MIN_CONFIDENCE:
             columns, confidences = _locate_characters(best)
             lines.append(Line(best.text, quad, is_tall, best is not reading, columns, confidences))
@@ -127,7 +142,7 @@ class _Reading(NamedTuple):
     info: Any
 
 
-def _read(pictures: list[Any]) -> list[_Reading]:
+def _read_pictures(pictures: list[Any]) -> list[_Reading]:
     if not pictures:
         return []
     read = _RECOGNIZER.recognize_txt(pictures)
@@ -137,7 +152,7 @@ def _read(pictures: list[Any]) -> list[_Reading]:
     ]
 
 
-def _turn(picture: Any) -> Any:
+def _rotate_by_180(picture: Any) -> Any:
     return np.ascontiguousarray(picture[::-1, ::-1])
 
 
@@ -157,32 +172,32 @@ def _locate_characters(reading: _Reading) -> tuple[list[float], list[float]]:
 
 
 def _is_tall(quad: Any) -> bool:
-    width, height = _measure(quad)
-    return height >= _TALL * width
+    width, height = _measure_quad(quad)
+    return height >= _MIN_TALL_RATIO * width
 
 
-def _measure(quad: Any) -> tuple[float, float]:
+def _measure_quad(quad: Any) -> tuple[float, float]:
     """Return the width and the height of a quadrilateral: the lengths of its longer sides."""
     sides = [float(np.hypot(*(quad[n] - quad[n - 1]))) for n in range(4)]
     return max(sides[1], sides[3]), max(sides[2], sides[0])
 
 
 def split_line(line: Line) -> Iterator[LineWord]:
-    """Yield the words of a line, as the readers of documents split a text into words."""
-    half = _measure_character(line) / 2
-    last, first_column = 0, 0
+    """Yield the words of a line, split in the same way as by the document readers."""
+    half = _measure_character_distance(line) / 2
+    last_end, first_column = 0, 0
     for match in WORD.finditer(line.text):
-        gap = line.text[last : match.start()]
+        gap = line.text[last_end : match.start()]
         first_column += sum(not char.isspace() for char in gap)
         end_column = first_column + len(match[0])
         columns = line.columns[first_column:end_column]
         confidence = min(line.confidences[first_column:end_column])
         box = _compute_box(line, max(0.0, columns[0] - half), min(1.0, columns[-1] + half))
         yield LineWord(match[0], box, bool(gap), min(1.0, max(0.0, confidence)))
-        last, first_column = match.end(), end_column
+        last_end, first_column = match.end(), end_column
 
 
-def _measure_character(line: Line) -> float:
+def _measure_character_distance(line: Line) -> float:
     """Return the usual distance between two characters, from 0 to 1 along the line."""
     distances = np.diff(line.columns)
     return float(np.median(distances)) if len(distances) else 1.0

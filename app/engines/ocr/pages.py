@@ -7,7 +7,7 @@ from app.engines.documents.readers.pdf_words import OBLIQUE, rotate_box
 from app.engines.documents.readers.segments import Token
 from app.engines.ocr.lines import Line, detect, find_rotation, recognize, split_line
 
-_TURNS = {
+_ROTATIONS = {
     1: Image.Transpose.ROTATE_90,
     2: Image.Transpose.ROTATE_180,
     3: Image.Transpose.ROTATE_270,
@@ -18,18 +18,18 @@ def recognize_page(image: Image.Image, width: float, height: float) -> tuple[Pag
     """Return the text and words of the image of a page, and the confidence of each word.
 
     `width` and `height` are the size of the page in points. A page that is rotated by quarter turns
-    is recognized when it is upright, because its words would be in the wrong order.
+    is turned upright first, because its words would otherwise be in the wrong order.
     """
     detection = detect(image)
     quarters = find_rotation(detection)
     if quarters:
-        detection = detect(image.transpose(_TURNS[quarters]))
+        detection = detect(image.transpose(_ROTATIONS[quarters]))
     scale = width / image.width
     size = (height, width) if quarters % 2 else (width, height)
     confidences: list[float] = []
     groups: dict[int, list[Token]] = {}
     for line in recognize(detection):
-        # Only lines of the usual direction are sorted into rows.
+        # Only lines in the main direction are sorted into rows.
         is_oblique = line.is_tall or line.is_upside_down
         for token in _build_tokens(line, scale, confidences):
             if is_oblique:

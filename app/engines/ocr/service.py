@@ -13,7 +13,7 @@ from app.engines.sandbox import ForkServer
 
 _ENTRIES = "app.engines.ocr.entries"
 _SIDE_PX = 2_000
-"""The pixels of the longer side of the drawn page; the model reads no larger images."""
+"""The length in pixels of the longer side of the drawn page; larger images are not read."""
 _MAX_SCALE = 300 / 72
 """The pixels per point of a small page: 300 dpi."""
 _MAX_PROCESSES = 64
@@ -31,11 +31,11 @@ _SERVER = ForkServer(
 def recognize_page(
     path: Path, media_type: str, number: int, *, width: float, height: float
 ) -> RecognizedPage:
-    """Return the text that page `number` (from 1) of a file shows.
+    """Return the text shown on page `number` (from 1) of a file.
 
-    `media_type` is the result of `detect_media_type`; `width` and `height` are those of the
-    displayed page, in points. Text that is rotated by quarter turns or slightly skewed is
-    recognized too. Raises `ParseFailed` if the page cannot be drawn or exceeds `LIMITS`, and
+    `media_type` is the result of `detect_media_type`; `width` and `height` are the size of the
+    displayed page in points. Text that is rotated by quarter turns or slightly skewed is also
+    recognized. Raises `ParseFailed` if the page cannot be drawn or exceeds `LIMITS`, and
     `SandboxUnavailable`.
     """
     check_media_type(media_type)
@@ -47,7 +47,7 @@ def recognize_page(
         frame_type, payload = next(received, (b"", b""))
     if frame_type != PAGE:
         raise build_invalid_result_error()
-    return _decode(payload, number)
+    return _decode_result(payload, number)
 
 
 def stop_server() -> None:
@@ -55,7 +55,7 @@ def stop_server() -> None:
     _SERVER.stop()
 
 
-def _decode(payload: bytes, number: int) -> RecognizedPage:
+def _decode_result(payload: bytes, number: int) -> RecognizedPage:
     """Validate the result of the process, which an untrusted file may control, and return it."""
     page = decode_page(payload, number, 0, LIMITS)
     try:

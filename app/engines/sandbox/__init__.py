@@ -1,4 +1,4 @@
-"""Run functions on untrusted bytes, each call in a confined process of its own.
+"""Run functions on untrusted bytes, each call in a separate confined process.
 
 A fork server imports the libraries once and forks a process per call. The process is confined
 before it reads a byte of the document, sends its results through a pipe, and exits. See

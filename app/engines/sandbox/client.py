@@ -17,7 +17,7 @@ from typing import BinaryIO
 import orjson
 
 from app.engines import interpreter
-from app.engines.sandbox.launcher import NOW, ON_DEMAND
+from app.engines.sandbox.launcher import START_NOW, START_ON_DEMAND
 from app.engines.sandbox.model import (
     MAX_REQUEST_BYTES,
     STARTED,
@@ -35,10 +35,10 @@ _STOP_SECONDS = 3.0
 
 
 class ForkServer:
-    """A client of a fork server, which starts on first use or by `start`.
+    """A client of a fork server, which starts on first use or with `start`.
 
     Processes forked after the start share the server, because they inherit the socket to it. The
-    server ends when its last user ends, or after `stop`. Thread-safe.
+    server ends when the last process that uses it ends or calls `stop`. This class is thread-safe.
     """
 
     def __init__(
@@ -80,7 +80,7 @@ class ForkServer:
                 options = replace(self._options, idle_seconds=idle_seconds, nice=nice)
                 if max_processes is not None:
                     options = replace(options, max_processes=max_processes)
-                self._launch(options, NOW if idle_seconds is None else ON_DEMAND)
+                self._launch(options, START_NOW if idle_seconds is None else START_ON_DEMAND)
 
     def stop(self) -> None:
         """Disconnect from the server. It ends with its processes unless another process uses it."""
@@ -112,7 +112,7 @@ class ForkServer:
         while time.monotonic() < deadline:
             if document is not None:
                 document.seek(0)  # a process that was lost may have read from it
-            # no server is running, or its queue is full
+            # no server is running, or its request queue is full
             with suppress(ConnectionError, BlockingIOError):
                 channel = self._request_process(request, document, deadline)
                 if channel is not None:
@@ -145,7 +145,7 @@ class ForkServer:
     def _send_request(self, request: bytes, descriptors: list[int]) -> None:
         with self._lock:
             if self._control is None:
-                self._launch(self._options, NOW)
+                self._launch(self._options, START_NOW)
                 assert self._control is not None
             try:
                 socket.send_fds(self._control, [request], descriptors)

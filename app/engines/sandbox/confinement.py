@@ -4,7 +4,7 @@ The server applies the restrictions that all forked processes inherit: no networ
 privileges, no access to its memory. Each process adds the rest itself: resource limits, no files
 except the libraries, no signals to other processes, and an unprivileged user if the server is root.
 
-Three restrictions always apply: the limits, no new privileges, and termination with the parent. If
+Three restrictions always apply: limits, no new privileges, and termination with the parent. If
 the kernel lacks or refuses any other restriction, the process runs without it.
 """
 
@@ -18,12 +18,12 @@ from collections.abc import Iterable
 from app.engines.sandbox import landlock, seccomp
 from app.engines.sandbox.model import ProcessLimits
 
-OPEN_FILES = 64
-SERVER_OPEN_FILES = 256
+MAX_OPEN_FILES = 64
+MAX_SERVER_OPEN_FILES = 256
 MAX_THREADS = 4096
-"""The threads of a user, whose processes count too, when a process may start one.
+"""The maximum number of threads of a user, including processes, if a process may start threads.
 
-It only prevents that a hostile document exhausts the threads of the machine.
+It only prevents a hostile document from exhausting the threads of the machine.
 """
 UNPRIVILEGED_ID = 65_533
 """The user and group of a process whose server is root; no system assigns this id."""
@@ -44,7 +44,7 @@ _CAPABILITY_VERSION_3, _CAPABILITY_WORDS = 0x20080522, 6
 def end_with_parent(parent: int) -> None:
     """Make the kernel kill this process when the process `parent` ends.
 
-    A later change of the user cancels this.
+    A later change of the user id cancels this.
     """
     _LIBC.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
     if os.getppid() != parent:  # the parent ended before the request reached the kernel
@@ -52,10 +52,10 @@ def end_with_parent(parent: int) -> None:
 
 
 def confine_server() -> None:
-    """Give up the rights that no parser needs, for this process and all that it forks."""
+    """Drop the rights that no parser needs, for this process and all processes that it forks."""
     _LIBC.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    resource.setrlimit(resource.RLIMIT_NOFILE, (SERVER_OPEN_FILES, SERVER_OPEN_FILES))
+    resource.setrlimit(resource.RLIMIT_NOFILE, (MAX_SERVER_OPEN_FILES, MAX_SERVER_OPEN_FILES))
     _isolate_network()
     # Prevents other processes of this user from reading its memory or tracing it.
     _LIBC.prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0)
@@ -82,28 +82,28 @@ def create_file_rules() -> int | None:
 
 
 def confine_process(
-    limits: ProcessLimits, *, parent: int, keep: Iterable[int], file_rules: int | None
+    limits: ProcessLimits, *, parent: int, kept_descriptors: Iterable[int], file_rules: int | None
 ) -> None:
     """Confine this process, which was just forked from `parent`.
 
-    The descriptors in `keep` stay open. `file_rules` is the result of `create_file_rules`.
+    The `kept_descriptors` stay open. `file_rules` is the result of `create_file_rules`.
     """
     _drop_root()
     end_with_parent(parent)
     if file_rules is not None:
         landlock.restrict_self(file_rules)
-    _close_other_descriptors(keep)
+    _close_other_descriptors(kept_descriptors)
     for limit, soft, hard in (
         (resource.RLIMIT_CPU, limits.cpu_seconds, limits.cpu_seconds + 1),
         (resource.RLIMIT_AS, limits.memory_bytes, limits.memory_bytes),
         (resource.RLIMIT_FSIZE, 0, 0),
         (resource.RLIMIT_CORE, 0, 0),
-        (resource.RLIMIT_NOFILE, OPEN_FILES, OPEN_FILES),
+        (resource.RLIMIT_NOFILE, MAX_OPEN_FILES, MAX_OPEN_FILES),
     ):
         resource.setrlimit(limit, (soft, hard))
     threads = 0
     if limits.threads and seccomp.forbid_new_processes():
-        _, allowed = resource.getrlimit(resource.RLIMIT_NPROC)  # which may not be raised
+        _, allowed = resource.getrlimit(resource.RLIMIT_NPROC)  # which cannot be raised
         threads = MAX_THREADS if allowed == resource.RLIM_INFINITY else min(MAX_THREADS, allowed)
     resource.setrlimit(resource.RLIMIT_NPROC, (threads, threads))
 
@@ -120,10 +120,10 @@ def _drop_root() -> None:
         return
 
 
-def _close_other_descriptors(keep: Iterable[int]) -> None:
-    """Close every descriptor above standard error except those in `keep`."""
+def _close_other_descriptors(kept_descriptors: Iterable[int]) -> None:
+    """Close every descriptor above standard error except those in `kept_descriptors`."""
     start = 3
-    for descriptor in sorted(keep):
+    for descriptor in sorted(kept_descriptors):
         os.closerange(start, descriptor)
         start = descriptor + 1
-    os.closerange(start, SERVER_OPEN_FILES)
+    os.closerange(start, MAX_SERVER_OPEN_FILES)

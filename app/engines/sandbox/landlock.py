@@ -15,7 +15,7 @@ _CREATE_RULESET, _ADD_RULE, _RESTRICT_SELF = 444, 445, 446
 _CREATE_RULESET_VERSION = 1
 _RULE_PATH_BENEATH = 1
 _READ_FILE, _READ_DIR = 1 << 2, 1 << 3
-# The kernel versions that introduced each control: rights over files, TCP ports, and the scopes of
+# The kernel versions that introduced each control: rights for files, TCP ports, and the scopes of
 # signals and sockets. The size of the structure depends on them.
 _FILE_RIGHTS = ((5, (1 << 16) - 1), (3, (1 << 15) - 1), (2, (1 << 14) - 1), (1, (1 << 13) - 1))
 _TCP_RIGHTS = ((4, 0b11), (1, 0))
@@ -45,10 +45,10 @@ def get_version() -> int:
 def create_rules(readable_folders: Iterable[str]) -> int | None:
     """Create rules that permit reading below these folders and nothing else.
 
-    A process under these rules opens no other file, and cannot trace a process outside the rules.
-    Since Linux 6.7 it makes no TCP connections; since 6.12 it signals no process outside and
-    connects to no abstract socket. Returns the descriptor of the rules, or None if the kernel has
-    no Landlock.
+    A process under these rules cannot open other files, or trace a process outside the rules. Since
+    Linux 6.7 it cannot make TCP connections; since 6.12 it cannot signal a process outside the
+    rules or connect to an abstract socket. Returns the descriptor of the rules, or None if the
+    kernel has no Landlock.
     """
     version = get_version()
     if not version:

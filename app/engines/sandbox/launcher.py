@@ -6,7 +6,7 @@ launcher appends its own process id and the descriptor of a pipe for reports.
 
 A server that dies is replaced. A server that requests a successor (see `server.py`) keeps working
 until the successor is ready. A server that exits with status 0 was idle long enough; the next
-request starts a new one. Meanwhile requests wait in the control socket and are not lost.
+request starts a new server. Meanwhile requests wait in the control socket and are not lost.
 """
 
 import os
@@ -17,13 +17,13 @@ import time
 
 READY = b"R"
 SUCCESSOR_REQUESTED = b"N"
-NOW, ON_DEMAND = "now", "on-demand"
+START_NOW, START_ON_DEMAND = "now", "on-demand"
 _FIRST_DELAY_SECONDS = 0.1
 _MAX_DELAY_SECONDS = 5.0
 
 
 class Launcher:
-    """The launcher, with the running servers by the descriptor of each server's reports.
+    """Starts and replaces servers. `_pids` maps a server's report descriptor to its process id.
 
     Only the newest server may be replaced.
     """
@@ -32,7 +32,7 @@ class Launcher:
         self._control = control
         self._command = command
         self._pids: dict[int, int] = {}
-        self._newest = -1
+        self._newest_descriptor = -1
         self._delay = 0.0
         self._start_at: float | None = None if on_demand else 0.0
         self._poll = select.poll()
@@ -73,7 +73,7 @@ class Launcher:
         pid = os.posix_spawn(command[0], command, os.environ)
         os.close(write_end)
         self._pids[read_end] = pid
-        self._newest = read_end
+        self._newest_descriptor = read_end
         self._poll.register(read_end, select.POLLIN)
 
     def _read_reports(self, descriptor: int) -> None:
@@ -83,11 +83,11 @@ class Launcher:
             self._reap_server(descriptor)
         if READY in reports:
             self._delay = 0.0
-            for other, pid in self._pids.items():
-                if other != descriptor:
+            for other_descriptor, pid in self._pids.items():
+                if other_descriptor != descriptor:
                     # makes it finish the running processes and then exit
                     os.kill(pid, signal.SIGUSR1)
-        if SUCCESSOR_REQUESTED in reports and descriptor == self._newest:
+        if SUCCESSOR_REQUESTED in reports and descriptor == self._newest_descriptor:
             self._start_at = time.monotonic()
 
     def _reap_server(self, descriptor: int) -> None:
@@ -95,7 +95,7 @@ class Launcher:
         self._poll.unregister(descriptor)
         os.close(descriptor)
         _, status = os.waitpid(self._pids.pop(descriptor), 0)
-        if descriptor != self._newest:
+        if descriptor != self._newest_descriptor:
             return
         if status == 0:
             self._poll.register(self._control, select.POLLIN)
@@ -110,7 +110,7 @@ def main() -> None:
         # The launcher must end only when its users end.
         signal.signal(signal_number, signal.SIG_IGN)
     control, start_mode, *command = sys.argv[1:]
-    launcher = Launcher(int(control), command, on_demand=start_mode == ON_DEMAND)
+    launcher = Launcher(int(control), command, on_demand=start_mode == START_ON_DEMAND)
     try:
         launcher.run()
     finally:

@@ -23,7 +23,7 @@ MAX_REQUEST_BYTES = 60_000
 """The maximum size of a request: entry function, arguments and limits as JSON."""
 
 Send = Callable[[bytes, bytes], None]
-"""The function by which an entry function sends a frame: its type (one byte) and its payload."""
+"""The function with which an entry function sends a frame: type (one byte) and payload."""
 
 _EXIT_REPORT = struct.Struct(">idqq")
 
@@ -60,9 +60,9 @@ class ProcessLimits:
 
     `memory_bytes` limits the address space, which includes about 80 MB of libraries, and
     `cpu_seconds` the processor time. `wall_seconds` limits how long the caller waits for the
-    process, without the time that the caller spends between two frames. `frame_bytes` limits the
-    size of each frame that the process sends. A process starts no threads, unless a library needs
-    them (`threads`) and the kernel can still forbid other processes.
+    process, excluding the time that the caller spends between two frames. `frame_bytes` limits the
+    size of each frame that the process sends. A process may start threads only if `threads` is set
+    and the kernel can still forbid new processes.
     """
 
     memory_bytes: int
@@ -76,10 +76,11 @@ class ProcessLimits:
 class ServerOptions:
     """The options of a fork server.
 
-    `preload` lists the modules that it imports before it forks; only these have entry functions. At
-    most `max_processes` run at once; further requests wait. After `max_total_processes` the server
-    is replaced. After `idle_seconds` without work it exits, and starts again with the next request;
-    with None it keeps running. `nice` lowers the priority of the server and its processes.
+    `preload` lists the modules that the server imports before it forks; only these can contain
+    entry functions. At most `max_processes` run at the same time; further requests wait. After
+    `max_total_processes` the server is replaced. After `idle_seconds` without work it exits, and
+    starts again with the next request; with None it keeps running. `nice` lowers the priority of
+    the server and its processes.
     """
 
     preload: tuple[str, ...]
@@ -105,7 +106,7 @@ class ExitReport(NamedTuple):
 
 
 def decode_exit_report(data: bytes) -> ExitReport:
-    """Return the report of which `data` is the encoded form."""
+    """Return the exit report that `ExitReport.encode` encoded."""
     return ExitReport(*_EXIT_REPORT.unpack(data))
 
 

@@ -21,11 +21,11 @@ from app.engines.sandbox.model import (
     decode_exit_report,
 )
 
-_CHUNK_BYTES = 1 << 16  # what a pipe contains at most; a larger buffer costs time
+_CHUNK_BYTES = 1 << 16  # the maximum content of a pipe; a larger buffer costs time
 _REPORT_BYTES = 64
-# A process whose pipe is closed is exiting, which does not take longer than this.
+# A process that has closed its pipe is exiting, which takes less than this time.
 _EXIT_WAIT_SECONDS = 2.0
-# A server reaps a process at once unless the machine is very busy.
+# A server reaps a process immediately unless the machine is very busy.
 _REAP_WAIT_SECONDS = 15.0
 # A process killed by a signal above this share of its memory limit probably ran out of memory.
 _MEMORY_FAILURE_SHARE = 0.5
@@ -143,7 +143,7 @@ class SandboxedProcess:
         raise self._explain_exit(self._wait_for_exit(_EXIT_WAIT_SECONDS))
 
     def _wait_for_exit(self, seconds: float) -> ExitReport:
-        """Return how the process ended; kill it if it takes more than `seconds`.
+        """Return the exit report; kill the process if it takes more than `seconds`.
 
         Raises `ServerLost` if the report never arrives.
         """

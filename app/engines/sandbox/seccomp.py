@@ -1,7 +1,7 @@
 """Let a process start threads but no other process, with a filter of system calls (Linux).
 
-The limit on processes of a user also counts threads, and those of all processes of this user, so it
-cannot tell them apart. A filter can: it sees the flags of `clone`.
+The kernel's limit on the processes of a user also counts threads, so it cannot forbid only
+processes. A filter can, because it sees the flags of `clone`.
 
 The numbers are those of linux/seccomp.h, linux/filter.h, linux/audit.h and asm/unistd.h.
 """
@@ -23,20 +23,20 @@ _CLONE3 = 435
 
 
 class _Architecture(NamedTuple):
-    """What differs between processors: its own number, and those of system calls."""
+    """The numbers that depend on the processor: the architecture itself and its system calls."""
 
     number: int
     clone: int
     forbidden: tuple[int, ...]
-    """fork, vfork, execve and execveat, as far as they exist."""
+    """fork, vfork, execve and execveat, if the architecture has them."""
 
 
 _ARCHITECTURES = {
     "x86_64": _Architecture(0xC000003E, 56, (57, 58, 59, 322)),
     "aarch64": _Architecture(0xC00000B7, 220, (221, 281)),
 }
-_OTHER_TABLE = 0x40000000
-"""From here on, x86_64 has a second table of system calls (x32)."""
+_X32_TABLE = 0x40000000
+"""From this number on, x86_64 has a second table of system calls (x32)."""
 
 
 class _Instruction(ctypes.Structure):
@@ -53,7 +53,7 @@ class _Program(ctypes.Structure):
 
 
 def forbid_new_processes() -> bool:
-    """Forbid this process to start others or to execute programs; threads stay possible.
+    """Forbid this process to start processes or execute programs; threads stay possible.
 
     Requires `PR_SET_NO_NEW_PRIVS`. Returns False, without an effect, if the kernel or the processor
     does not support it.
@@ -69,15 +69,15 @@ def forbid_new_processes() -> bool:
 
 
 def _build_rules(architecture: _Architecture) -> list[tuple[int, int, int, int]]:
-    """Return the instructions: code, how many to skip if true and if false, operand."""
-    refuse = _ERRNO | errno.EPERM
+    """Return the instructions: code, number to skip if true, number to skip if false, operand."""
+    refusal = _ERRNO | errno.EPERM
     # Without clone3, the C library uses clone, whose flags a filter can read.
-    tests = [(_EQUALS, _CLONE3, _ERRNO | errno.ENOSYS), (_AT_LEAST, _OTHER_TABLE, refuse)]
-    tests += [(_EQUALS, number, refuse) for number in architecture.forbidden]
+    tests = [(_EQUALS, _CLONE3, _ERRNO | errno.ENOSYS), (_AT_LEAST, _X32_TABLE, refusal)]
+    tests += [(_EQUALS, number, refusal) for number in architecture.forbidden]
     return [
         (_LOAD, 0, 0, _ARCHITECTURE_OFFSET),
         (_EQUALS, 1, 0, architecture.number),
-        (_RETURN, 0, 0, refuse),
+        (_RETURN, 0, 0, refusal),
         (_LOAD, 0, 0, _NUMBER_OFFSET),
         *(
             rule
@@ -87,6 +87,6 @@ def _build_rules(architecture: _Architecture) -> list[tuple[int, int, int, int]]
         (_EQUALS, 0, 3, architecture.clone),
         (_LOAD, 0, 0, _FLAGS_OFFSET),
         (_HAS_BITS, 1, 0, _CLONE_THREAD),
-        (_RETURN, 0, 0, refuse),
+        (_RETURN, 0, 0, refusal),
         (_RETURN, 0, 0, _ALLOW),
     ]

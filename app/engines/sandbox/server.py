@@ -60,7 +60,7 @@ Entry = Callable[[BinaryIO | None, dict[str, Any], Send], None]
 
 @dataclass(frozen=True, slots=True)
 class _Child:
-    """A running process, and the socket on which to report about it."""
+    """A running process, and the socket for reports about it."""
 
     pid: int
     reports: socket.socket
@@ -76,7 +76,7 @@ class _Server:
         self._launcher_reports = launcher_reports
         self._options = options
         self._file_rules = confinement.create_file_rules()
-        self._children: dict[int, _Child] = {}  # by the descriptor of the socket to report on
+        self._children: dict[int, _Child] = {}  # by the descriptor of the report socket
         self._forks_left = options.max_total_processes
         self._is_successor_requested = False
         self._is_draining = False
@@ -114,21 +114,23 @@ class _Server:
         self._is_draining = True
 
     def _update_control_polling(self) -> None:
-        """Accept requests only while there is a free slot; the others wait in the socket."""
-        accepts = not self._is_draining and len(self._children) < self._options.max_processes
-        self._poll.register(self._control, select.POLLIN if accepts else 0)
+        """Accept requests only while there is a free slot; other requests wait in the socket."""
+        is_accepting = not self._is_draining and len(self._children) < self._options.max_processes
+        self._poll.register(self._control, select.POLLIN if is_accepting else 0)
 
     def _is_idle(self) -> bool:
-        idle = self._options.idle_seconds
+        idle_seconds = self._options.idle_seconds
         return (
-            idle is not None and not self._children and time.monotonic() - self._idle_since >= idle
+            idle_seconds is not None
+            and not self._children
+            and time.monotonic() - self._idle_since >= idle_seconds
         )
 
     def _milliseconds_to_idle(self) -> float | None:
-        idle = self._options.idle_seconds
-        if idle is None or self._children:
+        idle_seconds = self._options.idle_seconds
+        if idle_seconds is None or self._children:
             return None
-        return max(0.0, self._idle_since + idle - time.monotonic()) * 1000 + 1
+        return max(0.0, self._idle_since + idle_seconds - time.monotonic()) * 1000 + 1
 
     def _accept_request(self) -> None:
         try:
@@ -230,16 +232,18 @@ def _run_entry(
 ) -> NoReturn:
     """Confine this process, call the entry function of the request, and exit.
 
-    Control never returns to the server's code, whatever happens.
+    Control never returns to the server's code, even after an error.
     """
     status = _FAILED_STATUS
     try:
         signal.set_wakeup_fd(-1)
         for signal_number in (signal.SIGCHLD, signal.SIGUSR1):
             signal.signal(signal_number, signal.SIG_DFL)
-        keep = [results] if document is None else [results, document]
+        kept_descriptors = [results] if document is None else [results, document]
         limits = ProcessLimits(**request["limits"])
-        confinement.confine_process(limits, parent=server_pid, keep=keep, file_rules=file_rules)
+        confinement.confine_process(
+            limits, parent=server_pid, kept_descriptors=kept_descriptors, file_rules=file_rules
+        )
         entry = _get_entry(request["entry"], preload)
         document_file = None if document is None else os.fdopen(document, "rb")
         entry(document_file, request["arguments"], partial(write_frame, results))

@@ -1,7 +1,7 @@
 """Import schemas from files of other tools.
 
 All functions are pure: they take text or JSON and return fields. Content that a schema cannot
-represent is never dropped silently: it becomes a warning with its place in the source. References
+represent is never dropped silently: it causes a warning with its place in the source. References
 to other resources are never fetched.
 """
 

@@ -22,7 +22,7 @@ _NAMES = {
 
 
 def parse_json(content: object) -> object:
-    """Return the JSON value of a text, or the value itself, after checking its size and characters.
+    """Return a JSON value, which may be given as text, after checking its size and characters.
 
     Raises SourceError.
     """
@@ -46,9 +46,9 @@ def check_text(content: str) -> None:
 
 
 def finish_fields(fields: list[Field], notes: Notes) -> list[Field]:
-    """Return the fields in normal form. Raises SourceError if one is invalid or there are none."""
+    """Return the fields in normal form. Raises SourceError if a field is invalid or none exists."""
     if not fields:
-        raise SourceError("", "has nothing that can be labeled", warnings=notes.listed())
+        raise SourceError("", "has nothing that can be labeled", warnings=notes.list_warnings())
     try:
         return check_fields(fields)
     except FieldError as error:
@@ -58,33 +58,33 @@ def finish_fields(fields: list[Field], notes: Notes) -> list[Field]:
 def _check_value(value: object) -> None:
     level = [value]
     for _ in range(MAX_DEPTH + 1):
-        deeper: list[object] = []
+        next_level: list[object] = []
         for entry in level:
             if isinstance(entry, dict):
-                deeper.extend(entry)
-                deeper.extend(entry.values())
+                next_level.extend(entry)
+                next_level.extend(entry.values())
             elif isinstance(entry, list):
-                deeper.extend(entry)
+                next_level.extend(entry)
             elif isinstance(entry, str) and FORBIDDEN.search(entry):
                 raise SourceError("", "contains a NUL character or half of a surrogate pair")
             elif isinstance(entry, int) and abs(entry) > MAX_NUMBER:
                 raise SourceError("", "contains a number of more than 64 bits")
-        if not deeper:
+        if not next_level:
             return
-        level = deeper
+        level = next_level
     raise SourceError("", f"is nested more than {MAX_DEPTH} levels deep")
 
 
 def select_constraints(
-    constraints: dict[str, object], kind: str, notes: Notes, path: str
+    constraints: dict[str, object], field_type: str, notes: Notes, path: str
 ) -> dict[str, object]:
-    """Return the constraints that apply to a field of this type; warn about all others."""
-    kept: dict[str, object] = {}
+    """Return the constraints that apply to a field of this type; warn about other constraints."""
+    valid_constraints: dict[str, object] = {}
     for name, value in constraints.items():
         try:
-            check_constraints({**kept, name: value}, kind, path)
+            check_constraints({**valid_constraints, name: value}, field_type, path)
         except FieldError as error:
             notes.add(path, f"{_NAMES.get(name, name)} was left out: {error.message}.")
         else:
-            kept[name] = value
-    return kept
+            valid_constraints[name] = value
+    return valid_constraints

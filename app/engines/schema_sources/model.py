@@ -10,7 +10,7 @@ MAX_WARNINGS = 500
 
 @dataclass(frozen=True, slots=True)
 class SourceWarning:
-    """A change or omission during the import; `path` is its place in the source."""
+    """A warning about a change or omission; `path` is its place in the source."""
 
     path: str
     message: str
@@ -38,7 +38,7 @@ class SourceError(ValueError):
     """A source that cannot be imported.
 
     `path` locates the problem and is empty for the whole source; `code` is one of the codes of
-    FieldError; `warnings` explains what was left out if nothing remains.
+    FieldError; `warnings` explains the omissions if no field remains.
     """
 
     def __init__(
@@ -60,20 +60,20 @@ class Notes:
     """The warnings of one import, without duplicates, at most MAX_WARNINGS."""
 
     def __init__(self) -> None:
-        self._found: dict[SourceWarning, None] = {}
-        self._unlisted = 0
+        self._warnings: dict[SourceWarning, None] = {}
+        self._omitted_count = 0
 
     def add(self, path: str, message: str) -> None:
         """Add a warning about a change or omission at `path`."""
         warning = SourceWarning(path, message)
-        if warning in self._found:
+        if warning in self._warnings:
             return
-        if len(self._found) < MAX_WARNINGS:
-            self._found[warning] = None
+        if len(self._warnings) < MAX_WARNINGS:
+            self._warnings[warning] = None
         else:
-            self._unlisted += 1
+            self._omitted_count += 1
 
-    def listed(self) -> list[SourceWarning]:
-        """Return all warnings in order; the last one counts those beyond the limit."""
-        more = SourceWarning("", f"There are {self._unlisted:,} more warnings.")
-        return [*self._found, *([more] if self._unlisted else [])]
+    def list_warnings(self) -> list[SourceWarning]:
+        """Return the warnings in order; the last warning counts the warnings beyond the limit."""
+        last_warning = SourceWarning("", f"There are {self._omitted_count:,} more warnings.")
+        return [*self._warnings, *([last_warning] if self._omitted_count else [])]

@@ -1,6 +1,6 @@
-"""Read the portable file: this service's own JSON for moving a schema between installations.
+"""Read the portable file: this service's JSON format for moving a schema between installations.
 
-The API's representation of a schema, a version or a template is also accepted; members that only
+The API's representation of a schema, a version or a template is also accepted; properties that only
 have a meaning in their original installation are ignored.
 """
 
@@ -45,7 +45,7 @@ FILE: Mapping[str, Any] = {
 }
 """The JSON Schema of the file; `fields` are validated by `check_fields`."""
 
-_LOCAL = frozenset(
+_LOCAL_PROPERTIES = frozenset(
     {
         *("id", "status", "ai_assist_enabled", "current_version", "created_by", "created_at"),
         *("updated_at", "revision", "schema_id", "number", "published_by", "published_at"),
@@ -62,8 +62,8 @@ def read_portable(content: object) -> SourceSchema:
     _check_value(value)
     assert isinstance(value, dict)
     notes = Notes()
-    for name in value.keys() - FILE["properties"].keys() - _LOCAL:
-        notes.add(to_line(name, 64), "This member is unknown and was left out.")
+    for name in value.keys() - FILE["properties"].keys() - _LOCAL_PROPERTIES:
+        notes.add(to_line(name, 64), "This property is unknown and was left out.")
     policy = value.get("review_policy") or {}
     for name in policy.keys() - POLICY.keys():
         notes.add(f"review_policy.{to_line(name, 64)}", "This rule is unknown and was left out.")
@@ -71,7 +71,7 @@ def read_portable(content: object) -> SourceSchema:
     document_type = to_title(value.get("document_type"), notes, "document_type", MAX_DOCUMENT_TYPE)
     return SourceSchema(
         fields=finish_fields(value["fields"], notes),
-        warnings=sorted(notes.listed(), key=lambda warning: warning.path),
+        warnings=sorted(notes.list_warnings(), key=lambda warning: warning.path),
         name=name or None,
         document_type=document_type or None,
         description=value.get("description") or "",
@@ -82,12 +82,12 @@ def read_portable(content: object) -> SourceSchema:
 
 
 def _convert_rule(value: object) -> object:
-    """Convert a float such as 2.0 to an integer, because JSON Schema accepts it as one."""
+    """Convert a float such as 2.0 to an integer, because JSON Schema accepts it as an integer."""
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
-def _convert_skills(listed: list[str]) -> list[str]:
-    return [skill for skill in map(to_line, listed) if skill]
+def _convert_skills(skills: list[str]) -> list[str]:
+    return [skill for skill in map(to_line, skills) if skill]
 
 
 def _check_value(value: object) -> None:
@@ -102,7 +102,7 @@ def _check_value(value: object) -> None:
     if error.validator == "const":
         raise SourceError(path, f"must be {error.validator_value!r}")
     if error.validator == "type":
-        allowed = error.validator_value
-        kinds = [allowed] if isinstance(allowed, str) else allowed
-        raise SourceError(path, f"must be of type {' or '.join(kinds)}")
+        allowed_types = error.validator_value
+        names = [allowed_types] if isinstance(allowed_types, str) else allowed_types
+        raise SourceError(path, f"must be of type {' or '.join(names)}")
     raise SourceError(path, f"violates the rule {error.validator}: {error.validator_value}")

@@ -17,6 +17,6 @@ FORMATS: Mapping[str, Callable[[object], SourceSchema]] = {
 def read_schema(format_: str, content: object) -> SourceSchema:
     """Read the schema in `content`.
 
-    `content` is JSON, its text, or XML text, depending on the format. Raises SourceError.
+    `content` is a JSON value, JSON text or XML text, depending on the format. Raises SourceError.
     """
     return FORMATS[format_](content)

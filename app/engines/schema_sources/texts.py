@@ -10,8 +10,8 @@ from app.engines.schema_sources.model import Notes
 MAX_NAME = 200
 MAX_DOCUMENT_TYPE = 100
 
-_SLUG = 4 * MAX_KEY  # longer texts are cut off later anyway
-_HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+_MAX_SLUG_CHARS = 4 * MAX_KEY  # longer texts are truncated later anyway
+_CAMEL_CASE_BOUNDARY = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]+")
 
 
@@ -21,7 +21,7 @@ def to_snake_case(text: str, fallback: str) -> str:
     `invoiceNo.` gives `invoice_no`, `Größe` gives `grosse`. A text without letters or digits gives
     `fallback`; if it begins with a digit, `fallback` is prepended.
     """
-    words = _HUMP.sub(" ", text[:_SLUG])
+    words = _CAMEL_CASE_BOUNDARY.sub(" ", text[:_MAX_SLUG_CHARS])
     slug = slugify(words, separator="_", entities=False, decimal=False, hexadecimal=False)
     if not slug or not slug[0].isalpha():
         slug = f"{fallback}_{slug}" if slug else fallback
@@ -32,22 +32,22 @@ class Keys:
     """The unique keys of one list of fields."""
 
     def __init__(self, notes: Notes) -> None:
-        self._taken: dict[str, int] = {}
+        self._used_numbers: dict[str, int] = {}
         self._notes = notes
 
-    def take(self, text: str, *, path: str, fallback: str = "field") -> str:
+    def create_key(self, text: str, *, path: str, fallback: str = "field") -> str:
         """Return a key for `text`; if it is taken, append a number and add a warning."""
-        wanted = key = to_snake_case(text, fallback)
-        number = self._taken.get(wanted, 0)
-        while key in self._taken:
+        base_key = key = to_snake_case(text, fallback)
+        number = self._used_numbers.get(base_key, 0)
+        while key in self._used_numbers:
             number += 1
             suffix = f"_{number + 1}"
-            key = wanted[: MAX_KEY - len(suffix)].rstrip("_") + suffix
-        self._taken[wanted] = max(number, self._taken.get(wanted, 0))
-        self._taken.setdefault(key, 0)
-        if key != wanted:
+            key = base_key[: MAX_KEY - len(suffix)].rstrip("_") + suffix
+        self._used_numbers[base_key] = max(number, self._used_numbers.get(base_key, 0))
+        self._used_numbers.setdefault(key, 0)
+        if key != base_key:
             self._notes.add(
-                path, f"Another field already has the key {wanted}; this one has {key}."
+                path, f"Another field already has the key {base_key}; this field has {key}."
             )
         return key
 
@@ -56,16 +56,16 @@ def to_line(text: object, limit: int = MAX_LABEL) -> str:
     """Return `text` as one line without control characters, truncated to `limit` code points."""
     if not isinstance(text, str):
         return ""
-    plain = " ".join(_CONTROL.sub(" ", text).split())
-    return plain if len(plain) <= limit else plain[: limit - 1].rstrip() + "…"
+    line = " ".join(_CONTROL.sub(" ", text).split())
+    return line if len(line) <= limit else line[: limit - 1].rstrip() + "…"
 
 
 def to_title(text: object, notes: Notes, path: str, limit: int = MAX_LABEL) -> str:
     """Return `text` as one line; warn if it was truncated."""
-    whole = to_line(text, len(text) if isinstance(text, str) else 0)
-    if len(whole) > limit:
+    line = to_line(text, len(text) if isinstance(text, str) else 0)
+    if len(line) > limit:
         notes.add(path, f"The name is longer than {limit:,} characters and was truncated.")
-    return to_line(whole, limit)
+    return to_line(line, limit)
 
 
 def to_description(text: object, notes: Notes, path: str, limit: int = MAX_DESCRIPTION) -> str:

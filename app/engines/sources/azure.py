@@ -1,7 +1,7 @@
 """Documents in a container of Azure Blob Storage, over its REST API.
 
-Requests carry a shared access signature. Microsoft's library makes one from the key of the account;
-it opens no connections here.
+Requests carry a shared access signature. Microsoft's library creates it from the account key; the
+library opens no connections.
 """
 
 from collections.abc import Iterator, Mapping
@@ -33,12 +33,12 @@ from app.engines.sources.object_store import (
 
 _VERSION = "2021-12-02"
 _PAGE_ITEMS = 1000
-"""Azure allows 5,000, but with long names they would exceed the limit of a listing."""
+"""Azure allows 5,000, but 5,000 long names would exceed `MAX_LISTING_BYTES`."""
 _SIGNATURE_TIME = timedelta(days=1)
 _RENEW_TIME = timedelta(hours=12)
-"""A signature is replaced when it is valid for less than this."""
+"""A signature is replaced when its remaining validity is shorter than this time."""
 _CLOCK_DIFFERENCE = timedelta(minutes=15)
-_KEY_REFUSED = frozenset(
+_KEY_REFUSED_CODES = frozenset(
     {"AuthenticationFailed", "InvalidAuthenticationInfo", "KeyBasedAuthenticationNotPermitted"}
 )
 
@@ -52,34 +52,34 @@ def open_source(
     endpoint = settings.get("endpoint_url") or f"https://{account}.blob.core.windows.net"
     signatures: _Signatures
     if "sas_token" in settings:
-        signatures = _GivenSignature(str(settings["sas_token"]))
+        signatures = _FixedSignature(str(settings["sas_token"]))
     else:
-        signatures = _SignatureMaker(account, container, str(settings["account_key"]))
+        signatures = _SignatureBuilder(account, container, str(settings["account_key"]))
     address = f"{check_endpoint(str(endpoint))}/{quote(container)}"
     store = _Container(HttpClient(network), address, signatures)
     return ObjectStoreSource(store, str(settings.get("prefix", "")))
 
 
 class _Signatures(Protocol):
-    """Gives shared access signatures, which are queries of URLs."""
+    """Provides shared access signatures, which are URL queries."""
 
     def get(self) -> str:
         """Return a signature that is valid now. Raises SourceError."""
 
 
-class _GivenSignature:
+class _FixedSignature:
     """The signature that the settings contain."""
 
     def __init__(self, signature: str) -> None:
         self._signature = signature.removeprefix("?")
 
     def get(self) -> str:
-        """Return the signature. Azure refuses it when it has expired."""
+        """Return the signature. Azure refuses the signature after it has expired."""
         return self._signature
 
 
-class _SignatureMaker:
-    """Makes signatures to list and read a container. Raises SourceError."""
+class _SignatureBuilder:
+    """Builds signatures that allow listing and reading a container. Raises SourceError."""
 
     def __init__(self, account: str, container: str, key: str) -> None:
         self._account, self._container, self._key = account, container, key
@@ -88,15 +88,15 @@ class _SignatureMaker:
         self.get()
 
     def get(self) -> str:
-        """Return a signature that is valid for some hours."""
+        """Return a signature that is valid for at least `_RENEW_TIME`."""
         now = datetime.now(UTC)
         if now >= self._renew_at:
-            self._signature = _sign(self._account, self._container, self._key, now)
+            self._signature = _build_signature(self._account, self._container, self._key, now)
             self._renew_at = now + _SIGNATURE_TIME - _RENEW_TIME
         return self._signature
 
 
-def _sign(account: str, container: str, key: str, now: datetime) -> str:
+def _build_signature(account: str, container: str, key: str, now: datetime) -> str:
     try:
         return generate_container_sas(
             account,
@@ -117,7 +117,7 @@ class _Container:
     Args:
         client: sends the requests.
         address: URL of the container.
-        signatures: gives the signatures of the requests.
+        signatures: provides the signatures of the requests.
     """
 
     can_start_after = False
@@ -155,7 +155,7 @@ class _Container:
         if code == "BlobArchived":
             message = "The document is in the archive tier; move it to another tier first."
             return SourceError(SourceErrorKind.NOT_ALLOWED, message)
-        status = HTTPStatus.UNAUTHORIZED if code in _KEY_REFUSED else response.status_code
+        status = HTTPStatus.UNAUTHORIZED if code in _KEY_REFUSED_CODES else response.status_code
         return describe_status(status, key="key or signature", container="container")
 
     def close(self) -> None:
@@ -163,14 +163,14 @@ class _Container:
 
     @contextmanager
     def _request(self, url: str, *, is_document: bool) -> Iterator[Response]:
-        signed = f"{url}{'' if url.endswith('?') else '&'}{self._signatures.get()}"
+        signed_url = f"{url}{'' if url.endswith('?') else '&'}{self._signatures.get()}"
         headers = {"x-ms-version": _VERSION}
-        with self._client.request(signed, headers, is_document=is_document) as response:
+        with self._client.request(signed_url, headers, is_document=is_document) as response:
             yield response
 
 
 def _parse_listing(body: bytes) -> Listing:
-    """Return a page of a listing. Raises SourceError if it is none.
+    """Parse a page of a listing. Raises SourceError if the body is not a listing.
 
     See https://learn.microsoft.com/rest/api/storageservices/list-blobs.
     """

@@ -1,4 +1,4 @@
-"""End operations on hosts that answer slowly without end."""
+"""Limit the total time of operations on hosts that answer slowly."""
 
 import contextlib
 import socket
@@ -13,24 +13,24 @@ _TOO_SLOW = "The host did not complete its answer in time."
 
 
 class Budget:
-    """The time that an operation may take. It passes only inside of `spend`.
+    """The maximum time for an operation. Only time inside `spend` counts.
 
     The timeout of a socket restarts with every byte, so it does not end an operation in which a
-    host sends one byte after the other. Here a timer shuts the connection down.
+    host sends one byte after the other. Therefore a timer shuts the connection down.
 
     Args:
-        seconds: the time that the operation may take.
-        abort: shuts the connections down, from another thread.
+        seconds: the maximum time.
+        abort: shuts the connections down; it is called from another thread.
     """
 
     def __init__(self, seconds: float, abort: Callable[[], None]) -> None:
-        self._left = seconds
+        self._remaining_seconds = seconds
         self._abort = abort
 
     @contextmanager
     def spend(self) -> Iterator[None]:
-        """Run a part of the operation. Raises SourceError if its time is over."""
-        if self._left <= 0:
+        """Run a part of the operation. Raises SourceError when the time is used up."""
+        if self._remaining_seconds <= 0:
             raise SourceError(SourceErrorKind.UNREACHABLE, _TOO_SLOW)
         expired = threading.Event()
 
@@ -38,7 +38,7 @@ class Budget:
             expired.set()
             self._abort()
 
-        timer = threading.Timer(self._left, abort)
+        timer = threading.Timer(self._remaining_seconds, abort)
         timer.daemon = True
         started = monotonic()
         timer.start()
@@ -50,13 +50,13 @@ class Budget:
             raise
         finally:
             timer.cancel()
-            self._left -= monotonic() - started
+            self._remaining_seconds -= monotonic() - started
         if expired.is_set():
             raise SourceError(SourceErrorKind.UNREACHABLE, _TOO_SLOW)
 
 
 def shut_down(connection: socket.socket | None) -> None:
-    """End all waiting operations of a socket of another thread."""
+    """Shut a socket down, so that operations in which another thread waits for it end."""
     if connection is not None:
         with contextlib.suppress(OSError):
             # The method of an SSL socket would discard the state that the other thread uses.

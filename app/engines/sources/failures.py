@@ -1,4 +1,4 @@
-"""Sentences for failed connections that hold for every protocol."""
+"""Error messages for failed connections, shared by all protocols."""
 
 import socket
 import ssl
@@ -12,7 +12,7 @@ from app.engines.sources.model import ObjectMissing, SourceError, SourceErrorKin
 def translate_errors() -> Iterator[None]:
     """Raise SourceError instead of the errors of sockets and TLS.
 
-    The original errors are dropped: their texts may name internal addresses.
+    The original errors are dropped, because their texts may contain internal addresses.
     """
     try:
         yield
@@ -39,7 +39,7 @@ def describe_error(error: BaseException) -> SourceError:
         case ConnectionRefusedError():
             message = "The host refuses connections on this port."
         case socket.gaierror():
-            message = "The name of the host does not resolve."
+            message = "The host name does not resolve."
         case _:
             message = "The connection to the host failed or was lost."
     return SourceError(SourceErrorKind.UNREACHABLE, message)
@@ -47,7 +47,7 @@ def describe_error(error: BaseException) -> SourceError:
 
 def describe_protocol_error() -> SourceError:
     """Return the SourceError for an answer that does not follow the protocol."""
-    message = "The host answers, but not as its protocol demands; check host and port."
+    message = "The host answers, but does not follow the protocol; check the host and the port."
     return SourceError(SourceErrorKind.PROTOCOL, message)
 
 

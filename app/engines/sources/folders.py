@@ -1,7 +1,8 @@
 """List a tree of folders in a stable order and in bounded memory.
 
 A folder is read completely before its first document is returned: the connection is then free to
-read documents, and entries can be sorted. More entries than `SORT_ITEMS` are sorted on disk.
+read documents, and entries can be sorted. A folder with more entries than `SORT_ITEMS` is sorted on
+disk.
 """
 
 import heapq
@@ -40,13 +41,13 @@ ReadFolder = Callable[[str], Iterable[Item]]
 
 
 def list_tree(read_folder: ReadFolder, after: str | None = None) -> Iterator[tuple[str, Item]]:
-    """Yield path and entry of all documents below a folder, sorted by the names on their paths.
+    """Yield path and entry of all documents below a folder, sorted by the names in their paths.
 
-    Folders that vanish are skipped, except for the root.
+    Folders that disappear meanwhile are skipped, except for the root.
 
     Args:
         read_folder: reads one folder.
-        after: a path; documents up to it are left out.
+        after: a path; documents up to and including this path are left out.
     """
     start = after.split("/") if after else []
     stack = [("", sort_items(read_folder("")), start)]
@@ -69,12 +70,12 @@ def list_tree(read_folder: ReadFolder, after: str | None = None) -> Iterator[tup
             entries = sort_items(read_folder(path))
         except ObjectMissing:
             continue
-        below = start[1:] if start and item.name == start[0] else []
-        stack.append((path + "/", entries, below))
+        child_start = start[1:] if start and item.name == start[0] else []
+        stack.append((path + "/", entries, child_start))
 
 
 def list_objects(read_folder: ReadFolder, after: str | None) -> Iterator[SourceObject]:
-    """Yield the documents of a tree whose folders tell the versions."""
+    """Yield the documents of a tree whose folder listings contain the versions."""
     for path, item in list_tree(read_folder, after):
         yield SourceObject(path, item.version, item.size, convert_time(item.modified))
 
@@ -89,7 +90,7 @@ def list_entries(read_folder: ReadFolder, path: str, limit: int) -> list[Entry]:
 
 
 def convert_time(seconds: float | None) -> datetime | None:
-    """Return seconds since 1970 as a time, or None if there is no such time."""
+    """Convert seconds since 1970 to a UTC time, or return None if they are None or out of range."""
     if seconds is None:
         return None
     try:
@@ -99,23 +100,23 @@ def convert_time(seconds: float | None) -> datetime | None:
 
 
 def sort_items(items: Iterable[Item]) -> Iterator[Item]:
-    """Read all entries, and return them sorted by name and without repetitions."""
+    """Read all entries, and return them sorted by name and without duplicates."""
     remaining = iter(items)
     run = sorted(islice(remaining, limits.SORT_ITEMS), key=_get_key)
     if len(run) < limits.SORT_ITEMS:
-        return _drop_repetitions(run)
+        return _drop_duplicates(run)
     runs: list[Iterator[Item]] = []
     while run:
         runs.append(_store_run(run))
         run = sorted(islice(remaining, limits.SORT_ITEMS), key=_get_key)
-    return _drop_repetitions(heapq.merge(*runs, key=_get_key))
+    return _drop_duplicates(heapq.merge(*runs, key=_get_key))
 
 
 def _get_key(item: Item) -> tuple[str, bool]:
     return item.name, item.is_folder
 
 
-def _drop_repetitions(items: Iterable[Item]) -> Iterator[Item]:
+def _drop_duplicates(items: Iterable[Item]) -> Iterator[Item]:
     previous: tuple[str, bool] | None = None
     for item in items:
         if _get_key(item) != previous:

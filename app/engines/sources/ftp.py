@@ -30,14 +30,14 @@ from app.engines.sources.paths import decode_path, split_path
 from app.engines.sources.tls import build_context
 
 _PROBE_SECONDS = 20.0
-"""Servers close connections that are idle for longer; then it is asked for a sign of life."""
-_COMPLETE = ("226", "250")
+"""After this idle time, servers may have closed the connection, so it is tested before its use."""
+_COMPLETE_CODES = ("226", "250")
 
 
 def open_source(
     settings: Mapping[str, Any], network: Network, local_root: Path | None
 ) -> "FtpSource":
-    """Return the source of a folder of an FTP server, and sign in."""
+    """Return the source for a folder on an FTP server, after signing in."""
     del local_root
     source = FtpSource(settings, network)
     source.connect()
@@ -45,7 +45,7 @@ def open_source(
 
 
 class FtpSource:
-    """A folder of an FTP server. A lost connection is opened again at the next operation."""
+    """A folder on an FTP server. The next operation reopens a lost connection."""
 
     def __init__(self, settings: Mapping[str, Any], network: Network) -> None:
         self._settings = settings
@@ -54,17 +54,17 @@ class FtpSource:
         self._context = build_context(settings.get("ca_certificate")) if tls else None
         self._client: FtpClient | None = None
         self._root = b""
-        self._has_facts = False
+        self._supports_facts = False
         self._used_at = 0.0
 
     def connect(self) -> FtpClient:
-        """Return the client, signed in."""
+        """Return the client, which is signed in."""
         if self._client is not None and not self._is_alive(self._client):
             self.close()
         if self._client is None:
             client = FtpClient(self._network, self._context)
             try:
-                with _translate_ftp_errors(), self._budget(client).spend():
+                with _translate_ftp_errors(), self._build_budget(client).spend():
                     self._sign_in(client)
             except BaseException:
                 client.close()
@@ -74,7 +74,7 @@ class FtpSource:
         return self._client
 
     def list_objects(self, after: str | None = None) -> Iterator[SourceObject]:
-        """Yield all documents, sorted by the names on their paths."""
+        """Yield all documents, sorted by the names in their paths."""
         try:
             yield from list_objects(self._read_folder, after)
         except ObjectMissing:
@@ -90,12 +90,12 @@ class FtpSource:
     @contextmanager
     def open(self, path: str) -> Iterator[Iterator[bytes]]:
         """Read a document in chunks."""
-        target = self._join(path)
+        target = self._build_target(path)
         if not path:
             raise ObjectMissing
         client = self.connect()
-        budget = self._budget(client, limits.READ_SECONDS)
-        with self._run(budget, missing=True):
+        budget = self._build_budget(client, limits.READ_SECONDS)
+        with self._run(budget, refusal_means_missing=True):
             size = _find_size(client, target)
             data = client.start_transfer(f"RETR {target}")
         chunks = _Chunks(client, data, size, budget)
@@ -103,7 +103,7 @@ class FtpSource:
             yield iter(chunks)
         finally:
             data.close()
-            # What the server says about a broken-off transfer differs too much to go on.
+            # Servers answer differently to an aborted transfer, so the connection is not reused.
             if not chunks.is_complete:
                 self.close()
             self._used_at = monotonic()
@@ -114,13 +114,13 @@ class FtpSource:
             self._client.close()
             self._client = None
 
-    def _budget(self, client: FtpClient, seconds: float | None = None) -> Budget:
+    def _build_budget(self, client: FtpClient, seconds: float | None = None) -> Budget:
         return Budget(seconds or limits.OPERATION_SECONDS, client.shut_down)
 
     def _is_alive(self, client: FtpClient) -> bool:
         if monotonic() - self._used_at < _PROBE_SECONDS:
             return client.sock is not None
-        with suppress(SourceError), _translate_ftp_errors(), self._budget(client).spend():
+        with suppress(SourceError), _translate_ftp_errors(), self._build_budget(client).spend():
             client.voidcmd("NOOP")
             return True
         return False
@@ -128,20 +128,21 @@ class FtpSource:
     def _sign_in(self, client: FtpClient) -> None:
         settings = self._settings
         client.open(settings["host"], settings.get("port", 21))
-        # Names and passwords are UTF-8, like those of files on all current servers.
+        # User names and passwords are sent as UTF-8, the encoding of file names on current servers.
         client.login(
-            _to_latin(settings.get("username", "")), _to_latin(settings.get("password", ""))
+            _convert_to_latin1(settings.get("username", "")),
+            _convert_to_latin1(settings.get("password", "")),
         )
         client.enable_protection()
         client.voidcmd("TYPE I")
         with suppress(ftplib.error_perm):
-            self._has_facts = "MLST" in client.sendcmd("FEAT").upper()
+            self._supports_facts = "MLST" in client.sendcmd("FEAT").upper()
         home = ftplib.parse257(client.sendcmd("PWD")).encode("latin-1") or b"/"
         path = str(settings.get("path", "")).encode("utf-8", "replace")
         self._root = path if path.startswith(b"/") else home.rstrip(b"/") + b"/" + path
         self._root = self._root.rstrip(b"/")
 
-    def _join(self, path: str) -> str:
+    def _build_target(self, path: str) -> str:
         names = split_path(path)
         # A line break would end the command.
         if names is None or any(b"\r" in name or b"\n" in name for name in names):
@@ -149,13 +150,13 @@ class FtpSource:
         return (b"/".join([self._root, *names]) or b"/").decode("latin-1")
 
     def _read_folder(self, path: str) -> Iterator[Item]:
-        target = self._join(path)
+        target = self._build_target(path)
         client = self.connect()
-        budget = self._budget(client)
-        with self._run(budget, missing=True):
-            # Servers take options in the argument of LIST, and `*` as a pattern.
+        budget = self._build_budget(client)
+        with self._run(budget, refusal_means_missing=True):
+            # In an argument of LIST, servers would interpret options and `*`.
             client.cwd(target)
-        if self._has_facts:
+        if self._supports_facts:
             with self._run(budget):
                 for line in map(parse_facts, _read_lines(client, "MLSD")):
                     if line is not None:
@@ -165,22 +166,22 @@ class FtpSource:
             with self._run(budget):
                 items = sort_items(_read_rows(client))
             for item in items:
-                with self._run(self._budget(client)):
+                with self._run(self._build_budget(client)):
                     yield item if item.is_folder else _add_time(client, target, item)
         self._used_at = monotonic()
 
     @contextmanager
-    def _run(self, budget: Budget, *, missing: bool = False) -> Iterator[None]:
-        """Run commands. After an error the connection is closed: answers have no numbers."""
+    def _run(self, budget: Budget, *, refusal_means_missing: bool = False) -> Iterator[None]:
+        """Run commands. After an error the connection is closed, because answers have no IDs."""
         try:
-            with _translate_ftp_errors(missing=missing), budget.spend():
+            with _translate_ftp_errors(refusal_means_missing=refusal_means_missing), budget.spend():
                 yield
         except SourceError:
             self.close()
             raise
 
 
-def _to_latin(text: str) -> str:
+def _convert_to_latin1(text: str) -> str:
     return text.encode("utf-8", "replace").decode("latin-1")
 
 
@@ -188,12 +189,12 @@ def _read_lines(client: FtpClient, command: str) -> Iterator[str]:
     with client.start_transfer(command) as data, data.makefile("rb") as file:
         while line := file.readline(limits.MAX_NAME_BYTES):
             yield line.decode("latin-1").rstrip("\r\n")
-    if client.getresp()[:3] not in _COMPLETE:
+    if client.getresp()[:3] not in _COMPLETE_CODES:
         raise ftplib.error_reply
 
 
 def _find_size(client: FtpClient, path: str) -> int | None:
-    """Return the size of a file if the server tells it."""
+    """Return the size of a file, or None if the server does not report the size."""
     with suppress(ftplib.error_perm):
         return client.size(path)
     return None
@@ -206,7 +207,7 @@ def _read_rows(client: FtpClient) -> Iterator[Item]:
 
 
 def _add_time(client: FtpClient, folder: str, item: Item) -> Item:
-    """Return the entry of a document with the exact time of its last change."""
+    """Return the entry of a document with its exact modification time."""
     path = f"{folder.rstrip('/')}/{decode_path(item.name).decode('latin-1')}"
     modified: float | None = None
     with suppress(ftplib.error_perm):
@@ -215,7 +216,7 @@ def _add_time(client: FtpClient, folder: str, item: Item) -> Item:
 
 
 class _Chunks:
-    """The content of a document. `is_complete` is whether it was received to its end."""
+    """The content of a document. `is_complete` is True after all of it was received."""
 
     def __init__(
         self, client: FtpClient, data: socket.socket, size: int | None, budget: Budget
@@ -233,7 +234,7 @@ class _Chunks:
             yield chunk
         with _translate_ftp_errors(), self._budget.spend():
             self._data.close()
-            if self._client.getresp()[:3] not in _COMPLETE:
+            if self._client.getresp()[:3] not in _COMPLETE_CODES:
                 raise ftplib.error_reply
         self.is_complete = True
         if self._size not in (None, received):
@@ -245,27 +246,27 @@ class _Chunks:
 
 
 @contextmanager
-def _translate_ftp_errors(*, missing: bool = False) -> Iterator[None]:
+def _translate_ftp_errors(*, refusal_means_missing: bool = False) -> Iterator[None]:
     """Raise SourceError instead of the errors of ftplib.
 
     Args:
-        missing: whether a refusal of the server means that a file or folder does not exist.
+        refusal_means_missing: whether a refusal means that the file or folder does not exist.
     """
     try:
         with translate_errors():
             yield
     except ftplib.Error as error:
-        raise _describe(error, missing=missing) from None
+        raise _describe_ftp_error(error, refusal_means_missing=refusal_means_missing) from None
     except ValueError:
         raise describe_protocol_error() from None
 
 
-def _describe(error: ftplib.Error, *, missing: bool) -> Exception:
+def _describe_ftp_error(error: ftplib.Error, *, refusal_means_missing: bool) -> Exception:
     code = str(error)[:3]
     if code in ("530", "331", "332"):
         message = "The host answers, but refuses the user name or password."
         return SourceError(SourceErrorKind.CREDENTIALS_REFUSED, message)
-    if code.startswith("55") and missing:
+    if code.startswith("55") and refusal_means_missing:
         return ObjectMissing()
     if code in ("550", "553"):
         message = "The user is not allowed to read a folder or document of this source."

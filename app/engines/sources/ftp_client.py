@@ -1,6 +1,7 @@
 """The FTP client of the standard library, over guarded connections.
 
-Data connections go to the host of the control connection, whatever address the server names.
+Data connections go to the host of the control connection, regardless of the address that the server
+sends.
 """
 
 import ftplib
@@ -10,18 +11,18 @@ import ssl
 from app.engines.sources import limits
 from app.engines.sources.deadlines import shut_down
 from app.engines.sources.model import Network, SourceError, SourceErrorKind
-from app.engines.sources.tls import wrap
+from app.engines.sources.tls import wrap_socket
 
 _IMPLICIT_TLS_PORT = 990
 _MAX_ANSWER_LINES = 1000
 
 
 class FtpClient(ftplib.FTP):
-    """A control connection whose names are bytes, written as Latin-1.
+    """A control connection. Names are bytes, represented as Latin-1 text.
 
     Args:
         network: opens all connections.
-        context: for TLS, which then protects passwords and documents.
+        context: the context for TLS, or None for connections without TLS.
     """
 
     def __init__(self, network: Network, context: ssl.SSLContext | None) -> None:
@@ -29,15 +30,15 @@ class FtpClient(ftplib.FTP):
         self._network = network
         self._context = context
         self._data: socket.socket | None = None
-        self._lines = 0
+        self._line_count = 0
 
     def open(self, host: str, port: int) -> None:
         """Connect, and protect the connection with TLS if there is a context."""
         self.host = host
         self.port = port
-        self._use(self._network.connect(host, port, limits.CONNECT_SECONDS))
+        self._set_socket(self._network.connect(host, port, limits.CONNECT_SECONDS))
         if self._context is not None and port == _IMPLICIT_TLS_PORT:
-            self._protect()
+            self._start_tls()
         self.welcome = self.getresp()
         if self._context is not None and port != _IMPLICIT_TLS_PORT:
             try:
@@ -45,17 +46,17 @@ class FtpClient(ftplib.FTP):
             except ftplib.error_perm:
                 message = "The host does not offer TLS. Ask its operator, or switch `tls` off."
                 raise SourceError(SourceErrorKind.PROTOCOL, message) from None
-            self._protect()
+            self._start_tls()
 
     def enable_protection(self) -> None:
-        """Use TLS for data connections too."""
+        """Enable TLS for data connections."""
         if self._context is not None:
             self.voidcmd("PBSZ 0")
             self.voidcmd("PROT P")
 
     def start_transfer(self, command: str) -> socket.socket:
         """Open a data connection and start a transfer over it. The caller closes it."""
-        # EPSV is also right with IPv6; old servers know only PASV.
+        # EPSV also supports IPv6; old servers support only PASV.
         try:
             port = ftplib.parse229(self.sendcmd("EPSV"), ("", 0))[1]
         except ftplib.error_perm:
@@ -65,11 +66,11 @@ class FtpClient(ftplib.FTP):
         try:
             connection.settimeout(limits.IDLE_SECONDS)
             response = self.sendcmd(command)
-            if response[0] == "2":  # some servers send one before the start
+            if response[0] == "2":  # some servers send a success before the start
                 response = self.getresp()
             _check_start(response)
             if self._context is not None:
-                connection = self._wrap_data(self._context, connection)
+                connection = self._wrap_data_connection(self._context, connection)
         except BaseException:
             connection.close()
             raise
@@ -77,34 +78,36 @@ class FtpClient(ftplib.FTP):
 
     def putcmd(self, line: str) -> None:
         """Send a command."""
-        self._lines = 0
+        self._line_count = 0
         super().putcmd(line)
 
     def getline(self) -> str:
-        """Return a line of an answer, which has a limited number of them."""
-        self._lines += 1
-        if self._lines > _MAX_ANSWER_LINES:
+        """Return a line of an answer. Raises error_proto if the answer has too many lines."""
+        self._line_count += 1
+        if self._line_count > _MAX_ANSWER_LINES:
             raise ftplib.error_proto
         return super().getline()
 
     def shut_down(self) -> None:
-        """End all waiting operations, from another thread."""
+        """Shut the connections down from another thread, so that waiting operations end."""
         shut_down(self.sock)
         shut_down(self._data)
 
-    def _protect(self) -> None:
+    def _start_tls(self) -> None:
         if self.sock is not None and self._context is not None:
-            wrap(self._context, self.sock, self.host, self._use)
+            wrap_socket(self._context, self.sock, self.host, self._set_socket)
 
-    def _wrap_data(self, context: ssl.SSLContext, connection: socket.socket) -> ssl.SSLSocket:
-        def use(wrapped: socket.socket) -> None:
-            self._data = wrapped
+    def _wrap_data_connection(
+        self, context: ssl.SSLContext, connection: socket.socket
+    ) -> ssl.SSLSocket:
+        def set_data_socket(tls_socket: socket.socket) -> None:
+            self._data = tls_socket
 
-        # Many servers demand the session of the control connection, as a proof of identity.
+        # Many servers require that data connections continue the control connection's session.
         session = self.sock.session if isinstance(self.sock, ssl.SSLSocket) else None
-        return wrap(context, connection, self.host, use, session)
+        return wrap_socket(context, connection, self.host, set_data_socket, session)
 
-    def _use(self, connection: socket.socket) -> None:
+    def _set_socket(self, connection: socket.socket) -> None:
         connection.settimeout(limits.IDLE_SECONDS)
         self.sock = connection
         self.file = connection.makefile("r", encoding=self.encoding)

@@ -1,4 +1,4 @@
-"""Read the lines of FTP listings."""
+"""Parse the lines of FTP listings."""
 
 import re
 from datetime import UTC, datetime
@@ -8,7 +8,7 @@ from app.engines.sources.folders import Item
 from app.engines.sources.paths import encode_name, is_name
 
 _UNIX = re.compile(
-    r"(?P<kind>[-dl])[-rwxsStTl]{9}\S?\s+\d+\s+\S+\s+\S+\s+(?P<size>\d+)\s+"
+    r"(?P<entry_type>[-dl])[-rwxsStTl]{9}\S?\s+\d+\s+\S+\s+\S+\s+(?P<size>\d+)\s+"
     r"(?P<time>\w{3}\s+\d{1,2}\s+[\d:]{4,5})\s(?P<name>.+)"
 )
 _WINDOWS = re.compile(
@@ -17,9 +17,9 @@ _WINDOWS = re.compile(
 
 
 class Line(NamedTuple):
-    """An entry of a folder, with its name as the server knows it.
+    """An entry of a folder, with its name in the bytes of the server.
 
-    `modified` is in seconds since 1970; it is None if the listing tells no exact time.
+    `modified` is in seconds since 1970; it is None if the listing has no exact time.
     """
 
     name: bytes
@@ -36,39 +36,42 @@ class Line(NamedTuple):
 
 
 def parse_facts(line: str) -> Line | None:
-    """Return the entry of a line of MLSD, or None for links, devices and the folder itself."""
+    """Parse a line of MLSD. Return None for links, devices and the folder itself."""
     facts, _, name = line.partition(" ")
     values = dict(fact.lower().partition("=")[::2] for fact in facts.split(";") if fact)
-    kind = values.get("type")
-    raw = name.encode("latin-1", "replace")
-    if kind not in ("file", "dir") or not is_name(raw):
+    entry_type = values.get("type")
+    raw_name = name.encode("latin-1", "replace")
+    if entry_type not in ("file", "dir") or not is_name(raw_name):
         return None
     size = values.get("size", "")
     is_size = size.isascii() and size.isdigit()
     return Line(
-        raw, kind == "dir", int(size) if is_size else None, parse_time(values.get("modify"))
+        raw_name,
+        entry_type == "dir",
+        int(size) if is_size else None,
+        parse_time(values.get("modify")),
     )
 
 
 def parse_row(line: str) -> Line | None:
-    """Return the entry of a line of LIST, as Unix or Windows writes it, or None for others."""
+    """Parse a line of LIST in the Unix or Windows format. Return None if it is not an entry."""
     match = _UNIX.fullmatch(line) or _WINDOWS.fullmatch(line)
     if match is None:
         return None
-    kind = match.groupdict().get("kind", "-")
+    entry_type = match.groupdict().get("entry_type", "-")
     name = match["name"].lstrip(" ") if match.re is _WINDOWS else match["name"]
-    raw = name.encode("latin-1", "replace")
-    if kind == "l" or not is_name(raw):
+    raw_name = name.encode("latin-1", "replace")
+    if entry_type == "l" or not is_name(raw_name):
         return None
-    is_folder = kind == "d" or match["size"] == "<DIR>"
-    return Line(raw, is_folder, None if is_folder else int(match["size"]), None)
+    is_folder = entry_type == "d" or match["size"] == "<DIR>"
+    return Line(raw_name, is_folder, None if is_folder else int(match["size"]), None)
 
 
 def parse_time(text: str | None) -> float | None:
-    """Return a time of MLSD or MDTM, which is in UTC, in seconds since 1970."""
+    """Convert a time of MLSD or MDTM, which is in UTC, to seconds since 1970."""
     try:
-        whole, _, fraction = (text or "").strip().partition(".")
-        seconds = datetime.strptime(whole, "%Y%m%d%H%M%S").replace(tzinfo=UTC).timestamp()
+        timestamp, _, fraction = (text or "").strip().partition(".")
+        seconds = datetime.strptime(timestamp, "%Y%m%d%H%M%S").replace(tzinfo=UTC).timestamp()
         return seconds + float(f"0.{fraction or 0}")
     except (ValueError, OverflowError):
         return None

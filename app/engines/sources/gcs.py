@@ -1,7 +1,7 @@
 """Documents in a bucket of Google Cloud Storage, over its JSON API.
 
-Each request carries a token that the key of the service account signs itself, so that no other host
-takes part (Google AIP-4111, https://google.aip.dev/auth/4111).
+Each request carries a token that this service signs with the key of the service account, so no
+authorization server is involved (Google AIP-4111, https://google.aip.dev/auth/4111).
 """
 
 import time
@@ -33,9 +33,9 @@ _ENDPOINT = "https://storage.googleapis.com"
 _SCOPE = "https://www.googleapis.com/auth/devstorage.read_only"
 _TOKEN_SECONDS = 3600
 _RENEW_SECONDS = 600
-"""A token is replaced when it is valid for less than this."""
+"""A token is replaced when its remaining validity is shorter than this time."""
 _PAGE_ITEMS = 1000
-_MEMBERS = "nextPageToken,prefixes,items(name,size,generation,updated)"
+_FIELDS = "nextPageToken,prefixes,items(name,size,generation,updated)"
 
 
 def open_source(
@@ -45,19 +45,19 @@ def open_source(
     del local_root
     endpoint = check_endpoint(str(settings.get("endpoint_url") or _ENDPOINT))
     bucket = quote(str(settings["bucket"]), safe="")
-    tokens = _TokenMaker(str(settings["service_account"]))
+    tokens = _TokenSigner(str(settings["service_account"]))
     store = _Bucket(HttpClient(network), tokens, f"{endpoint}/storage/v1/b/{bucket}/o")
     return ObjectStoreSource(store, str(settings.get("prefix", "")))
 
 
-class _TokenMaker:
-    """Signs tokens with the key of a service account, which is JSON text. Raises SourceError."""
+class _TokenSigner:
+    """Signs tokens with the JSON key of a service account. Raises SourceError."""
 
     def __init__(self, key: str) -> None:
         try:
-            members = orjson.loads(key)
-            self._account, self._key = str(members["client_email"]), str(members["private_key"])
-            self._key_id = members.get("private_key_id")
+            fields = orjson.loads(key)
+            self._account, self._key = str(fields["client_email"]), str(fields["private_key"])
+            self._key_id = fields.get("private_key_id")
         except (AttributeError, KeyError, TypeError, ValueError):
             raise _build_key_error() from None
         self._expires = 0
@@ -65,7 +65,7 @@ class _TokenMaker:
         self.get()
 
     def get(self) -> str:
-        """Return a token that is valid for some minutes."""
+        """Return a token that is valid for at least `_RENEW_SECONDS`."""
         now = int(time.time())
         if self._expires - now < _RENEW_SECONDS:
             self._expires = now + _TOKEN_SECONDS
@@ -97,13 +97,13 @@ class _Bucket:
 
     Args:
         client: sends the requests.
-        tokens: makes the tokens of the requests.
+        tokens: signs the tokens of the requests.
         address: URL of the bucket's objects.
     """
 
     can_start_after = True
 
-    def __init__(self, client: HttpClient, tokens: _TokenMaker, address: str) -> None:
+    def __init__(self, client: HttpClient, tokens: _TokenSigner, address: str) -> None:
         self._client = client
         self._tokens = tokens
         self._address = address
@@ -112,7 +112,7 @@ class _Bucket:
         parameters: dict[str, str | bytes] = {
             "prefix": query.prefix,
             "maxResults": str(_PAGE_ITEMS),
-            "fields": _MEMBERS,
+            "fields": _FIELDS,
         }
         if query.after:
             parameters["startOffset"] = query.after
@@ -126,7 +126,9 @@ class _Bucket:
                 raise self.describe_refusal(response)
             page = _parse_listing(read_body(response))
         # `startOffset` includes the name itself.
-        return page._replace(objects=[one for one in page.objects if one.key != query.after])
+        return page._replace(
+            objects=[stored for stored in page.objects if stored.key != query.after]
+        )
 
     @contextmanager
     def read(self, key: bytes) -> Iterator[Response]:
@@ -142,7 +144,7 @@ class _Bucket:
 
     @contextmanager
     def _request(self, url: str, *, is_document: bool) -> Iterator[Response]:
-        # With `identity`, the host unpacks what was stored as gzip.
+        # With `identity`, the host decompresses objects that are stored as gzip.
         headers = {
             "Authorization": f"Bearer {self._tokens.get()}",
             "Accept-Encoding": "identity",
@@ -152,7 +154,7 @@ class _Bucket:
 
 
 def _parse_listing(body: bytes) -> Listing:
-    """Return a page of a listing. Raises SourceError if it is none.
+    """Parse a page of a listing. Raises SourceError if the body is not a listing.
 
     See https://cloud.google.com/storage/docs/json_api/v1/objects/list.
     """

@@ -17,7 +17,7 @@ from app.engines.sources.model import Network, SourceError, SourceErrorKind
 
 
 class RequestBody(NamedTuple):
-    """The body of a request: chunks that have `size` bytes together, and are sent one by one."""
+    """The body of a request, which is sent chunk by chunk. `size` is its total size in bytes."""
 
     chunks: Iterable[bytes]
     size: int
@@ -44,7 +44,7 @@ class HttpClient:
             url: the URL, whose path and query are sent exactly as they are.
             headers: headers of the request.
             method: GET or HEAD.
-            is_document: whether the response may be as large and take as long as a document.
+            is_document: whether the limits for documents apply, not the limits for listings.
         """
         session = self._documents if is_document else self._listings
         with send_request(session, url, headers, method=method) as response:
@@ -65,24 +65,26 @@ def send_request(
     method: str,
     body: RequestBody | None = None,
 ) -> Iterator[Response]:
-    """Send a request of a guarded session and return the response, whose body is not read yet.
+    """Send a request through a guarded session and return the response, with its body unread.
 
     Args:
         session: the session of a network.
         url: the URL, whose path and query are sent exactly as they are.
         headers: headers of the request.
         method: the method.
-        body: the body, which is sent with its length and not as one piece of memory.
+        body: the body, which is sent in chunks after a header with its length.
     """
     if len(url) > limits.MAX_URL:
         message = f"The name is too long: its URL has more than {limits.MAX_URL} characters."
         raise SourceError(SourceErrorKind.NOT_ALLOWED, message)
     with translate_http_errors():
         prepared = session.prepare_request(requests.Request(method, url, headers=headers))
-        # `requests` resolves `..` in paths, which are part of the name in an object store.
-        exact = urlsplit(url)
-        base = urlsplit(prepared.url or "")
-        prepared.url = base._replace(path=exact.path, query=exact.query).geturl()
+        # `requests` resolves `..` in paths, but in an object store it is a part of the name.
+        original_url = urlsplit(url)
+        prepared_url = urlsplit(prepared.url or "")
+        prepared.url = prepared_url._replace(
+            path=original_url.path, query=original_url.query
+        ).geturl()
         if body is not None:
             # `requests` would send an iterator without its length.
             prepared.body = body.chunks  # type: ignore[assignment]  # the stubs know no streams
@@ -106,11 +108,11 @@ def build_authorization(settings: Mapping[str, Any]) -> str | None:
 
 
 def read_chunks(response: Response) -> Iterator[bytes]:
-    """Yield the body in chunks, as it was sent. Raises SourceError if it is not complete."""
+    """Yield the body in chunks, not decompressed. Raises SourceError if it is not complete."""
     raw = response.raw
-    # Without either, a lost connection looks like the end.
+    # Without a length or chunks, a lost connection looks like the end of the body.
     if raw.length_remaining is None and not getattr(raw, "chunked", False):
-        message = "The host does not tell the size of its answers, so they may be incomplete."
+        message = "The host does not send the size of its responses, so they may be incomplete."
         raise SourceError(SourceErrorKind.PROTOCOL, message)
     while chunk := _read_chunk(raw):
         yield chunk
@@ -134,16 +136,16 @@ def read_body(response: Response, limit: int = limits.MAX_LISTING_BYTES) -> byte
 
 @contextmanager
 def translate_http_errors() -> Iterator[None]:
-    """Raise SourceError instead of the errors of the HTTP libraries and of the network's guard."""
+    """Raise SourceError instead of errors from the HTTP libraries and from the network guard."""
     try:
         yield
     except SourceError:
         raise
     except Exception as error:  # noqa: BLE001 - the guard has its own exceptions
-        raise _describe(error) from None
+        raise _describe_http_error(error) from None
 
 
-def _describe(error: Exception) -> SourceError:
+def _describe_http_error(error: Exception) -> SourceError:
     causes = _list_causes(error)
     if tls_error := next((cause for cause in causes if isinstance(cause, SSLError)), None):
         return describe_error(tls_error)

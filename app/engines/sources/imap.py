@@ -1,4 +1,4 @@
-"""Emails in a folder of a mailbox, as files of RFC 5322.
+"""Emails in a folder of a mailbox, as files in the format of RFC 5322.
 
 The folder is opened for reading only, and messages are read without marking them as seen.
 """
@@ -50,7 +50,7 @@ class _Message(NamedTuple):
 def open_source(
     settings: Mapping[str, Any], network: Network, local_root: Path | None
 ) -> "ImapSource":
-    """Return the source of a folder of a mailbox, and sign in."""
+    """Return the source for a mailbox folder, after signing in."""
     del local_root
     source = ImapSource(settings, network)
     source.connect()
@@ -58,7 +58,7 @@ def open_source(
 
 
 class ImapSource:
-    """A folder of a mailbox. A lost connection is opened again at the next operation."""
+    """A folder of a mailbox. The next operation reopens a lost connection."""
 
     def __init__(self, settings: Mapping[str, Any], network: Network) -> None:
         self._settings = settings
@@ -81,14 +81,14 @@ class ImapSource:
                 with _translate_imap_errors(), _build_budget(client).spend():
                     self._sign_in(client)
             except BaseException:
-                _shut(client)
+                _shut_down(client)
                 raise
             self._client = client
         self._used_at = monotonic()
         return self._client
 
     def list_objects(self, after: str | None = None) -> Iterator[SourceObject]:
-        """Yield all messages in the order of their arrival."""
+        """Yield all messages in order of arrival."""
         match = _PATH.fullmatch(after) if after else None
         for message in self._list_messages(int(match[1]) if match else 0):
             version = f"{self._validity}-{message.uid}"
@@ -96,7 +96,7 @@ class ImapSource:
             yield SourceObject(path, version, message.size, message.received_at)
 
     def browse(self, path: str, limit: int) -> list[Entry]:
-        """Return the first `limit` messages; there are no folders."""
+        """Return the first `limit` messages. The source has no subfolders."""
         if path:
             raise describe_missing_folder()
         return [
@@ -114,13 +114,13 @@ class ImapSource:
         client = self.connect()
         budget = _build_budget(client, limits.READ_SECONDS)
         with self._run(budget):
-            first = _fetch_part(client, uid, 0)
-        yield self._read_message(client, uid, first, budget)
+            first_part = _fetch_part(client, uid, 0)
+        yield self._read_message(client, uid, first_part, budget)
 
     def close(self) -> None:
         """Close the connection."""
         if self._client is not None:
-            _shut(self._client)
+            _shut_down(self._client)
             self._client = None
 
     def _is_alive(self, client: ImapClient) -> bool:
@@ -156,8 +156,8 @@ class ImapSource:
         while True:
             current = self.connect()
             with self._run(_build_budget(current)):
-                # Numbers of messages move when others delete messages.
-                if current is not client or current.has_moved:
+                # The numbers of messages change when other clients delete messages.
+                if current is not client or current.has_new_numbers:
                     client = current
                     position = _find_position(client, last_uid)
                 page = _fetch_page(client, position + 1)
@@ -170,9 +170,9 @@ class ImapSource:
                     yield message
 
     def _read_message(
-        self, client: ImapClient, uid: int, first: bytes, budget: Budget
+        self, client: ImapClient, uid: int, first_part: bytes, budget: Budget
     ) -> Iterator[bytes]:
-        part, offset = first, 0
+        part, offset = first_part, 0
         while part:
             yield part
             offset += len(part)
@@ -183,7 +183,7 @@ class ImapSource:
 
     @contextmanager
     def _run(self, budget: Budget) -> Iterator[None]:
-        """Run commands. After an error the connection is closed: its state is unknown."""
+        """Run commands. After an error the connection is closed, because its state is unknown."""
         try:
             with _translate_imap_errors(), budget.spend():
                 yield
@@ -197,20 +197,20 @@ def _build_budget(client: ImapClient, seconds: float | None = None) -> Budget:
     return Budget(seconds or limits.OPERATION_SECONDS, client.shut_down)
 
 
-def _shut(client: ImapClient) -> None:
+def _shut_down(client: ImapClient) -> None:
     with suppress(OSError):
         client.shutdown()
 
 
 def _find_position(client: ImapClient, uid: int) -> int:
-    """Return how many messages have a UID up to this one, by a binary search."""
-    client.noop()  # brings the number of messages up to date
-    client.has_moved = False
+    """Return the number of messages with a UID of at most `uid`, by binary search."""
+    client.noop()  # updates the number of messages
+    client.has_new_numbers = False
     low, high = 0, client.message_count
     while low < high:
         middle = (low + high + 1) // 2
-        found = _fetch(client, str(middle), "(UID)")
-        if found and found[0].uid <= uid:
+        messages = _fetch_messages(client, str(middle), "(UID)")
+        if messages and messages[0].uid <= uid:
             low = middle
         else:
             high = middle - 1
@@ -221,13 +221,13 @@ def _fetch_page(client: ImapClient, start: int) -> list[_Message]:
     end = min(start + _PAGE_MESSAGES - 1, client.message_count)
     if start > end:
         return []
-    return _fetch(client, f"{start}:{end}", "(UID RFC822.SIZE INTERNALDATE)")
+    return _fetch_messages(client, f"{start}:{end}", "(UID RFC822.SIZE INTERNALDATE)")
 
 
-def _fetch(client: ImapClient, numbers: str, items: str) -> list[_Message]:
+def _fetch_messages(client: ImapClient, numbers: str, items: str) -> list[_Message]:
     _, data = client.fetch(numbers, items)
     messages = (_parse_message(line) for line in data if isinstance(line, bytes))
-    return sorted((message for message in messages if message), key=lambda one: one.number)
+    return sorted((message for message in messages if message), key=lambda message: message.number)
 
 
 def _parse_message(line: bytes) -> _Message | None:
@@ -252,9 +252,9 @@ def _parse_time(text: bytes) -> datetime | None:
 
 
 def _fetch_part(client: ImapClient, uid: int, offset: int) -> bytes:
-    """Return a part of a message. Raises ObjectMissing if there is no such message."""
+    """Return a part of a message. Raises ObjectMissing if the message does not exist."""
     status, data = client.uid("FETCH", str(uid), f"(BODY.PEEK[]<{offset}.{limits.CHUNK_BYTES}>)")
-    parts = [one[1] for one in data if isinstance(one, tuple)]
+    parts = [item[1] for item in data if isinstance(item, tuple)]
     if status != "OK" or not parts:
         raise ObjectMissing
     if len(parts[0]) > limits.CHUNK_BYTES:
@@ -269,7 +269,7 @@ def _translate_imap_errors() -> Iterator[None]:
         with translate_errors():
             yield
     except imaplib.IMAP4.abort:
-        message = "The host broke the connection, or it is not a mail server."
+        message = "The host closed the connection, or it is not a mail server."
         raise SourceError(SourceErrorKind.UNREACHABLE, message) from None
     except (imaplib.IMAP4.error, ValueError, LookupError):
         raise describe_protocol_error() from None

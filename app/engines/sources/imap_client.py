@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING
 from app.engines.sources import limits
 from app.engines.sources.deadlines import Budget, shut_down
 from app.engines.sources.model import Network, SourceError, SourceErrorKind
-from app.engines.sources.tls import wrap
+from app.engines.sources.tls import wrap_socket
 
 if TYPE_CHECKING:
     from _typeshed import ReadableBuffer
 
 _STARTTLS_PORT = 143
 _MAX_ANSWER_BYTES = 16 * 1024 * 1024
-"""Maximum size of all answers to one command."""
+"""The maximum size in bytes of all answers to one command."""
 
 
 class ImapClient(imaplib.IMAP4):
@@ -29,11 +29,11 @@ class ImapClient(imaplib.IMAP4):
         network: opens the connection.
         host: name or address of the server.
         port: port of the server.
-        context: for TLS, if it is used.
+        context: the context for TLS, or None for a connection without TLS.
 
     Attributes:
         message_count: number of messages in the open folder.
-        has_moved: whether messages have got other numbers, because others were deleted.
+        has_new_numbers: whether the numbers of messages changed, because messages were deleted.
     """
 
     def __init__(
@@ -44,7 +44,7 @@ class ImapClient(imaplib.IMAP4):
         self._received = 0
         self.connection: socket.socket | None = None
         self.message_count = 0
-        self.has_moved = False
+        self.has_new_numbers = False
         with Budget(limits.OPERATION_SECONDS, self.shut_down).spend():
             super().__init__(host, port, limits.CONNECT_SECONDS)
 
@@ -54,24 +54,24 @@ class ImapClient(imaplib.IMAP4):
             if self.xatom("STARTTLS")[0] != "OK":
                 message = "The host does not offer TLS. Ask its operator, or switch `tls` off."
                 raise SourceError(SourceErrorKind.PROTOCOL, message)
-            self.sock = wrap(self._context, self.sock, self.host, self._use)
-            # What was sent before, in plain text, is dropped.
+            self.sock = wrap_socket(self._context, self.sock, self.host, self._set_connection)
+            # Plain text that was received before is dropped.
             self.file = self.sock.makefile("rb")
             self.capabilities = tuple(str(self.capability()[1][-1], "ascii").upper().split())
 
     def shut_down(self) -> None:
-        """End all waiting operations, from another thread."""
+        """Shut the connection down from another thread, so that waiting operations end."""
         shut_down(self.connection)
 
     def read(self, size: int) -> bytes:
-        """Read a literal, whose size the server names."""
-        self._count(size)
+        """Read a literal. The server determines its size."""
+        self._count_received(size)
         return bytes(super().read(size))
 
     def readline(self) -> bytes:
         """Read a line."""
         line = super().readline()
-        self._count(len(line))
+        self._count_received(len(line))
         return line
 
     def send(self, data: "ReadableBuffer") -> None:
@@ -80,7 +80,7 @@ class ImapClient(imaplib.IMAP4):
         super().send(data)
 
     def sign_in(self, username: str, password: str) -> None:
-        """Sign in, with AUTHENTICATE if the server offers it: LOGIN has no letters but ASCII."""
+        """Sign in. AUTHENTICATE is preferred, because LOGIN supports only ASCII letters."""
         if "AUTH=PLAIN" in self.capabilities:
             answer = f"\0{username}\0{password}".encode()
             self.authenticate("PLAIN", lambda _: answer)
@@ -90,32 +90,32 @@ class ImapClient(imaplib.IMAP4):
     def _create_socket(self, timeout: float | None) -> socket.socket:
         connection = self._network.connect(self.host, self.port, timeout or limits.CONNECT_SECONDS)
         connection.settimeout(limits.IDLE_SECONDS)
-        self._use(connection)
+        self._set_connection(connection)
         if self._context is not None and self.port != _STARTTLS_PORT:
-            return wrap(self._context, connection, self.host, self._use)
+            return wrap_socket(self._context, connection, self.host, self._set_connection)
         return connection
 
-    def _use(self, connection: socket.socket) -> None:
+    def _set_connection(self, connection: socket.socket) -> None:
         self.connection = connection
 
     def _append_untagged(self, typ: str, dat: bytes) -> None:
-        """Store an answer; numbers and removals of messages are counted instead."""
+        """Store an answer. Numbers and removals of messages only update the message count."""
         if typ == "EXISTS":
             self.message_count = int(dat)
         elif typ == "EXPUNGE":
             self.message_count -= 1
-            self.has_moved = True
+            self.has_new_numbers = True
         else:
             super()._append_untagged(typ, dat)  # type: ignore[misc]
 
-    def _count(self, size: int) -> None:
+    def _count_received(self, size: int) -> None:
         self._received += size
         if self._received > _MAX_ANSWER_BYTES:
             raise self.abort("the answer is too large")
 
 
 def quote(text: str) -> str:
-    """Return a text as a quoted string of IMAP."""
+    """Return a text as a quoted string in the syntax of IMAP."""
     escaped = text.replace("\\", "\\\\").replace('"', '\\"')
     return f'"{escaped}"'
 
@@ -123,14 +123,14 @@ def quote(text: str) -> str:
 def encode_folder(name: str) -> str:
     """Return the name of a folder in the modified UTF-7 of IMAP (RFC 3501, 5.1.3), quoted."""
     parts: list[str] = []
-    other = ""
-    for char in f"{name}\0":  # the last character ends the last run
+    run = ""  # the preceding characters that are not printable ASCII
+    for char in f"{name}\0":  # the NUL ends the last run
         if " " <= char <= "~" or char == "\0":
-            parts.append(_encode_run(other))
+            parts.append(_encode_run(run))
             parts.append("&-" if char == "&" else char)
-            other = ""
+            run = ""
         else:
-            other += char
+            run += char
     return quote("".join(parts).removesuffix("\0"))
 
 

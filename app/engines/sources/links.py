@@ -8,14 +8,14 @@ _MAX_URL = 8 * 1024
 
 
 class _Links:
-    """A target for the HTML parser, which builds no tree."""
+    """A target for the HTML parser that collects links without building a tree."""
 
     def __init__(self, url: str) -> None:
         self._base = url
         self._urls: dict[str, None] = {}
 
     def start(self, tag: str, attributes: dict[str, str]) -> None:
-        """Note the link of an element."""
+        """Collect the link of an element."""
         link = attributes.get("href")
         if link is None or len(link) > _MAX_URL or tag not in ("a", "base"):
             return
@@ -38,8 +38,8 @@ def find_links(page: bytes, url: str, charset: str | None) -> list[str]:
 
     Args:
         page: the page.
-        url: its URL.
-        charset: its encoding, if the host tells it.
+        url: the URL of the page.
+        charset: the encoding of the page, if the host specifies it.
     """
     if not page.strip():
         return []

@@ -1,7 +1,7 @@
 """Documents in a folder on the operator's machine.
 
-Every file is opened from the root downwards without following links, so neither a name nor a link
-that is changed at the same time leads out of the root. A link to a file inside of the root is
+Every file is opened from the root downwards without following links. So neither a name nor a link
+that changes at the same time can lead out of the root. A link to a file inside the root is
 followed; other links are not listed. Folders are never entered through links.
 """
 
@@ -36,7 +36,7 @@ def open_source(
     """Return the source of a folder below the operator's root."""
     del network
     if local_root is None:
-        message = "The operator of this service has not released any local folder."
+        message = "The operator of this service has not enabled local folders."
         raise SourceError(SourceErrorKind.NOT_ALLOWED, message)
     root = os.path.realpath(os.fsencode(local_root))
     path = str(settings.get("path", "")).strip("/")
@@ -46,12 +46,12 @@ def open_source(
         raise describe_missing_folder() from None
     names = _split_below(target, root)
     if names is None:
-        message = "The folder is outside of the folders that the operator has released."
+        message = "The folder is outside the folder that the operator has enabled."
         raise SourceError(SourceErrorKind.NOT_ALLOWED, message)
     try:
-        top = os.open(root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-        with _closing(top):
-            descriptor = _open_folder(top, names)
+        root_descriptor = os.open(root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        with _closing(root_descriptor):
+            descriptor = _open_folder(root_descriptor, names)
     except (ObjectMissing, OSError):
         raise describe_missing_folder() from None
     return LocalSource(descriptor, target)
@@ -62,7 +62,7 @@ class LocalSource:
 
     Args:
         descriptor: the open root, which this object closes.
-        root: its path without links, to judge where links lead.
+        root: the path of the root without links, to determine where links lead.
     """
 
     def __init__(self, descriptor: int, root: bytes) -> None:
@@ -70,7 +70,7 @@ class LocalSource:
         self._root = root
 
     def list_objects(self, after: str | None = None) -> Iterator[SourceObject]:
-        """Yield all documents, sorted by the names on their paths."""
+        """Yield all documents, sorted by the names in their paths."""
         try:
             yield from list_objects(self._read_folder, after)
         except ObjectMissing:
@@ -122,7 +122,7 @@ class LocalSource:
         with _closing(descriptor), os.scandir(descriptor) as entries:
             for entry in entries:
                 name = os.fsencode(entry.name)
-                with suppress(OSError, ObjectMissing):  # it vanished, or its link leads nowhere
+                with suppress(OSError, ObjectMissing):  # removed, or a broken link
                     status = self._get_status(entry, [*names, name])
                     is_folder = stat.S_ISDIR(status.st_mode)
                     if is_folder or stat.S_ISREG(status.st_mode):
@@ -136,33 +136,33 @@ class LocalSource:
             return os.fstat(descriptor)
 
     def _open_file(self, names: list[bytes]) -> int:
-        """Open a regular file, or the file inside of the root to which a link leads."""
+        """Open a regular file, or the file inside the root that a link points to."""
         folder = _open_folder(self._descriptor, names[:-1])
         with _closing(folder):
             status = os.stat(names[-1], dir_fd=folder, follow_symlinks=False)
             if stat.S_ISREG(status.st_mode):
-                return _open_regular(names[-1], folder)
+                return _open_regular_file(names[-1], folder)
         if not stat.S_ISLNK(status.st_mode):
             raise ObjectMissing
         target = os.path.realpath(b"/".join([self._root, *names]))
-        below = _split_below(target, self._root)
-        if not below:
+        target_names = _split_below(target, self._root)
+        if not target_names:
             raise ObjectMissing
-        folder = _open_folder(self._descriptor, below[:-1])
+        folder = _open_folder(self._descriptor, target_names[:-1])
         with _closing(folder):
-            return _open_regular(below[-1], folder)
+            return _open_regular_file(target_names[-1], folder)
 
 
 def _build_item(name: bytes, status: os.stat_result, *, is_folder: bool) -> Item:
     if is_folder:
         return Item(encode_name(name), is_folder=True)
-    # The time of the last change of the inode also shows replacements that keep size and time.
+    # The inode change time also reveals replacements that keep size and modification time.
     version = f"{status.st_size}-{status.st_mtime_ns}-{status.st_ctime_ns}"
     return Item(encode_name(name), False, version, status.st_size, status.st_mtime)  # noqa: FBT003
 
 
 def _split_below(target: bytes, root: bytes) -> list[bytes] | None:
-    """Return the names that lead from the root to a path, or None if it is not below it."""
+    """Return the names in a path below the root, or None if the path is outside the root."""
     if target == root:
         return []
     prefix = root.rstrip(b"/") + b"/"
@@ -177,7 +177,7 @@ def _open_folder(root: int, names: list[bytes]) -> int:
     return descriptor
 
 
-def _open_regular(name: bytes, folder: int) -> int:
+def _open_regular_file(name: bytes, folder: int) -> int:
     descriptor = os.open(name, _FILE_FLAGS, dir_fd=folder)
     if stat.S_ISREG(os.fstat(descriptor).st_mode):
         return descriptor
@@ -186,17 +186,17 @@ def _open_regular(name: bytes, folder: int) -> int:
 
 
 def _read_file(descriptor: int) -> Iterator[bytes]:
-    before = os.fstat(descriptor)
+    status_before = os.fstat(descriptor)
     received = 0
     try:
         while chunk := os.read(descriptor, limits.CHUNK_BYTES):
             received += len(chunk)
             yield chunk
-        after = os.fstat(descriptor)
+        status_after = os.fstat(descriptor)
     except OSError:
         message = "The document could not be read completely from the disk."
         raise SourceError(SourceErrorKind.UNREACHABLE, message) from None
-    if received != after.st_size or after.st_mtime_ns != before.st_mtime_ns:
+    if received != status_after.st_size or status_after.st_mtime_ns != status_before.st_mtime_ns:
         raise ObjectMissing
 
 

@@ -1,4 +1,4 @@
-"""What every source offers, whatever its protocol."""
+"""The common interface of all sources."""
 
 import socket
 from collections.abc import Callable, Iterator, Mapping
@@ -13,7 +13,7 @@ import requests
 
 
 class SourceErrorKind(StrEnum):
-    """Why a source cannot be used."""
+    """The reason why a source cannot be used."""
 
     UNREACHABLE = "unreachable"
     CREDENTIALS_REFUSED = "credentials_refused"
@@ -36,7 +36,7 @@ class SourceError(Exception):
 
 
 class ObjectMissing(Exception):  # noqa: N818 - names what happened
-    """The listed document is no longer there, or was replaced while it was read."""
+    """The listed document no longer exists, or was replaced while it was read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,11 +44,11 @@ class SourceObject:
     """A document of a source.
 
     Attributes:
-        path: where it is, below the root of the source, with `/` between folders. Unique.
-        version: a text that differs after every change of the content: an ETag, a UID, or size
-            and time of the last change.
+        path: the unique path below the root of the source, with `/` between folders.
+        version: a text that changes with the content: an ETag, a UID, or size and modification
+            time.
         size: size in bytes, if the source lists it.
-        modified_at: time of the last change in UTC, if the source lists it.
+        modified_at: modification time in UTC, if the source lists it.
     """
 
     path: str
@@ -59,7 +59,7 @@ class SourceObject:
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A folder or a document, as a person browses the source."""
+    """A folder or a document in the listing of one folder, for a person who browses the source."""
 
     path: str
     is_folder: bool
@@ -82,13 +82,14 @@ class Network(Protocol):
 
 
 class Source(Protocol):
-    """An open source. All methods raise SourceError. One thread uses it at a time."""
+    """An open source. All methods raise SourceError. Only one thread may use it at a time."""
 
     def list_objects(self, after: str | None = None) -> Iterator[SourceObject]:
         """Yield all documents in an order that does not change between two listings.
 
-        Listings are read in parts, so memory does not grow with their number. `after` is a path at
-        which an earlier listing stopped; a source may begin after it, or list everything.
+        Listings are read in parts, so memory use does not grow with the number of documents.
+        `after` is the path at which an earlier listing stopped; a source may continue after this
+        path, or list everything.
         """
 
     def browse(self, path: str, limit: int) -> list[Entry]:
@@ -110,11 +111,11 @@ class SourceType:
 
     Attributes:
         name: name of the type, such as `s3`.
-        title: name for people.
+        title: display name.
         settings_schema: JSON Schema 2020-12 of the settings. Secrets have `"writeOnly": true`.
         secrets: names of the settings that must be stored encrypted and never shown.
-        open: returns the source for settings that fit the schema, a network, and the folder of the
-            operator to which local sources are limited, if there is one. Raises SourceError.
+        open: returns the source for settings that match the schema, a network, and the operator's
+            folder that local sources must be in, or None. Raises SourceError.
     """
 
     name: str

@@ -1,7 +1,6 @@
-"""Documents in a container of an object store, whatever its interface.
+"""Documents in a container of an object store, regardless of its interface.
 
-Names of objects are bytes with slashes. A folder is what several names begin
-with; it is not stored.
+Names of objects are bytes with slashes. A folder is a common prefix of names; it is not stored.
 """
 
 import re
@@ -27,13 +26,13 @@ from app.engines.sources.model import (
 from app.engines.sources.paths import decode_path, encode_key
 
 _MAX_EMPTY_PAGES = 1000
-"""Stores split listings as they like, even into pages without a name, but not for ever."""
-# Some stores, and the servers in front of them, resolve these between slashes of both directions.
-_DOTS = re.compile(rb"(?:^|[/\\])\.\.?(?:[/\\]|$)")
+"""The maximum number of consecutive empty pages. Stores may send empty pages, but not endlessly."""
+# Some stores, and proxies in front of them, resolve these segments, even between backslashes.
+_DOT_SEGMENTS = re.compile(rb"(?:^|[/\\])\.\.?(?:[/\\]|$)")
 
 
 class StoredObject(NamedTuple):
-    """An object of a container, with the time of its last change."""
+    """An object of a container, with its modification time."""
 
     key: bytes
     version: str
@@ -42,7 +41,7 @@ class StoredObject(NamedTuple):
 
 
 class Listing(NamedTuple):
-    """A page of a listing. `token` leads to the next page; it is None on the last one."""
+    """A page of a listing. `token` requests the next page; it is None on the last page."""
 
     objects: list[StoredObject]
     folders: list[bytes]
@@ -50,12 +49,12 @@ class Listing(NamedTuple):
 
 
 class ListingQuery(NamedTuple):
-    """What a listing returns.
+    """The selection of objects that a listing returns.
 
     Attributes:
-        prefix: what the names begin with.
-        after: a name; a store that can start after it leaves out what comes before, and itself.
-        by_folder: whether names with a further slash are summarized as folders.
+        prefix: the prefix of the names.
+        after: a name; a store with `can_start_after` lists only the names after it.
+        by_folder: whether names with another slash after the prefix are grouped into folders.
     """
 
     prefix: bytes
@@ -70,7 +69,7 @@ class Store(Protocol):
     """Whether a listing can start after a name, which need not exist."""
 
     def list_page(self, query: ListingQuery, token: str | None) -> Listing:
-        """Return a page of a listing: the first one, or the one of the token."""
+        """Return the first page of a listing, or the page that `token` requests."""
 
     def read(self, key: bytes) -> AbstractContextManager[Response]:
         """Request an object; the response may have any status."""
@@ -87,7 +86,7 @@ class ObjectStoreSource:
 
     Args:
         store: the container.
-        folder: name of the folder; nothing for the whole container.
+        folder: name of the folder; empty for the whole container.
     """
 
     def __init__(self, store: Store, folder: str) -> None:
@@ -105,14 +104,14 @@ class ObjectStoreSource:
     def _list_after(self, start: bytes) -> Iterator[StoredObject]:
         query = ListingQuery(self._prefix, after=start)
         if start and not self._store.can_start_after:
-            listed = iter(self._list_stored(query))
-            if any(stored.key == start for stored in listed):
-                yield from listed
+            stored_objects = iter(self._list_stored_objects(query))
+            if any(stored.key == start for stored in stored_objects):
+                yield from stored_objects
                 return
-            # The object is gone, and where it was is not known.
-        yield from self._list_stored(query)
+            # The object no longer exists, so its position is unknown and everything is listed.
+        yield from self._list_stored_objects(query)
 
-    def _list_stored(self, query: ListingQuery) -> Iterator[StoredObject]:
+    def _list_stored_objects(self, query: ListingQuery) -> Iterator[StoredObject]:
         for page in self._list_pages(query):
             yield from page.objects
 
@@ -157,7 +156,7 @@ class ObjectStoreSource:
         start = len(self._prefix)
         for folder in page.folders:
             name = folder[start:-1]
-            # An empty name between two slashes is no folder that a person can open.
+            # A folder with an empty name, between two slashes, cannot be opened.
             if folder.startswith(self._prefix) and name and not name.endswith(b"/"):
                 yield Entry(encode_key(name), is_folder=True)
         for stored in page.objects:
@@ -178,33 +177,33 @@ class ObjectStoreSource:
 
 
 class _ListingWatch:
-    """Notices listings without end: circles of tokens (Brent's algorithm), and empty pages."""
+    """Detects endless listings: cycles of tokens (Brent's algorithm), and too many empty pages."""
 
     def __init__(self) -> None:
-        self._known: str | None = None
+        self._saved_token: str | None = None
         self._steps, self._power = 0, 1
         self._empty_pages = 0
 
     def check(self, page: Listing) -> None:
-        """Raise SourceError if the listing does not lead to its end after this page."""
+        """Raise SourceError if this page shows that the listing is endless."""
         is_empty = not page.objects and not page.folders
         self._empty_pages = self._empty_pages + 1 if is_empty else 0
-        if page.token == self._known or self._empty_pages > _MAX_EMPTY_PAGES:
+        if page.token == self._saved_token or self._empty_pages > _MAX_EMPTY_PAGES:
             raise describe_protocol_error()
         self._steps += 1
         if self._steps == self._power:
-            self._known, self._steps, self._power = page.token, 0, 2 * self._power
+            self._saved_token, self._steps, self._power = page.token, 0, 2 * self._power
 
 
 def build_prefix(folder: str) -> bytes:
-    """Return what the names in a folder begin with; nothing for the whole container."""
+    """Return the prefix of the names in a folder, which is empty for the whole container."""
     name = folder.strip("/").encode("utf-8", "replace")
     return name + b"/" if name else b""
 
 
 def check_key(key: bytes) -> None:
-    """Raise SourceError for a name that a host may take for another one."""
-    if _DOTS.search(key):
+    """Raise SourceError for a name that a host may confuse with another name."""
+    if _DOT_SEGMENTS.search(key):
         message = "The name has a part `.` or `..`, which could lead to another document."
         raise SourceError(SourceErrorKind.NOT_ALLOWED, message)
 
@@ -226,9 +225,9 @@ def describe_status(
 
     Args:
         status: the status.
-        key: what the store calls the credentials.
-        container: what it calls the container.
-        action: what credentials without permission are not allowed to do.
+        key: the store's word for the credentials.
+        container: the store's word for the container.
+        action: the action that credentials without permission are not allowed to do.
     """
     if status == HTTPStatus.UNAUTHORIZED:
         message = f"The host answers, but refuses the {key}."

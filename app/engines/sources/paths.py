@@ -1,4 +1,4 @@
-"""Write the names of a source as safe paths, and read them back.
+"""Encode the names of a source as safe paths, and decode these paths.
 
 Names of files are bytes that anybody may have chosen. A path shows them as text in which `%XX`
 stands for a byte that could mislead a program or a reader: control characters, NUL, characters that
@@ -14,7 +14,7 @@ import unicodedata
 _ESCAPE = re.compile(rb"%([0-9A-F]{2})")
 _AMBIGUOUS = re.compile(rb"%(?=[0-9A-F]{2})")
 _UNSAFE_CATEGORIES = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
-# They join letters of several scripts and emojis, and change nothing else.
+# They join emojis and the letters of some scripts, and have no other effect.
 _JOINERS = "\u200c\u200d"
 
 
@@ -41,20 +41,20 @@ def encode_key(key: bytes) -> str:
             slashes = ""
         else:
             slashes += "%2F"
-    # the key ends with slashes: the first one separates, the others belong to the name
+    # the key ends with slashes: the first slash separates, the other slashes belong to the name
     if slashes:
         segments.append(slashes.removesuffix("%2F"))
     return "/".join(segments)
 
 
 def decode_path(path: str) -> bytes:
-    """Return the name or the key of a path."""
+    """Return the name or the key that a path represents."""
     encoded = path.encode("utf-8", "replace")
     return _ESCAPE.sub(lambda match: bytes([int(match[1], 16)]), encoded)
 
 
 def is_name(name: bytes) -> bool:
-    """Return whether a name from a host is one entry of a folder."""
+    """Return whether a name from a host is valid for one entry of a folder."""
     return name not in (b"", b".", b"..") and b"/" not in name and b"\x00" not in name
 
 

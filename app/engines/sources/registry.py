@@ -1,4 +1,4 @@
-"""All types of sources. Their libraries are imported when a source is opened."""
+"""The registry of source types. Their libraries are imported when a source is opened."""
 
 import importlib
 from collections.abc import Mapping
@@ -40,4 +40,4 @@ TYPES: Mapping[str, SourceType] = MappingProxyType(
         )
     }
 )
-"""The types by their names."""
+"""The source types by name."""

@@ -1,4 +1,4 @@
-"""Documents in a bucket of S3, or of an object store with the same interface.
+"""Documents in a bucket of S3 or of a compatible object store.
 
 Requests are signed by botocore and sent through the guarded session.
 """
@@ -32,7 +32,7 @@ _SAFE = "/-_.~"
 def open_source(
     settings: Mapping[str, Any], network: Network, local_root: Path | None
 ) -> ObjectStoreSource:
-    """Return the source of a bucket or of a folder in it."""
+    """Return the source for a bucket or for a folder in it."""
     del local_root
     region = str(settings.get("region") or "us-east-1")
     credentials = Credentials(settings["access_key_id"], settings["secret_access_key"])
@@ -49,7 +49,7 @@ def build_address(bucket: str, region: str, endpoint: str | None) -> str:
     if endpoint:
         return f"{check_endpoint(endpoint)}/{quote(bucket)}"
     domain = "amazonaws.com.cn" if region.startswith("cn-") else "amazonaws.com"
-    # The certificate of the host does not cover names with further dots.
+    # The certificate of the host does not cover bucket names with dots.
     if "." in bucket:
         return f"https://s3.{region}.{domain}/{bucket}"
     return f"https://{bucket}.s3.{region}.{domain}"

@@ -1,4 +1,4 @@
-"""Read the answers of S3 and of object stores with the same interface."""
+"""Parse the answers of S3 and of compatible object stores."""
 
 import re
 from collections.abc import Iterator
@@ -17,7 +17,7 @@ from app.engines.sources.model import SourceError, SourceErrorKind
 from app.engines.sources.object_store import Listing, StoredObject, describe_status
 
 _MAX_ERROR_BYTES = 64 * 1024
-_KEY_REFUSED = frozenset(
+_KEY_REFUSED_CODES = frozenset(
     {
         "ExpiredToken",
         "InvalidAccessKeyId",
@@ -31,7 +31,7 @@ _REGION = re.compile(r"[a-z0-9-]{1,40}")
 
 
 def parse_listing(body: bytes) -> Listing:
-    """Return a page of ListObjectsV2. Raises SourceError if it is none."""
+    """Parse a page of ListObjectsV2. Raises SourceError if the body is not a listing."""
     try:
         root: Element = fromstring(body, forbid_dtd=True)
         is_encoded = root.findtext("{*}EncodingType") == "url"
@@ -69,7 +69,7 @@ def _find_token(root: Element) -> str | None:
         return None
     token = root.findtext("{*}NextContinuationToken")
     if not token:
-        raise ValueError("a page without a way to the next one")
+        raise ValueError("a page without a token for the next page")
     return token
 
 
@@ -79,15 +79,15 @@ def describe_refusal(response: Response) -> SourceError:
 
 
 def describe_code(response: Response, code: str, action: str = "list or read") -> SourceError:
-    """Return the SourceError for a response with an error status.
+    """Return the SourceError for a response with an error status and an error code.
 
     Args:
         response: the response.
-        code: the code of its error, or nothing.
-        action: what an access key without permission is not allowed to do.
+        code: the error code in its body, or an empty text.
+        action: the action that an access key without permission is not allowed to do.
     """
     region = _find_region(response, code)
-    if code in _KEY_REFUSED or response.status_code == HTTPStatus.UNAUTHORIZED:
+    if code in _KEY_REFUSED_CODES or response.status_code == HTTPStatus.UNAUTHORIZED:
         message = "The host answers, but refuses the access key or its secret."
         return SourceError(SourceErrorKind.CREDENTIALS_REFUSED, message)
     if code == "RequestTimeTooSkewed":
@@ -105,12 +105,12 @@ def _find_region(response: Response, code: str) -> str | None:
     if code not in ("PermanentRedirect", "TemporaryRedirect", "AuthorizationHeaderMalformed", ""):
         return None
     region = response.headers.get("x-amz-bucket-region", "")
-    is_elsewhere = response.status_code in (301, 307, 400)
-    return region if is_elsewhere and _REGION.fullmatch(region) else None
+    is_other_region = response.status_code in (301, 307, 400)
+    return region if is_other_region and _REGION.fullmatch(region) else None
 
 
 def find_code(response: Response) -> str:
-    """Return the code of the error, or nothing if the host sends another body."""
+    """Return the error code in the body, or an empty text if the body has no error code."""
     try:
         root: Element = fromstring(read_body(response, _MAX_ERROR_BYTES), forbid_dtd=True)
     except (ParseError, DefusedXmlException, ValueError, SourceError):

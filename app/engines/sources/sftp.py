@@ -19,7 +19,7 @@ from app.engines.sources.sftp_session import SftpReader
 def open_source(
     settings: Mapping[str, Any], network: Network, local_root: Path | None
 ) -> "SftpSource":
-    """Return the source of a folder of an SFTP server, and sign in."""
+    """Return the source for a folder on an SFTP server, after signing in."""
     del local_root
     connector = SftpConnector(settings, network)
     connector.connect()
@@ -27,7 +27,7 @@ def open_source(
 
 
 class SftpSource:
-    """A folder of an SFTP server. A lost connection is opened again at the next operation.
+    """A folder on an SFTP server. The next operation reopens a lost connection.
 
     Links are not followed: they are not listed and cannot be opened.
     """
@@ -36,7 +36,7 @@ class SftpSource:
         self._connector = connector
 
     def list_objects(self, after: str | None = None) -> Iterator[SourceObject]:
-        """Yield all documents, sorted by the names on their paths."""
+        """Yield all documents, sorted by the names in their paths."""
         try:
             yield from list_objects(self._read_folder, after)
         except ObjectMissing:
@@ -53,7 +53,7 @@ class SftpSource:
     def open(self, path: str) -> Iterator[Iterator[bytes]]:
         """Read a document in chunks."""
         connection = self._connector.connect()
-        target = _join(connection.root, path)
+        target = _build_target(connection.root, path)
         budget = connection.build_budget(limits.READ_SECONDS)
         with translate_ssh_errors(), budget.spend():
             if not stat.S_ISREG(connection.session.get_attributes(target).mode):
@@ -74,7 +74,7 @@ class SftpSource:
         try:
             yield from _read_file(reader, budget)
         except SourceError:
-            # paramiko notices only later that a connection is lost.
+            # paramiko detects a lost connection only later.
             self.close()
             raise
 
@@ -82,7 +82,9 @@ class SftpSource:
         connection = self._connector.connect()
         budget = connection.build_budget(limits.OPERATION_SECONDS)
         with translate_ssh_errors(), budget.spend():
-            for name, attributes in connection.session.read_folder(_join(connection.root, path)):
+            for name, attributes in connection.session.read_folder(
+                _build_target(connection.root, path)
+            ):
                 is_folder = stat.S_ISDIR(attributes.mode)
                 if not is_name(name) or not (is_folder or stat.S_ISREG(attributes.mode)):
                     continue
@@ -93,7 +95,7 @@ class SftpSource:
                     yield Item(encode_name(name), False, f"{size}-{modified}", size, modified)  # noqa: FBT003
 
 
-def _join(root: bytes, path: str) -> bytes:
+def _build_target(root: bytes, path: str) -> bytes:
     names = split_path(path)
     if names is None:
         raise ObjectMissing
@@ -103,16 +105,16 @@ def _join(root: bytes, path: str) -> bytes:
 def _read_file(reader: SftpReader, budget: Budget) -> Iterator[bytes]:
     received = 0
     with translate_ssh_errors(), budget.spend():
-        before = reader.get_attributes()
+        attributes_before = reader.get_attributes()
     while True:
         with translate_ssh_errors(), budget.spend():
             chunk = reader.read(limits.CHUNK_BYTES)
             if not chunk:
-                after = reader.get_attributes()
+                attributes_after = reader.get_attributes()
         if not chunk:
             break
         received += len(chunk)
         yield chunk
-    # Times often have whole seconds only, so that the size may be the one thing that has changed.
-    if after.size not in (None, received) or after != before:
+    # Times often have a resolution of one second, so possibly only the size shows a change.
+    if attributes_after.size not in (None, received) or attributes_after != attributes_before:
         raise ObjectMissing

@@ -44,12 +44,12 @@ class Connection(NamedTuple):
     root: bytes
 
     def build_budget(self, seconds: float) -> Budget:
-        """Return a budget whose end shuts the connection down."""
+        """Return a budget that shuts the connection down when its time is used up."""
         return Budget(seconds, lambda: shut_down(self.socket))
 
 
 class SftpConnector:
-    """Connects to the server of the settings. Raises SourceError if the private key is not valid.
+    """Connects to the configured server. Raises SourceError if the private key is not valid.
 
     Args:
         settings: the settings of a source or destination.
@@ -63,7 +63,7 @@ class SftpConnector:
         self._connection: Connection | None = None
 
     def connect(self) -> Connection:
-        """Return the connection, signed in."""
+        """Return the connection, which is signed in."""
         if self._connection is not None and self._connection.transport.is_active():
             return self._connection
         self.close()
@@ -140,7 +140,7 @@ def _describe_ssh_error(error: paramiko.SSHException) -> SourceError:
     if isinstance(error, paramiko.ssh_exception.IncompatiblePeer):
         message = "The host offers no host key or encryption that this service supports."
         return SourceError(SourceErrorKind.PROTOCOL, message)
-    message = "The host broke the connection, or it is not an SSH server."
+    message = "The host closed the connection, or it is not an SSH server."
     return SourceError(SourceErrorKind.UNREACHABLE, message)
 
 
@@ -150,30 +150,32 @@ def _load_key(settings: Mapping[str, Any]) -> paramiko.PKey | None:
         return None
     with suppress(*_UNREADABLE):
         return _parse_key(text.encode(), settings.get("passphrase"))
-    message = "The private key cannot be read; check that it is complete, and its passphrase."
+    message = "The private key cannot be read; check that it is complete, and check its passphrase."
     raise SourceError(SourceErrorKind.CREDENTIALS_REFUSED, message)
 
 
 def _parse_key(text: bytes, passphrase: str | None) -> paramiko.PKey:
-    """Return the key of a text in OpenSSH or PEM format.
+    """Parse a private key in OpenSSH or PEM format.
 
-    paramiko does not read PKCS #8, so the key is written again in OpenSSH format.
+    paramiko does not read PKCS #8, so the key is first converted to OpenSSH format.
     """
     load = load_ssh_private_key if b"BEGIN OPENSSH" in text else load_pem_private_key
     key = load(text, None if passphrase is None else passphrase.encode())
-    for kind, key_type in _KEY_TYPES.items():
-        if isinstance(key, kind):
-            own = key.private_bytes(Encoding.PEM, PrivateFormat.OpenSSH, NoEncryption())
-            return key_type.from_private_key(StringIO(own.decode()))
+    for key_class, paramiko_class in _KEY_TYPES.items():
+        if isinstance(key, key_class):
+            openssh_key = key.private_bytes(Encoding.PEM, PrivateFormat.OpenSSH, NoEncryption())
+            return paramiko_class.from_private_key(StringIO(openssh_key.decode()))
     raise UnsupportedAlgorithm("a key of another type")
 
 
 def _prefer_key_type(transport: paramiko.Transport, host_key: str) -> None:
-    """Ask the host for a key of the configured type; a host may have one of each."""
+    """Ask the host for a key of the configured type; a host may have a key of each type."""
     name = host_key.split(" ", maxsplit=1)[0]
     options = transport.get_security_options()
     if name == "ssh-rsa":
-        options.key_types = [kind for kind in options.key_types if kind.startswith("rsa-sha2-")]
+        options.key_types = [
+            key_type for key_type in options.key_types if key_type.startswith("rsa-sha2-")
+        ]
     elif name in options.key_types:
         options.key_types = [name]
 
@@ -181,10 +183,11 @@ def _prefer_key_type(transport: paramiko.Transport, host_key: str) -> None:
 def _check_host_key(key: paramiko.PKey, host_key: str) -> None:
     digest = hashlib.sha256(key.asbytes()).digest()
     fingerprint = "SHA256:" + base64.b64encode(digest).decode().rstrip("=")
-    shown = f"{key.get_name()} {key.get_base64()}"
-    if host_key.rstrip("=") != fingerprint and " ".join(host_key.split()[:2]) != shown:
+    public_key = f"{key.get_name()} {key.get_base64()}"
+    if host_key.rstrip("=") != fingerprint and " ".join(host_key.split()[:2]) != public_key:
         message = (
-            f"The host has the {key.get_name()} key {fingerprint}, not the configured one. Ask its "
-            "operator whether this key is right before you change `host_key`."
+            f"The {key.get_name()} key of the host is {fingerprint}, which differs from the "
+            "configured key. Before you change `host_key`, ask the host's operator whether this "
+            "key is correct."
         )
         raise SourceError(SourceErrorKind.NOT_ALLOWED, message)

@@ -1,7 +1,7 @@
 """The SFTP protocol on paramiko, with names in bytes and with pipelined reads and writes.
 
 paramiko's own listing refuses names that are not UTF-8, its prefetching needs a thread and a
-buffer of the size of the file, and its errors lose the status that the server sent.
+buffer as large as the file, and its errors omit the status that the server sent.
 """
 
 import errno
@@ -37,15 +37,15 @@ from paramiko.sftp_attr import SFTPAttributes
 
 _MAX_PACKET_BYTES = 1024 * 1024
 _MAX_NAMES = _MAX_PACKET_BYTES // 12
-"""A name takes at least two lengths and the flags of its attributes."""
+"""The maximum number of names in a packet. Each name takes at least two lengths and flags."""
 _BLOCK_BYTES = 32 * 1024
 _MAX_PENDING = 32
-"""Requests that wait for their answers: the memory of a reader or writer, and its speed on long
-ways."""
+"""The maximum number of requests that wait for answers. A higher limit takes more memory, and is
+faster on connections with a high latency."""
 
 
 class SftpStatusError(OSError):
-    """The server refuses a request for a reason that has no other exception."""
+    """The server refuses a request with a status that has no other exception."""
 
     def __init__(self, code: int, text: str) -> None:
         super().__init__(text)
@@ -54,7 +54,7 @@ class SftpStatusError(OSError):
 
 
 class Attributes(NamedTuple):
-    """What a server tells about a file."""
+    """The attributes of a file, as the server reports them."""
 
     mode: int
     size: int | None
@@ -69,40 +69,42 @@ class SftpSession(SFTPClient):  # type: ignore[misc]
 
     def resolve_path(self, path: bytes) -> bytes:
         """Return an absolute path."""
-        message = self._ask(CMD_NAME, CMD_REALPATH, path)
+        message = self._request_message(CMD_NAME, CMD_REALPATH, path)
         message.get_int()
         return bytes(message.get_string())
 
     def get_attributes(self, path: bytes) -> Attributes:
-        """Return the attributes of a file, or of a link itself."""
+        """Return the attributes of a file. Links are not followed."""
         _, message = self._request(CMD_LSTAT, path)
         return _read_attributes(message)
 
     def read_folder(self, path: bytes) -> Iterator[tuple[bytes, Attributes]]:
         """Yield the names in a folder with their attributes. Links are not followed."""
-        handle = self._ask(CMD_HANDLE, CMD_OPENDIR, path).get_string()
+        handle = self._request_message(CMD_HANDLE, CMD_OPENDIR, path).get_string()
         try:
             while True:
-                message = self._ask(CMD_NAME, CMD_READDIR, handle)
+                message = self._request_message(CMD_NAME, CMD_READDIR, handle)
                 count = message.get_int()
                 if count > _MAX_NAMES:
                     raise SFTPError("more names than an answer can contain")
                 for _ in range(count):
                     name = message.get_string()
-                    message.get_string()  # the same as a line of text
+                    message.get_string()  # the entry as a line of text
                     yield name, _read_attributes(message)
         except EOFError:
             self._request(CMD_CLOSE, handle)
 
     def open_file(self, path: bytes) -> "SftpReader":
         """Open a file to read it from its beginning to its end."""
-        message = self._ask(CMD_HANDLE, CMD_OPEN, path, SFTP_FLAG_READ, SFTPAttributes())
+        message = self._request_message(
+            CMD_HANDLE, CMD_OPEN, path, SFTP_FLAG_READ, SFTPAttributes()
+        )
         return SftpReader(self, message.get_string())
 
     def open_to_write(self, path: bytes) -> "SftpWriter":
-        """Open a file to write it from its beginning. It is created, but not truncated."""
+        """Open a file to write it from its beginning. Creates it, but does not truncate it."""
         flags = SFTP_FLAG_WRITE | SFTP_FLAG_CREATE
-        message = self._ask(CMD_HANDLE, CMD_OPEN, path, flags, SFTPAttributes())
+        message = self._request_message(CMD_HANDLE, CMD_OPEN, path, flags, SFTPAttributes())
         return SftpWriter(self, message.get_string())
 
     def get_open_attributes(self, handle: bytes) -> Attributes:
@@ -132,7 +134,7 @@ class SftpSession(SFTPClient):  # type: ignore[misc]
         self._convert_status(message)
 
     def _convert_status(self, msg: Message) -> None:
-        """Raise the exception for a status; paramiko calls it, too."""
+        """Raise the exception for a status; paramiko also calls this method."""
         code = msg.get_int()
         text = bytes(msg.get_string()).decode("utf-8", "replace")
         if code == SFTP_OK:
@@ -145,9 +147,9 @@ class SftpSession(SFTPClient):  # type: ignore[misc]
             raise PermissionError(errno.EACCES, text)
         raise SftpStatusError(code, text)
 
-    def _ask(self, expected: int, *request: object) -> Message:
-        kind, message = self._request(*request)
-        if kind != expected:
+    def _request_message(self, expected_type: int, *request: object) -> Message:
+        message_type, message = self._request(*request)
+        if message_type != expected_type:
             raise SFTPError("unexpected answer")
         return message
 
@@ -174,14 +176,14 @@ class SftpReader:
         return self._session.get_open_attributes(self._handle)
 
     def read(self, size: int) -> bytes:
-        """Return about `size` bytes, or nothing at the end of the file."""
+        """Return about `size` bytes, or no bytes at the end of the file."""
         data = bytearray()
         while len(data) < size and (block := self._read_block()):
             data += block
         return bytes(data)
 
     def close(self) -> None:
-        """Close the file. Answers that are still on their way are dropped."""
+        """Close the file. Answers that arrive later are dropped."""
         self._session.close_handle(self._handle)
 
     def _read_block(self) -> bytes:
@@ -203,7 +205,7 @@ class SftpReader:
         self._next_offset = offset + _BLOCK_BYTES
 
     def _restart(self, size: int) -> None:
-        """Continue behind a block that is shorter than requested: it may not be the last one."""
+        """Continue after a block of `size` bytes, which is short, but may not be the last one."""
         sent_blocks = len(self._pending)
         while self._pending:
             number = self._pending.pop(0)
@@ -214,7 +216,7 @@ class SftpReader:
         self._is_at_end = size == 0
 
     def _async_response(self, kind: int, message: Message, number: int) -> None:
-        """Store the answer to a request; paramiko calls it."""
+        """Store the answer to a request; paramiko calls this method."""
         if kind == CMD_STATUS:
             try:
                 self._session.check_status(message)
@@ -240,7 +242,7 @@ class SftpWriter:
         self._failure: Exception | None = None
 
     def write(self, data: bytes) -> None:
-        """Write data behind what was written before."""
+        """Write data after the data that was written before."""
         for start in range(0, len(data), _BLOCK_BYTES):
             while self._pending >= _MAX_PENDING:
                 self._session.receive()
@@ -262,7 +264,7 @@ class SftpWriter:
             raise self._failure
 
     def _async_response(self, kind: int, message: Message, _number: int) -> None:
-        """Count the answer to a request; paramiko calls it, even after the writer has failed."""
+        """Count an answer; paramiko calls this method, even after the writer has failed."""
         self._pending -= 1
         if kind != CMD_STATUS:
             self._failure = self._failure or SFTPError("unexpected answer")

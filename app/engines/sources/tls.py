@@ -13,41 +13,42 @@ def build_context(ca_certificate: str | None) -> ssl.SSLContext:
     """Return a context that verifies certificates and names.
 
     Args:
-        ca_certificate: certificates in PEM that are trusted besides the public authorities.
+        ca_certificate: PEM certificates that are trusted in addition to the public authorities.
     """
     context = ssl.create_default_context(cafile=certifi.where())
     if ca_certificate:
         try:
             context.load_verify_locations(cadata=ca_certificate)
         except (ssl.SSLError, ValueError):
-            message = "`ca_certificate` is no certificate in PEM format."
+            message = "`ca_certificate` is not a certificate in PEM format."
             raise SourceError(SourceErrorKind.PROTOCOL, message) from None
     return context
 
 
-def wrap(
+def wrap_socket(
     context: ssl.SSLContext,
     connection: socket.socket,
     host: str,
-    use: Callable[[socket.socket], None],
+    set_socket: Callable[[socket.socket], None],
     session: ssl.SSLSession | None = None,
 ) -> ssl.SSLSocket:
-    """Return a connection with TLS after its handshake.
+    """Start TLS on a connection, and return the new socket after its handshake.
 
     Args:
         context: verifies the certificate.
         connection: the connection, which becomes unusable.
         host: the name in the certificate.
-        use: takes the new socket before the handshake, so that a deadline can end it.
+        set_socket: receives the new socket before the handshake, so that a deadline can end the
+            handshake.
         session: an earlier session to continue.
     """
-    wrapped = context.wrap_socket(
+    tls_socket = context.wrap_socket(
         connection, server_hostname=host, do_handshake_on_connect=False, session=session
     )
     try:
-        use(wrapped)
-        wrapped.do_handshake()
+        set_socket(tls_socket)
+        tls_socket.do_handshake()
     except BaseException:
-        wrapped.close()
+        tls_socket.close()
         raise
-    return wrapped
+    return tls_socket

@@ -1,4 +1,4 @@
-"""Documents on a web server: those that an index page links, or those at given URLs."""
+"""Documents on a web server, from the links of an index page or from a list of URLs."""
 
 import hashlib
 from collections.abc import Iterator, Mapping
@@ -33,18 +33,18 @@ from app.engines.sources.model import (
 from app.engines.sources.web_paths import Site, build_site, normalize_url
 
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
-_MISSING = (HTTPStatus.NOT_FOUND, HTTPStatus.GONE)
+_MISSING_STATUSES = (HTTPStatus.NOT_FOUND, HTTPStatus.GONE)
 
 
 def open_source(
     settings: Mapping[str, Any], network: Network, local_root: Path | None
 ) -> "WebSource":
-    """Return the source of an index page or of a list of URLs."""
+    """Return the source for an index page or for a list of URLs."""
     del local_root
     site = build_site(settings.get("url"), settings.get("urls", ()))
     authorization = build_authorization(settings)
     if authorization and site.origin is None:
-        message = "With credentials, all URLs must have the same host."
+        message = "With credentials, all URLs must have the same scheme, host and port."
         raise SourceError(SourceErrorKind.NOT_ALLOWED, message)
     return WebSource(HttpClient(network), site, authorization)
 
@@ -61,7 +61,7 @@ class WebSource:
     Args:
         client: sends the requests.
         site: converts between paths and URLs.
-        authorization: the header that is sent to the origin of the site only.
+        authorization: the `Authorization` header, which is only sent to the site's origin, or None.
     """
 
     def __init__(self, client: HttpClient, site: Site, authorization: str | None) -> None:
@@ -70,7 +70,7 @@ class WebSource:
         self._authorization = authorization
 
     def list_objects(self, after: str | None = None) -> Iterator[SourceObject]:
-        """Yield all documents, sorted by the names on their paths.
+        """Yield all documents, sorted by the names in their paths.
 
         Asks the server for the version of each document.
         """
@@ -107,7 +107,7 @@ class WebSource:
 
     def _read_folder(self, path: str) -> Iterator[Item]:
         if not self._site.is_index:
-            yield from self._site.list_given(path)
+            yield from self._site.list_items(path)
             return
         url = self._site.find_folder_url(path)
         if url is None:
@@ -116,7 +116,7 @@ class WebSource:
             _check_status(response)
             media_type = response.headers.get("Content-Type", "").lower()
             if "html" not in media_type:
-                message = "The index page, or a folder that it links, is not an HTML page."
+                message = "The index page, or a folder that it links to, is not an HTML page."
                 raise SourceError(SourceErrorKind.PROTOCOL, message)
             charset = response.encoding if "charset" in media_type else None
             page = read_body(response)
@@ -125,21 +125,21 @@ class WebSource:
                 yield item
 
     def _get_head(self, path: str) -> _Head | None:
-        """Return what the server tells about a document, or None if it does not exist."""
+        """Return version, size and time of a document, or None if it does not exist."""
         url = self._find_url(path)
         with self._request(url, method="HEAD", is_document=False) as response:
             head = _read_head(response)
-            if response.status_code in _MISSING:
+            if response.status_code in _MISSING_STATUSES:
                 return None
             if response.status_code == HTTPStatus.FORBIDDEN:
-                # Opening it tells why it cannot be read; the others can.
+                # Opening this document reports the error; other documents can be read.
                 return _Head("forbidden", None, None)
             if response.status_code == HTTPStatus.OK and head.version:
                 return head
         return self._read_digest(url)
 
     def _read_digest(self, url: str) -> _Head | None:
-        """Return the digest as the version, for servers that tell none."""
+        """Read a document for its version, which is the digest if the server sends no version."""
         with self._request(url, is_document=True) as response:
             try:
                 _check_status(response)
@@ -180,17 +180,17 @@ def _resolve_location(url: str, location: str) -> str:
         # `requests` reads headers as Latin-1; servers send UTF-8.
         return normalize_url(urljoin(url, location.encode("latin-1").decode("utf-8")))
     except ValueError:
-        message = "The host redirects to an address that is no URL of the web."
+        message = "The host redirects to an address that is not an HTTP URL."
         raise SourceError(SourceErrorKind.PROTOCOL, message) from None
 
 
 def _check_status(response: Response) -> None:
     """Raise ObjectMissing or SourceError for a response that is not a document."""
     status = response.status_code
-    if status in _MISSING:
+    if status in _MISSING_STATUSES:
         raise ObjectMissing
     if status == HTTPStatus.UNAUTHORIZED:
-        message = "The host answers, but refuses the credentials, or demands some."
+        message = "The host answers, but requires valid credentials; check the settings."
         raise SourceError(SourceErrorKind.CREDENTIALS_REFUSED, message)
     if status == HTTPStatus.FORBIDDEN:
         message = "The host does not allow this client to read the page."
@@ -209,9 +209,9 @@ def _check_status(response: Response) -> None:
 def _read_head(response: Response) -> _Head:
     length = response.headers.get("Content-Length", "")
     size = int(length) if length.isascii() and length.isdigit() else None
-    changed = response.headers.get("Last-Modified", "")
-    version = response.headers.get("ETag", "") or (f"{length}-{changed}" if changed else "")
-    return _Head(version[:255], size, _parse_time(changed))
+    modified = response.headers.get("Last-Modified", "")
+    version = response.headers.get("ETag", "") or (f"{length}-{modified}" if modified else "")
+    return _Head(version[:255], size, _parse_time(modified))
 
 
 def _parse_time(text: str) -> datetime | None:

@@ -1,7 +1,7 @@
 """Convert between the URLs of a web server and the paths of a source.
 
-With an index page, a path is the part of the URL below the folder of that page, decoded; a query
-stays encoded behind a `?`. With a list of URLs, a path begins with the host.
+With an index page, a path is the decoded part of the URL below the folder of that page; a query
+stays encoded after a `?`. With a list of URLs, a path begins with the host.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -22,15 +22,15 @@ class Site(NamedTuple):
     """The documents of a web server.
 
     Attributes:
-        index_url: URL of the index page, or nothing.
-        base: URL of its folder, with a slash at its end.
-        given: URLs by path, if there is no index page.
+        index_url: URL of the index page, or an empty text.
+        base_url: URL of the folder of the index page, with a slash at its end.
+        urls_by_path: the listed URLs, if there is no index page.
         origin: scheme, host and port of all URLs, or None if they differ.
     """
 
     index_url: str
-    base: str
-    given: Mapping[str, str]
+    base_url: str
+    urls_by_path: Mapping[str, str]
     origin: Origin | None
 
     @property
@@ -45,9 +45,9 @@ class Site(NamedTuple):
     def find_url(self, path: str) -> str | None:
         """Return the URL of a document, or None if there is no such document."""
         if not self.is_index:
-            return self.given.get(path)
+            return self.urls_by_path.get(path)
         folder, separator, query = path.partition("?")
-        url = self._quote(folder)
+        url = self._build_url(folder)
         query = _encode_query(query)
         return f"{url}{separator}{query}" if url and not folder.endswith("/") else None
 
@@ -55,20 +55,20 @@ class Site(NamedTuple):
         """Return the URL of a folder, or None if there is no such folder."""
         if not path:
             return self.index_url
-        url = self._quote(path)
+        url = self._build_url(path)
         return f"{url}/" if url else None
 
-    def list_given(self, path: str) -> Iterator[Item]:
-        """Yield the entries of a folder of given URLs."""
+    def list_items(self, path: str) -> Iterator[Item]:
+        """Yield the entries of a folder, if the site is a list of URLs."""
         prefix = f"{path}/" if path else ""
-        for given in self.given:
-            if given.startswith(prefix):
-                name, separator, _ = given.removeprefix(prefix).partition("/")
+        for document_path in self.urls_by_path:
+            if document_path.startswith(prefix):
+                name, separator, _ = document_path.removeprefix(prefix).partition("/")
                 yield Item(name, is_folder=bool(separator))
 
     def build_item(self, link: str, path: str) -> Item | None:
-        """Return the entry of a folder to which a link of its page leads, or None for others."""
-        folder = f"{self._quote(path)}/" if path else self.base
+        """Return the entry that a link in a folder's page leads to, or None for other links."""
+        folder = f"{self._build_url(path)}/" if path else self.base_url
         try:
             parts = urlsplit(link)
             is_below = _get_origin(link) == _get_origin(folder)
@@ -77,48 +77,48 @@ class Site(NamedTuple):
         start = urlsplit(folder).path
         if not is_below or not parts.path.startswith(start) or len(link) > MAX_NAME_BYTES:
             return None
-        name, slash, rest = parts.path.removeprefix(start).partition("/")
+        name, slash, subpath = parts.path.removeprefix(start).partition("/")
         is_folder = bool(slash)
-        # The page of the folder itself, sorted in another way, or a page deeper down.
-        if not is_name(unquote_to_bytes(name)) or rest or (is_folder and parts.query):
+        # The page of the folder itself in another order, or a page in a deeper folder.
+        if not is_name(unquote_to_bytes(name)) or subpath or (is_folder and parts.query):
             return None
         if parts._replace(query="", fragment="").geturl() == self.index_url:
             return None
-        encoded = _encode_segment(name)
+        item_name = _encode_segment(name)
         if parts.query:
-            encoded = f"{encoded}?{_encode_query(parts.query)}"
-        return Item(encoded, is_folder=is_folder)
+            item_name = f"{item_name}?{_encode_query(parts.query)}"
+        return Item(item_name, is_folder=is_folder)
 
-    def _quote(self, path: str) -> str | None:
+    def _build_url(self, path: str) -> str | None:
         names = [decode_path(segment) for segment in path.split("/")]
         if not all(is_name(name) for name in names):
             return None
-        return self.base + "/".join(quote_from_bytes(name, safe=_SAFE) for name in names)
+        return self.base_url + "/".join(quote_from_bytes(name, safe=_SAFE) for name in names)
 
 
 def build_site(url: str | None, urls: Iterable[str]) -> Site:
-    """Return the site of an index page, or of a list of URLs. Raises SourceError."""
+    """Return the site for an index page, or for a list of URLs. Raises SourceError."""
     try:
         if url:
             # The path is normalized, so that links can be compared with it.
             index = normalize_url(url)
             base = urljoin(index, ".").partition("?")[0]
             return Site(index, base, {}, _get_origin(index))
-        given: dict[str, str] = {}
-        # If both schemes are listed, the secure one is used.
-        for one in sorted(map(normalize_url, urls)):
-            given[_build_given_path(one)] = one
-        origins = {_get_origin(one) for one in given.values()}
+        urls_by_path: dict[str, str] = {}
+        # If a URL is listed with HTTP and HTTPS, HTTPS is used.
+        for document_url in sorted(map(normalize_url, urls)):
+            urls_by_path[_build_path(document_url)] = document_url
+        origins = {_get_origin(document_url) for document_url in urls_by_path.values()}
     except ValueError:
         raise SourceError(SourceErrorKind.PROTOCOL, "The URL is not valid.") from None
-    return Site("", "", given, origins.pop() if len(origins) == 1 else None)
+    return Site("", "", urls_by_path, origins.pop() if len(origins) == 1 else None)
 
 
 def normalize_url(url: str) -> str:
-    """Return a URL whose path and query are encoded. Raises ValueError if it is none."""
+    """Return the URL with encoded path and query. Raises ValueError if it is not an HTTP URL."""
     parts = urlsplit(url.strip())
     if parts.scheme not in _PORTS or not parts.hostname or "@" in parts.netloc:
-        raise ValueError("not a URL of the web")
+        raise ValueError("not an HTTP URL")
     path = quote(parts.path or "/", safe=f"/%{_SAFE}")
     return parts._replace(path=path, query=_encode_query(parts.query), fragment="").geturl()
 
@@ -128,7 +128,7 @@ def _get_origin(url: str) -> Origin:
     return parts.scheme, parts.hostname or "", parts.port or _PORTS.get(parts.scheme, 0)
 
 
-def _build_given_path(url: str) -> str:
+def _build_path(url: str) -> str:
     parts = urlsplit(url)
     segments = [_encode_segment(segment) for segment in parts.path.split("/") if segment]
     path = "/".join([encode_name(parts.netloc.encode()), *segments])

@@ -1,4 +1,4 @@
-"""Model of API keys, with which other services authenticate."""
+"""Model of API keys, which other services use to authenticate."""
 
 from datetime import datetime
 from uuid import UUID
@@ -11,11 +11,11 @@ from app.kit.tenancy import TenantModel
 
 
 class ApiKey(TenantModel, db.Record, db.Base):
-    """An API key of an organization; it keeps working with its role when its creator leaves.
+    """An API key of an organization; it keeps working with its role after its creator has left.
 
-    `prefix` identifies the key; `key_hash`, a keyed hash, verifies it. `role` is below owner. A
-    revoked key is deleted and cannot be restored. The key acts on behalf of `created_by`, whose
-    account exists as long as the key.
+    `prefix` identifies the key; `key_hash`, a keyed hash, verifies it. `role` is never owner. A
+    revoked key is deleted and cannot be restored. The key acts on behalf of the user `created_by`,
+    whose account cannot be deleted while the key exists.
     """
 
     __tablename__ = "api_keys"

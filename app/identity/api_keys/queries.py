@@ -1,4 +1,4 @@
-"""SQL queries of API keys."""
+"""SQL queries for API keys."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -30,7 +30,7 @@ _AUTHENTICATE = Prepared(
     WHERE k.prefix = $1
     """,
 )
-# When many concurrent requests of one key find the timestamp outdated, only one writes it.
+# If many concurrent requests with one key find the timestamp outdated, only one request writes it.
 _TOUCH = Prepared(
     "touch_key",
     "uuid, uuid",
@@ -79,7 +79,7 @@ def find_by_prefix(prefix: str) -> KeyState | None:
 
 
 def touch(organization_id: UUID, key_id: UUID) -> None:
-    """Update the time of a key's last use, at most once a minute."""
+    """Update the time at which a key was last used, at most once a minute."""
     with tenancy.organization(organization_id):
         _TOUCH.rows(str(organization_id), str(key_id))
 
@@ -128,7 +128,7 @@ _NOT_EXPIRED = or_(ApiKey.expires_at.is_(None), ApiKey.expires_at > func.now())
 
 
 def list_live_by_creator(user_id: UUID) -> list[ApiKey]:
-    """Return the unexpired keys that a user created in the bound organization, sorted by name."""
+    """Return the unexpired keys that a user created in the current organization, sorted by name."""
     statement = select(ApiKey).where(ApiKey.created_by == user_id, _NOT_EXPIRED)
     return list(db.session().scalars(statement.order_by(ApiKey.name, ApiKey.id)))
 

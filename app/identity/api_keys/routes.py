@@ -40,8 +40,8 @@ def list_api_keys(caller: Caller, query: dict[str, Any]) -> Page:
 def create_api_key(caller: Caller, body: dict[str, Any]) -> dict[str, Any]:
     """Create an API key.
 
-    The complete key is in this response only. Its role must be below owner and not above the
-    caller's.
+    Only this response contains the complete key. The key's role must not be `owner`, and must not
+    be above the caller's role.
     """
     return service.create(caller, **body)
 
@@ -50,6 +50,6 @@ def create_api_key(caller: Caller, body: dict[str, Any]) -> dict[str, Any]:
 def revoke_api_key(caller: Caller, key_id: UUID) -> None:
     """Revoke an API key.
 
-    Deletes the key; the next request with it is refused.
+    Deletes the key. The next request with the key is refused.
     """
     service.revoke(key_id)

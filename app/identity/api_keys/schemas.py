@@ -17,10 +17,10 @@ from app.kit.permissions import Role
 
 
 class ApiKeyCreator(UserSummary):
-    """The user who created a key, and on whose behalf it acts."""
+    """The user who created an API key; the key acts on this user's behalf."""
 
     is_member = Bool(
-        description="False after the user has left the organization; the key keeps working."
+        description="False if the user has left the organization; the key keeps working."
     )
 
 
@@ -31,13 +31,13 @@ class CreateApiKey(Schema):
     role = Str(
         required=True,
         validate=OneOf([role.name for role in Role]),
-        description="Below `owner`, and not above the creator's role.",
+        description="The role must not be `owner`, and must not be above the creator's role.",
     )
     read_only = Bool(
         load_default=False, description="Whether the key may only call GET operations."
     )
     expires_at = UtcDateTime(
-        load_default=None, allow_none=True, description="Absent or null if the key never expires."
+        load_default=None, allow_none=True, description="If absent or null, the key never expires."
     )
 
 

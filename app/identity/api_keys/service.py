@@ -21,7 +21,7 @@ from app.kit.principal import Caller, Organization
 
 MARKER = "dl_"
 PREFIX_LENGTH = len(MARKER) + 12
-SECRET_LENGTH = 43  # of 62 letters and digits: 256 bits
+SECRET_LENGTH = 43  # characters from 62 letters and digits have 256 bits of entropy
 _ALPHABET = string.ascii_letters + string.digits
 _PATTERN = re.compile(rf"{MARKER}[A-Za-z0-9]{{{PREFIX_LENGTH - len(MARKER) + SECRET_LENGTH}}}")
 _DUMMY_KEY = MARKER + "-" * (PREFIX_LENGTH - len(MARKER) + SECRET_LENGTH)
@@ -36,15 +36,17 @@ def create(
     read_only: bool = False,
     expires_at: datetime | None = None,
 ) -> dict[str, Any]:
-    """Create a key of the organization; only this result contains the secret `key`.
+    """Create a key for the organization; only this result contains the secret `key`.
 
-    Raises 400 `validation_error` on `role` (owner, or above the caller's) or `expires_at`, and 403
-    if the caller has lost the permission meanwhile.
+    Raises 400 `validation_error` on `role` (owner, or above the caller's role) or `expires_at`, and
+    403 if the caller has lost the permission meanwhile.
     """
     creator_role = organizations.lock_role(caller)
     require_role(creator_role, PERMISSIONS["api_keys:manage"])
     if Role[role] >= Role.owner or Role[role] > creator_role:
-        raise errors.invalid("Must be below owner, and not above your own role.", "role")
+        raise errors.invalid(
+            "The role must not be owner, and must not be above your own role.", "role"
+        )
     if expires_at is not None and expires_at <= db.utc_now():
         raise errors.invalid("Must be in the future.", "expires_at")
     key = MARKER + "".join(secrets.choice(_ALPHABET) for _ in range(12 + SECRET_LENGTH))
@@ -74,7 +76,7 @@ def revoke(key_id: UUID) -> None:
 
 
 def list_live_by_creator(user_id: UUID) -> list[ApiKey]:
-    """Return the unexpired keys that a user created in the bound organization, sorted by name."""
+    """Return the unexpired keys that a user created in the current organization, sorted by name."""
     return queries.list_live_by_creator(user_id)
 
 
@@ -85,8 +87,8 @@ def _fingerprint(key: str) -> str:
 def authenticate_key(key: str) -> Caller:
     """Authenticate an API key (see `kit.principal.Authenticator`). Raises 401 `invalid_api_key`.
 
-    Whatever is wrong with the key, the same steps run before it is refused: one query, one hash and
-    one comparison. The response time therefore reveals nothing.
+    Regardless of what is wrong with the key, the same steps run before it is refused: one query,
+    one hash and one comparison. The response time therefore reveals nothing.
     """
     if _PATTERN.fullmatch(key) is None:
         key = _DUMMY_KEY

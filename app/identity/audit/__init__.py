@@ -1,1 +1,1 @@
-"""The audit log: read it, append it to hash chains, verify the chains and erase them."""
+"""The audit log and its hash chains: reading, appending, verification and erasure."""

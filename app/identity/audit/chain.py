@@ -1,4 +1,4 @@
-"""Compute the hashes of audit chains: HMAC-SHA-256 (RFC 2104).
+"""Hashes of audit chains: HMAC-SHA-256 (RFC 2104).
 
 The keys are never stored in the database.
 """
@@ -12,9 +12,12 @@ from app.kit import container
 
 DIGEST_BYTES = 32
 INITIAL_HASH = bytes(DIGEST_BYTES)
-"""Previous hash of the first block."""
+"""The hash that stands for the previous block when the first block is hashed."""
 ABSENT_DIGEST = bytes(DIGEST_BYTES)
-"""Digest of an entry that was removed before it was appended; no existing entry has it."""
+"""The digest of an entry that was removed before it was appended.
+
+No existing entry has this digest.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,19 +47,20 @@ class Head:
 EMPTY_HEAD = Head(0, 0, INITIAL_HASH, b"")
 
 
-def compute_block_hash(organization_id: UUID, previous: bytes, block: Block) -> bytes:
-    """Return 32 bytes over the previous block's hash, the block's place, and its content.
+def compute_block_hash(organization_id: UUID, previous_hash: bytes, block: Block) -> bytes:
+    """Return a 32-byte hash over the previous block's hash and the block's position and content.
 
-    All parts but the last two have fixed lengths, and the number of entries determines theirs.
+    All parts except the last two have fixed lengths; the number of entries determines the lengths
+    of the last two parts.
     """
-    parts = [previous, organization_id.bytes]
+    parts = [previous_hash, organization_id.bytes]
     parts += [n.to_bytes(8) for n in (block.number, block.position, len(block.entries))]
     parts += [b"".join(entry.bytes for entry in block.entries), block.digests]
     return hmac.digest(container.keyring().derived_key("audit chain"), b"".join(parts), "sha256")
 
 
 def compute_head_mac(organization_id: UUID, head: Head) -> bytes:
-    """Return 32 bytes over the chain's length and last hash."""
+    """Return a 32-byte signature of the chain's length and last hash."""
     message = b"".join(
         [organization_id.bytes, head.blocks.to_bytes(8), head.entries.to_bytes(8), head.hash]
     )

@@ -11,7 +11,7 @@ log = get_logger(__name__)
 @jobs.handler("audit.seal", queue="maintenance", resumable=True)
 def append_entries(job: Job) -> None:
     """Append all pending entries to their chains, one chain after the other."""
-    for organization_id in queries.list_chains_with_pending():
+    for organization_id in queries.list_pending_chains():
         try:
             while service.append_pending_entries(organization_id):
                 job.checkpoint()

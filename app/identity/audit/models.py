@@ -1,4 +1,4 @@
-"""Tables of the audit log. Only triggers and functions of the database write them.
+"""Models of the audit log. Only triggers and functions in the database write to these tables.
 
 `organization_id` is not a foreign key, because entries about an organization outlive it. Records
 that belong to no organization have NO_ORGANIZATION.
@@ -17,7 +17,7 @@ NO_ORGANIZATION = UUID(int=0)
 
 
 class AuditEntry(db.Base):
-    """A change of a record; an entry never changes."""
+    """An entry that records one change of a record; entries never change."""
 
     __tablename__ = "audit_entries"
     __table_args__ = (
@@ -59,7 +59,7 @@ class AuditEntry(db.Base):
 class AuditUnsealed(db.Base):
     """Pending entries, which are not in the chain yet.
 
-    A row has the entries of one statement, or at most a thousand of them.
+    A row contains up to a thousand entries that one statement wrote.
     """
 
     __tablename__ = "audit_unsealed"
@@ -85,7 +85,7 @@ class AuditBlock(db.Base):
 class AuditHead(db.Base):
     """The signed length and last hash of a chain.
 
-    Without it, somebody could cut off the end of the chain.
+    Without the head, somebody could cut off the end of the chain unnoticed.
     """
 
     __tablename__ = "audit_heads"
@@ -98,7 +98,7 @@ class AuditHead(db.Base):
 
 
 class AuditForgotten(db.Base):
-    """An entry that was removed with a person's account, and the entry that records this."""
+    """The ids of an entry that was removed with an account and the entry that records this."""
 
     __tablename__ = "audit_forgotten"
 
@@ -107,7 +107,7 @@ class AuditForgotten(db.Base):
 
 
 class AuditWatch(db.Base):
-    """How a table is audited, as declared by migrations (see migrations/auditing.py)."""
+    """The audit settings of a table, which migrations declare (see migrations/auditing.py)."""
 
     __tablename__ = "audit_watches"
 

@@ -1,4 +1,4 @@
-"""SQL of the audit log's chains."""
+"""SQL queries for the hash chains of the audit log."""
 
 from collections.abc import Iterator, Sequence
 from datetime import datetime
@@ -11,11 +11,11 @@ from app.identity.audit.chain import EMPTY_HEAD, Block, Head
 from app.kit import db
 
 BLOCK_ENTRIES = 1000
-_READ_BLOCKS = 4
+_BLOCKS_PER_READ = 4
 
-# The digest uses only PostgreSQL's own functions, because a function of our own in the database
-# could be replaced. Microseconds and the canonical form of JSON are the same on every server that
-# reads a restored log.
+# The digest uses only built-in functions of PostgreSQL, because somebody could replace a
+# user-defined function. Microseconds and the canonical form of JSON are the same on every server
+# that reads a restored log.
 _DIGEST = """
 sha256(convert_to(CAST(jsonb_build_array(id, organization_id,
     CAST(extract(epoch FROM at) * 1000000 AS bigint), actor_kind, actor_id, actor_label, operation,
@@ -63,7 +63,7 @@ _BLOCKS = text(
     " WHERE organization_id = :organization_id AND number > :after"
     " AND number <= coalesce(:upto, number) ORDER BY number LIMIT :max_rows"
 )
-_AFTER_HEAD = text(
+_POSITION_AFTER_HEAD = text(
     """
     SELECT min(b.position) FROM audit_blocks b
     LEFT JOIN audit_heads h ON h.organization_id = b.organization_id
@@ -97,10 +97,10 @@ _UNCHAINED = text(
     ORDER BY id LIMIT :max_rows
     """
 )
-_FIRST = text(
+_FIRST_HASH = text(
     "SELECT hash FROM audit_blocks WHERE organization_id = :organization_id AND number = 1"
 )
-# The first entry about an organization is its creation. A log starts again only after an erasure.
+# The first entry about an organization is its creation. Only an erasure starts the log again.
 _VALID_START = text(
     """
     SELECT CASE e.action
@@ -146,13 +146,13 @@ class Counts(NamedTuple):
 
 
 def get_digests(ids: Sequence[UUID]) -> dict[UUID, EntryDigest]:
-    """Return the digests of those `ids` that exist, in any chain."""
+    """Return the digests of the entries in `ids` that exist in any chain."""
     rows = db.session().execute(_DIGESTS, {"ids": list(ids)})
     return {row.id: EntryDigest(row.id, row.at, bytes(row.digest)) for row in rows}
 
 
-def list_chains_with_pending() -> list[UUID]:
-    """Return the organizations that have pending entries."""
+def list_pending_chains() -> list[UUID]:
+    """Return the ids of the organizations that have pending entries."""
     return list(db.session().scalars(_PENDING_CHAINS))
 
 
@@ -162,7 +162,7 @@ def lock_chain(organization_id: UUID) -> None:
 
 
 def get_head(organization_id: UUID) -> Head:
-    """Return a chain's head, or EMPTY if there is none."""
+    """Return a chain's head, or `EMPTY_HEAD` if the chain has no head."""
     row = db.session().execute(_HEAD, {"organization_id": organization_id}).first()
     return EMPTY_HEAD if row is None else Head(row[0], row[1], bytes(row[2]), bytes(row[3]))
 
@@ -176,7 +176,7 @@ def list_pending(organization_id: UUID) -> list[PendingEntries]:
 def append_block(
     organization_id: UUID, block: Block, pending_ids: Sequence[int], mac: bytes
 ) -> None:
-    """Append a block; `mac` signs the head after it."""
+    """Append a block; `mac` signs the new head."""
     values = {
         "organization_id": organization_id,
         "number": block.number,
@@ -191,7 +191,7 @@ def append_block(
 
 
 def erase_chain(organization_id: UUID, proof: str) -> UUID:
-    """Remove a chain, write the entry that remains, and return its id. `proof` is JSON."""
+    """Remove a chain, write the entry that remains, and return its id. `proof` is a JSON text."""
     db.session().flush()
     db.session().execute(_NO_TIMEOUT)
     values = {"organization_id": organization_id, "proof": proof}
@@ -200,9 +200,9 @@ def erase_chain(organization_id: UUID, proof: str) -> UUID:
 
 
 def forget_users(user_ids: Sequence[UUID]) -> int:
-    """Remove the entries about deleted accounts that belong to no organization.
+    """Remove entries about deleted accounts, and return the number of removed entries.
 
-    Returns their number.
+    Only entries that belong to no organization are removed.
     """
     db.session().flush()
     db.session().execute(_NO_TIMEOUT)
@@ -210,21 +210,25 @@ def forget_users(user_ids: Sequence[UUID]) -> int:
 
 
 def find_forgotten_entries(ids: Sequence[UUID]) -> set[UUID]:
-    """Return those `ids` that were removed together with an account."""
+    """Return the entries in `ids` that were removed together with an account."""
     return set(db.session().scalars(_FORGOTTEN, {"ids": list(ids)}))
 
 
 def list_invalid_forget_entries(limit: int) -> list[UUID]:
-    """Return the `users.forget` entries that do not match the entries removed under their name.
+    """Return the `users.forget` entries that do not match the removals they record.
 
-    A match means that the hash in the entry is that of the removed entries.
+    An entry matches if it contains the hash of the removed entries' ids.
     """
     return list(db.session().scalars(_INVALID_FORGETS, {"max_rows": limit}))
 
 
-def iterate_blocks(organization_id: UUID, upto: int | None) -> Iterator[Block]:
-    """Yield a chain's blocks in order, up to the number `upto`, reading a few at a time."""
-    values = {"organization_id": organization_id, "upto": upto, "max_rows": _READ_BLOCKS}
+def iterate_blocks(organization_id: UUID, last_number: int | None) -> Iterator[Block]:
+    """Yield a chain's blocks in order, up to `last_number`, reading a few blocks per query."""
+    values = {
+        "organization_id": organization_id,
+        "upto": last_number,
+        "max_rows": _BLOCKS_PER_READ,
+    }
     after = 0
     while True:
         values["after"] = after
@@ -237,30 +241,32 @@ def iterate_blocks(organization_id: UUID, upto: int | None) -> Iterator[Block]:
 
 
 def find_position_after_head(organization_id: UUID) -> int | None:
-    """Return the position of the first block after the head, if there is one."""
-    position: int | None = db.session().scalar(_AFTER_HEAD, {"organization_id": organization_id})
+    """Return the position of the first block after the head, or None."""
+    position: int | None = db.session().scalar(
+        _POSITION_AFTER_HEAD, {"organization_id": organization_id}
+    )
     return position
 
 
 def list_chains() -> list[tuple[UUID, str | None]]:
-    """Return (organization, slug) of every chain that exists or should exist."""
+    """Return (organization id, slug) of every chain that exists or should exist."""
     return [(row[0], row[1]) for row in db.session().execute(_CHAINS)]
 
 
 def find_chain(slug: str) -> tuple[UUID, str | None] | None:
-    """Return (organization, slug) of the chain of an organization, if it exists."""
+    """Return (organization id, slug) of the organization with a slug, or None."""
     row = db.session().execute(_CHAIN, {"slug": slug}).first()
     return None if row is None else (row[0], row[1])
 
 
 def count_entries(organization_id: UUID) -> Counts:
-    """Return how many entries exist, are in the chain, and are pending."""
+    """Return the numbers of existing entries, entries in the chain and pending entries."""
     row = db.session().execute(_COUNTS, {"organization_id": organization_id}).one()
     return Counts(int(row[0]), int(row[1]), int(row[2]))
 
 
 def list_unchained_entries(organization_id: UUID, limit: int) -> list[UUID]:
-    """Return entries that are neither in the chain nor pending: no trigger wrote them."""
+    """Return entries that are neither in the chain nor pending, so that no trigger wrote them."""
     values = {"organization_id": organization_id, "max_rows": limit}
     return list(db.session().scalars(_UNCHAINED, values))
 
@@ -268,17 +274,18 @@ def list_unchained_entries(organization_id: UUID, limit: int) -> list[UUID]:
 def get_first_hash(organization_id: UUID) -> bytes | None:
     """Return the hash of a chain's first block.
 
-    It distinguishes the chain from one that replaces it.
+    The hash distinguishes the chain from a chain that replaces it.
     """
-    first_hash = db.session().scalar(_FIRST, {"organization_id": organization_id})
+    first_hash = db.session().scalar(_FIRST_HASH, {"organization_id": organization_id})
     return None if first_hash is None else bytes(first_hash)
 
 
 def has_valid_start(organization_id: UUID) -> bool:
-    """Return whether the chain's first entry is one with which a log can begin.
+    """Return whether a log can begin with the chain's first entry.
 
-    It is the entry of the organization's creation, of the start of auditing or, if the organization
-    was closed, of its erasure. Also returns True if that entry or the organization is gone.
+    A log begins with the creation of the organization, with the start of auditing or, if the
+    organization was closed, with its erasure. Also returns True if the first entry or the
+    organization does not exist.
     """
     is_valid: bool | None = db.session().scalar(_VALID_START, {"organization_id": organization_id})
     return is_valid is not False

@@ -1,4 +1,4 @@
-"""SQL for reading the audit log."""
+"""SQL queries that read the audit log."""
 
 from typing import Any
 from uuid import UUID
@@ -12,20 +12,20 @@ from app.kit.counters.spans import DAY, MONTH
 from app.kit.pagination import Keys, Page, PageRequest, paginate, within
 from app.kit.prepared_lists import PreparedList
 
-_ENTRY = ("actor_kind", "action", "target_type")
+_ENTRY_FACETS = ("actor_kind", "action", "target_type")
 AUDIT = Source(
     "audit",
-    (*_ENTRY, "actor_id", "at"),
+    (*_ENTRY_FACETS, "actor_id", "at"),
     (
-        Cube("audit", _ENTRY),
-        Cube("audit.actor", _ENTRY, key="actor_id"),
-        Cube("audit.at.month", _ENTRY, bucket="at", length=MONTH),
-        Cube("audit.at.day", _ENTRY, bucket="at", length=DAY),
+        Cube("audit", _ENTRY_FACETS),
+        Cube("audit.actor", _ENTRY_FACETS, key="actor_id"),
+        Cube("audit.at.month", _ENTRY_FACETS, bucket="at", length=MONTH),
+        Cube("audit.at.day", _ENTRY_FACETS, bucket="at", length=DAY),
     ),
 )
 
 _SORTS = {"at": AuditEntry.at}
-_PERIOD = ("created_after", "created_before")
+_PERIOD_FILTERS = ("created_after", "created_before")
 _ENTRIES = select(
     AuditEntry.id,
     AuditEntry.at,
@@ -73,16 +73,16 @@ def get_page(organization_id: UUID, request: PageRequest, filters: dict[str, Any
 
 def _build_conditions(organization_id: UUID, filters: dict[str, Any]) -> list[ColumnElement[bool]]:
     conditions = [AuditEntry.organization_id == organization_id]
-    conditions += within(AuditEntry.at, *(filters.get(name) for name in _PERIOD))
+    conditions += within(AuditEntry.at, *(filters.get(name) for name in _PERIOD_FILTERS))
     for name, value in filters.items():
-        if name not in _PERIOD:
+        if name not in _PERIOD_FILTERS:
             conditions.append(getattr(AuditEntry, name) == value)
     return conditions
 
 
 def _build_total(organization_id: UUID, filters: dict[str, Any]) -> ColumnElement[int]:
-    after, before = (filters.get(name) for name in _PERIOD)
-    where = {name: value for name, value in filters.items() if name not in _PERIOD}
+    after, before = (filters.get(name) for name in _PERIOD_FILTERS)
+    where = {name: value for name, value in filters.items() if name not in _PERIOD_FILTERS}
     rows = select(AuditEntry.id)
     has_period = after is not None or before is not None
     if "target_id" in filters or (has_period and "actor_id" in filters):
@@ -95,18 +95,18 @@ def _build_total(organization_id: UUID, filters: dict[str, Any]) -> ColumnElemen
 
 
 def _build_keys(organization_id: UUID, filters: dict[str, Any]) -> list[Keys]:
-    """Return the keys by which a page is found when filtered by action, actor kind or type.
+    """Return the keys that find a page filtered by action, actor kind or target type.
 
-    The filters can match few entries among very many, so the page is merged from the index ranges
-    of the matching actions.
+    The filters may match few of very many entries. Therefore the page is merged from the index
+    ranges of the matching actions. Returns no keys for other filters.
     """
     facets: dict[str, Any] = {
         name: filters[name] for name in ("action", "actor_kind", "target_type") if name in filters
     }
     if not facets or "actor_id" in filters or "target_id" in filters:
         return []
-    shown = ("action", "actor_kind")
-    cells = counters.select_cells(AUDIT, shown, facets, organization_id=organization_id)
+    columns = ("action", "actor_kind")
+    cells = counters.select_cells(AUDIT, columns, facets, organization_id=organization_id)
     branches = (
         select(cells.c.action, cells.c.actor_kind)
         .group_by(cells.c.action, cells.c.actor_kind)
@@ -124,7 +124,10 @@ def _build_keys(organization_id: UUID, filters: dict[str, Any]) -> list[Keys]:
 def select_entries(
     organization_id: UUID, target_type: str, target_ids: UUID | Select[Any]
 ) -> Select[*tuple[Any, ...]]:
-    """Return a SELECT of the entries of one record, or of those that a SELECT returns."""
+    """Return a SELECT of the entries about records of one type.
+
+    `target_ids` is the id of one record, or a SELECT of the ids of records.
+    """
     target = AuditEntry.target_id
     return select(
         AuditEntry.id,

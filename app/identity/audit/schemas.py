@@ -1,11 +1,11 @@
-"""Schemas of the audit log's filters and entries."""
+"""Request and response schemas of the audit log."""
 
 from app.kit import audit
 from app.kit.api.fields import JsonObject, Nested, OneOf, Response, Schema, Str, UtcDateTime, Uuid
 
 
 class AuditFilters(Schema):
-    """Filters of the audit log."""
+    """Query parameters that filter the audit log."""
 
     actor_id = Uuid()
     actor_kind = Str(validate=OneOf(audit.KINDS))
@@ -17,7 +17,7 @@ class AuditFilters(Schema):
 
 
 class Actor(Response):
-    """Who made the change. A job or an unknown caller is `system`."""
+    """The actor that made the change; a job or an unknown caller has the kind `system`."""
 
     kind = Str(validate=OneOf(audit.KINDS))
     id = Uuid(allow_none=True)
@@ -33,7 +33,7 @@ class Target(Response):
 
 
 class AuditEntry(Response):
-    """Who changed which record, when and from where."""
+    """An entry of the audit log: who changed which record, when and from where."""
 
     id = Uuid()
     at = UtcDateTime()
@@ -41,12 +41,12 @@ class AuditEntry(Response):
     operation = Str(
         allow_none=True, description="The API operation or the job that made the change."
     )
-    action = Str(description="The change, such as `webhooks.create`.")
+    action = Str(description="The type of change, such as `webhooks.create`.")
     target = Nested(Target)
     changes = JsonObject(
         description=(
-            "The old and the new value of each changed member: `[from, to]`. A "
-            'secret is shown as `{"secret": true}`, a large value by its `sha256` and `bytes`.'
+            "The old and the new value of each changed field: `[from, to]`. A secret is shown as "
+            '`{"secret": true}`, and a large value as its `sha256` and `bytes`.'
         )
     )
     request_id = Str(allow_none=True)

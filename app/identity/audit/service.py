@@ -1,4 +1,4 @@
-"""Service of the audit log: list entries, append them to hash chains, verify and erase them."""
+"""Service that lists audit entries, appends them to hash chains, and verifies and erases chains."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -25,7 +25,7 @@ from app.kit.logging import get_logger
 from app.kit.pagination import Page, PageRequest
 
 Progress = Callable[[int, int], None]
-"""Called with the number of verified entries and the total number."""
+"""A callback that gets the number of verified entries and the total number of entries."""
 
 log = get_logger(__name__)
 
@@ -41,7 +41,7 @@ def append_pending_entries(organization_id: UUID) -> int:
     """Append the oldest pending entries to the hash chain, and return their number.
 
     Appends about `queries.BLOCK_ENTRIES` entries in the caller's transaction. Concurrent calls for
-    one chain wait for each other. Raises `InvalidHead`.
+    the same chain wait for each other. Raises `InvalidHead`.
     """
     queries.lock_chain(organization_id)
     head = queries.get_head(organization_id)
@@ -71,16 +71,16 @@ def append_pending_entries(organization_id: UUID) -> int:
 
 
 def select_entries(target_type: str, target_ids: UUID | Select[Any]) -> Select[*tuple[Any, ...]]:
-    """Return a SELECT of the bound organization's entries, for use in another statement.
+    """Return a SELECT of the current organization's entries, for use in another statement.
 
-    The entries are those of one record, or of the records whose ids a SELECT returns. Columns: id,
-    at, actor_kind, actor_id, actor_label, operation, action, target_id and changes.
+    It selects the entries about one record, or about the records whose ids a SELECT returns.
+    Columns: id, at, actor_kind, actor_id, actor_label, operation, action, target_id and changes.
     """
     return reading.select_entries(tenancy.current_organization_id(), target_type, target_ids)
 
 
 def list_entries(target_type: str, page: PageRequest, filters: Mapping[str, Any]) -> Page:
-    """Return a page of the bound organization's entries about records of one type."""
+    """Return a page of the current organization's entries about records of one type."""
     return reading.get_page(
         tenancy.current_organization_id(), page, {**filters, "target_type": target_type}
     )
@@ -89,7 +89,7 @@ def list_entries(target_type: str, page: PageRequest, filters: Mapping[str, Any]
 def list_latest(organization_slug: str | None, *, limit: int) -> list[dict[str, Any]]:
     """Return the latest entries of an organization, oldest first.
 
-    Without a slug, these are entries of records that belong to no organization. Raises 404
+    Without a slug, returns entries about records that belong to no organization. Raises 404
     `not_found` for an unknown slug.
     """
     with tenancy.across_organizations(reason="the operator reads any organization's log"):
@@ -104,19 +104,20 @@ def list_latest(organization_slug: str | None, *, limit: int) -> list[dict[str, 
 
 
 def verify(organization_slug: str | None = None, progress: Progress | None = None) -> Report:
-    """Verify every chain, or that of one organization. Raises 404 `not_found` for an unknown slug.
+    """Verify every chain, or the chain of one organization, and return a report.
 
-    Only reads. Memory use does not grow with the log.
+    Writes nothing. Memory use does not grow with the log. Raises 404 `not_found` for an unknown
+    slug.
     """
     report = Report()
     with tenancy.across_organizations(reason="verifies the chains of every organization"):
         queries.disable_statement_timeout()
         chains = queries.list_chains()
         if organization_slug is not None:
-            selected = queries.find_chain(organization_slug)
-            if selected is None:
+            organization_chain = queries.find_chain(organization_slug)
+            if organization_chain is None:
                 raise errors.not_found()
-            chains = [selected]
+            chains = [organization_chain]
         total = sum(queries.get_head(chain).entries for chain, _ in chains)
 
         def on_block() -> None:
@@ -132,24 +133,27 @@ def verify(organization_slug: str | None = None, progress: Progress | None = Non
 def _verify_chain(
     organization_id: UUID, slug: str | None, report: Report, on_block: Callable[[], None]
 ) -> None:
-    before = replace(report, findings=[*report.findings])
+    previous_report = replace(report, findings=[*report.findings])
     first_hash = queries.get_first_hash(organization_id)
     ChainVerifier(organization_id, slug, report).verify(on_block)
-    if report.faults > before.faults and queries.get_first_hash(organization_id) != first_hash:
-        # The chain was erased during the verification, and another one has replaced it.
-        vars(report).update(vars(before))
+    if (
+        report.faults > previous_report.faults
+        and queries.get_first_hash(organization_id) != first_hash
+    ):
+        # The chain was erased during the verification, and a new chain has replaced it.
+        vars(report).update(vars(previous_report))
         _verify_chain(organization_id, slug, report, on_block)
 
 
 def erase(organization_id: UUID, proof: Mapping[str, Any]) -> UUID:
-    """Remove a closed organization's entries, and return the id of the one that remains.
+    """Remove a closed organization's entries, and return the id of the one remaining entry.
 
     Runs in the caller's transaction. Call it last, with the organization's row in its final state
-    (`closed` or `erased`): earlier changes are removed too, and later ones are kept. `proof`
-    (counts per table, files, bytes) must be JSON-serializable. It is stored in the remaining entry,
-    together with the length and the last hash of the old chain.
+    (`closed` or `erased`): entries about earlier changes are removed, and entries about later
+    changes are kept. `proof` (counts per table, files, bytes) must be JSON-serializable. It is
+    stored in the remaining entry, together with the length and the last hash of the old chain.
     """
-    with tenancy.across_organizations(reason="replaces a chain, whichever organization is bound"):
+    with tenancy.across_organizations(reason="replaces a chain of any organization"):
         queries.lock_chain(organization_id)
         head = queries.get_head(organization_id)
         details = {**proof, "audit_log": {"entries": head.entries, "head": head.hash.hex()}}
@@ -159,11 +163,11 @@ def erase(organization_id: UUID, proof: Mapping[str, Any]) -> UUID:
 
 
 def forget_users(user_ids: Sequence[UUID]) -> int:
-    """Remove the entries about those `user_ids` that no longer have an account.
+    """Remove the entries about the users in `user_ids` who no longer have an account.
 
     Runs in the caller's transaction, and returns the number of removed entries. Only entries that
-    belong to no organization are removed: those of accounts and sessions. One entry remains: it
-    records how many were removed and, as a hash, which, so that the chain can still be verified.
+    belong to no organization are removed, that is, entries about accounts and sessions. A new entry
+    records their number and a hash of their ids, so that the chain can still be verified.
     """
     with tenancy.across_organizations(reason="accounts belong to no organization"):
         return queries.forget_users(user_ids)

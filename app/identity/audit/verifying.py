@@ -1,4 +1,4 @@
-"""Verify a chain: every block and every entry, in order, and report what was found.
+"""Verification of a chain: checks every block and every entry in order, and reports the findings.
 
 A few thousand entries are in memory at a time.
 """
@@ -24,17 +24,17 @@ from app.identity.audit.models import NO_ORGANIZATION
 
 Fault = Literal["edited", "removed", "inserted", "truncated", "broken", "backdated", "missing"]
 MAX_DELAY = timedelta(hours=1)
-"""Maximum by which an entry may be older than entries appended before it.
+"""The maximum time by which an entry may be older than the entries appended before it.
 
-No transaction of this service lasts so long, so an older entry was written with a false time.
+No transaction of this service lasts that long, so an older entry was written with a false time.
 """
 OnBlock = Callable[[], None]
-"""Called after every block."""
+"""A callback that is called after every block."""
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """A deviation from what was appended to the chain.
+    """A difference between the log and the entries that were appended to the chain.
 
     `organization` is a slug, or an id if the slug no longer exists. None means the chain of records
     that belong to no organization. `position` counts the chain's entries from 0.
@@ -82,16 +82,16 @@ class ChainVerifier:
         self.id = organization_id
         self.name = None if organization_id == NO_ORGANIZATION else slug or str(organization_id)
         self.report = report
-        self.removed = 0
+        self._removed_count = 0
         self._number = 0
         self._position = 0
         self._hash = INITIAL_HASH
-        self._latest = datetime(1970, 1, 1, tzinfo=UTC)
+        self._latest_time = datetime(1970, 1, 1, tzinfo=UTC)
 
     def verify(self, on_block: OnBlock) -> None:
         """Verify the whole chain."""
         head = queries.get_head(self.id)
-        # Blocks that are appended in the meantime are left for the next verification.
+        # The next verification covers blocks that are appended in the meantime.
         for block in queries.iterate_blocks(self.id, head.blocks if head != EMPTY_HEAD else None):
             self._verify_block(block)
             on_block()
@@ -129,7 +129,7 @@ class ChainVerifier:
             recorded_digest = block.digests[offset * DIGEST_BYTES : (offset + 1) * DIGEST_BYTES]
             current = current_digests.get(entry)
             if current is None:
-                self.removed += 1
+                self._removed_count += 1
                 if entry in forgotten and self.id == NO_ORGANIZATION:
                     continue
                 when = " before it was appended" if recorded_digest == ABSENT_DIGEST else ""
@@ -139,11 +139,11 @@ class ChainVerifier:
                 self._report(
                     "edited", "the entry was changed after it was appended", entry, position
                 )
-            elif current.at < self._latest - MAX_DELAY:
+            elif current.at < self._latest_time - MAX_DELAY:
                 message = "the entry's time is earlier than that of entries appended before it"
                 self._report("backdated", message, entry, position)
             else:
-                self._latest = max(self._latest, current.at)
+                self._latest_time = max(self._latest_time, current.at)
 
     def _verify_head(self, head: Head) -> None:
         if not is_signed(self.id, head):
@@ -171,7 +171,7 @@ class ChainVerifier:
         if not (counts.entries or counts.sealed or counts.unsealed) and self.id != NO_ORGANIZATION:
             message = "the organization has no entries, not even for its creation"
             self._report("missing", message, None, None)
-        if counts.entries + self.removed != counts.sealed + counts.unsealed:
+        if counts.entries + self._removed_count != counts.sealed + counts.unsealed:
             for entry in queries.list_unchained_entries(self.id, Report.MAX_FINDINGS):
                 self._report("inserted", "the entry is not in any chain", entry, None)
 

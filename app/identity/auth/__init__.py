@@ -1,1 +1,1 @@
-"""Login, sessions, registration and recovery of accounts."""
+"""Login, sessions, registration and account recovery."""

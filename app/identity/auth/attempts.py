@@ -1,11 +1,12 @@
-"""Delays after failed logins: each further failure in a row doubles the wait.
+"""Waits after failed logins: each further consecutive failure doubles the wait.
 
 Failures are counted per account, in addition to the rate limit per client address. Addresses
-without an account are counted in the same way. The counts are in the database, so they survive the
-loss of Redis. A failure is committed at once, because the failed request is rolled back.
+without an account are counted in the same way. The counts are stored in the database, so they
+survive the loss of Redis. A failure is committed immediately, because the failed request is rolled
+back.
 
-Nobody is locked out permanently: the wait has a maximum, a password reset by email ends it, and a
-client that sends a token of the account, expired or not, has a count of its own.
+Nobody is locked out permanently: the wait has a maximum, and a password reset by email ends it. A
+client that sends a token for the account, even an expired one, has a separate count.
 """
 
 from collections.abc import Callable
@@ -17,11 +18,11 @@ from app.identity.users import addresses
 from app.kit import container, db, purging
 from app.kit.errors import ApiError
 
-DELAY_AFTER = 5
-"""Number of failures in a row before the first wait."""
-FIRST_WAIT = 30
-LONGEST_WAIT = 15 * 60
-"""In seconds. Each failure doubles the wait, from `FIRST_WAIT` up to `LONGEST_WAIT`."""
+FAILURES_BEFORE_WAIT = 5
+"""The number of consecutive failures that causes the first wait."""
+MIN_WAIT_SECONDS = 30
+MAX_WAIT_SECONDS = 15 * 60
+"""Each further failure doubles the wait, from `MIN_WAIT_SECONDS` up to `MAX_WAIT_SECONDS`."""
 
 _READ = text(
     "SELECT failures, ceil(extract(epoch FROM blocked_until - now()))::int AS wait"
@@ -37,9 +38,10 @@ _COUNT = text(
                         ELSE least(f.failures + 1, 1000) END,
         blocked_until = now() + make_interval(secs =>
             CASE WHEN f.last_failed_at < now() - interval '1 day' THEN 0
-                 WHEN f.failures + 1 < {DELAY_AFTER} THEN 0
-                 ELSE least({LONGEST_WAIT},
-                            {FIRST_WAIT} * 2 ^ least(f.failures + 1 - {DELAY_AFTER}, 20))
+                 WHEN f.failures + 1 < {FAILURES_BEFORE_WAIT} THEN 0
+                 ELSE least({MAX_WAIT_SECONDS},
+                            {MIN_WAIT_SECONDS}
+                            * 2 ^ least(f.failures + 1 - {FAILURES_BEFORE_WAIT}, 20))
             END)
     """  # noqa: S608 - numbers of this module
 )
@@ -47,9 +49,9 @@ _CLEAR = text("DELETE FROM login_failures WHERE subject = :subject")
 
 
 def get_address_subject(email: str, session_id: UUID | None = None) -> str:
-    """Return the subject under which login failures of an address are counted.
+    """Return the subject under which login failures for an address are counted.
 
-    A client that has proven a session of the account has a subject of its own.
+    A client that has proven a session of the account has a separate subject.
     """
     identity = f"{addresses.get_mailbox_key(email)}\n{session_id or ''}"
     return container.keyring().fingerprint("login", identity)
@@ -75,14 +77,14 @@ def check(subject: str) -> bool:
     return True
 
 
-def count(subject: str) -> None:
-    """Count a failure, and commit it at once, although the request is rolled back."""
+def record_failure(subject: str) -> None:
+    """Record a failure, and commit it immediately, because the request is rolled back."""
     with db.open_autocommit() as connection:
         connection.execute(_COUNT, {"subject": subject})
 
 
 def clear(subject: str) -> None:
-    """Delete the failures of a subject in the running transaction."""
+    """Delete the failures of a subject in the current transaction."""
     db.session().execute(_CLEAR, {"subject": subject})
 
 

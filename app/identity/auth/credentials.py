@@ -1,4 +1,4 @@
-"""Reset and change of passwords, and change of email addresses."""
+"""Password resets, password changes and email address changes."""
 
 from typing import Any
 from uuid import UUID
@@ -25,14 +25,15 @@ _DELETE_ARGS = text("UPDATE jobs SET args = args - 'sealed' WHERE id = :id")
 def request_reset(email: str) -> dict[str, int]:
     """Enqueue an email with a reset link, to be sent if the address has an account.
 
-    Nothing is looked up here, so that neither the response nor its time reveals an account.
+    The job looks up the account, so that neither the response nor its duration reveals whether the
+    address has an account.
     """
     _enqueue_encrypted(RESET_JOB, email=email)
     return {"expires_in": int(links.LIFETIME.total_seconds())}
 
 
 def send_reset_link(email: str) -> None:
-    """Send a password reset link; runs in a worker.
+    """Send a password reset link if the address has an account; called by a worker.
 
     The link is sent to the stored address, never to the spelling in the request.
     """
@@ -48,9 +49,9 @@ def send_reset_link(email: str) -> None:
 def confirm_reset(*, token: str, password: str, client: Client) -> dict[str, Any]:
     """Set a new password with an emailed token, and return the login response.
 
-    The token proves that the user receives the account's email: waits after failed logins end,
-    other links become invalid, and the address becomes verified. Raises 400 `validation_error`; the
-    token stays valid if the password is refused.
+    The token proves that the user receives the account's email. Therefore this function deletes the
+    login failures, invalidates other links and marks the address as verified. Raises 400
+    `validation_error`; the token stays valid if the password is rejected.
     """
     consumed = links.consume(token, links.RESET)
     user = user_queries.lock(consumed.user_id)
@@ -71,7 +72,7 @@ def change_password(
     """Change the caller's password, and return a login response with a new token.
 
     All earlier tokens become invalid. Raises 401 `invalid_credentials` if the current password is
-    wrong, 429 after repeated failures, and 400 if the new password is refused.
+    wrong, 429 after repeated failures, and 400 if the new password is rejected.
     """
     with secrets.hashing_slots.reserve():
         user = verify_password(caller, current_password)
@@ -83,7 +84,7 @@ def change_password(
 
 
 def verify_password(caller: Caller, password: str) -> User:
-    """Verify the caller's password and return the caller's account, locked.
+    """Verify the caller's password, lock the caller's account and return it.
 
     Raises 401 if the password is wrong, 429 after repeated failures, and 403 if the account may not
     use a password.
@@ -93,28 +94,29 @@ def verify_password(caller: Caller, password: str) -> User:
     user = user_queries.get(caller.user_id)
     if user is None:
         raise errors.not_found()
-    stored = user.password_hash
+    stored_hash = user.password_hash
     if (
-        not secrets.verify_password(stored or secrets.build_dummy_hash(), password)
-        or stored is None
+        not secrets.verify_password(stored_hash or secrets.build_dummy_hash(), password)
+        or stored_hash is None
     ):
-        attempts.count(subject)
+        attempts.record_failure(subject)
         raise ApiError("invalid_credentials", "The password is wrong.")
     if has_failures:
         attempts.clear(subject)
-    locked = user_queries.lock(user.id)
-    if locked is None or locked.password_hash != stored:
+    locked_user = user_queries.lock(user.id)
+    if locked_user is None or locked_user.password_hash != stored_hash:
         raise errors.conflict("The password was changed by another request. Try again.")
-    # If passwords are disabled for the account, even a correct one must not change anything, such
-    # as the address for which they are disabled.
-    password_policy.check(locked)
-    return locked
+    # If passwords are disabled for the account, even a correct password must not allow a change,
+    # for example of the address for which passwords are disabled.
+    password_policy.check(locked_user)
+    return locked_user
 
 
 def set_password(user: User, password: str) -> None:
-    """Set the password of a locked user without verifying the old one; for the operator.
+    """Set the password of a locked user without verifying the old password; for the operator.
 
-    Ends all sessions and links, like every password change. Raises 400 `validation_error`.
+    Like every password change, ends all sessions and invalidates all links. Raises 400
+    `validation_error`.
     """
     with secrets.hashing_slots.reserve():
         _replace_password(user, password, field="password")
@@ -124,7 +126,7 @@ def set_password(user: User, password: str) -> None:
 def remove_credentials(user: User) -> None:
     """Remove the password, sessions and links of an account, and mark its address as verified.
 
-    For an account with an unverified address, when its user proves the address in another way:
+    Call this if the account's address was unverified and the user has now proven it in another way:
     somebody else may have created the account and may know the password.
     """
     user_queries.lock(user.id)
@@ -143,7 +145,7 @@ def _replace_password(user: User, password: str, *, field: str) -> None:
 
 
 def request_email_change(caller: Caller, *, email: str, password: str) -> dict[str, int]:
-    """Enqueue an email with a confirmation link to the address.
+    """Enqueue an email that sends a confirmation link to the address.
 
     The response is the same whether or not another account has the address. Raises 400
     `validation_error`, 401 `invalid_credentials`, 403 if the account may not use a password, and
@@ -166,11 +168,11 @@ def request_email_change(caller: Caller, *, email: str, password: str) -> dict[s
 
 
 def send_email_confirmation(user_id: UUID, email: str, version: int) -> None:
-    """Send the confirmation link; runs in a worker.
+    """Send the confirmation link; called by a worker.
 
-    Sends nothing if another account has the address. The link is created all the same, so that the
-    wait before the next request does not reveal that account. Sends nothing either if the user's
-    token version has changed since the request: a late link must not survive a change that
+    If another account has the address, the link is created but not sent: the wait before the next
+    request is then the same, and does not reveal the other account. If the user's token version has
+    changed since the request, no link is created: a late link must not survive a change that
     invalidated all links.
     """
     user = user_queries.lock(user_id)
@@ -178,8 +180,8 @@ def send_email_confirmation(user_id: UUID, email: str, version: int) -> None:
         return
     if links.must_wait(user.id, links.EMAIL):
         return
-    other = user_queries.find_by_email(email)
-    if other is None or other.id == user.id:
+    address_owner = user_queries.find_by_email(email)
+    if address_owner is None or address_owner.id == user.id:
         links.send_link(user, links.EMAIL, email)
     else:
         links.issue(user, links.EMAIL, email)
@@ -188,9 +190,9 @@ def send_email_confirmation(user_id: UUID, email: str, version: int) -> None:
 def confirm_email_change(token: str) -> dict[str, Any]:
     """Set the address that the token was sent to as the account's verified address.
 
-    Returns {email, email_verified}. A new address ends all sessions, and a notice is sent to the
-    old one. Raises 400 `validation_error` on `token`, 409 `conflict` if another account has the
-    mailbox by now, and 403 if the account may no longer use a password.
+    Returns {email, email_verified}. If the address changes, all sessions end and a notice is sent
+    to the old address. Raises 400 `validation_error` on `token`, 409 `conflict` if another account
+    now has the mailbox, and 403 if the account may no longer use a password.
     """
     consumed = links.consume(token, links.EMAIL)
     user = user_queries.lock(consumed.user_id)
@@ -198,8 +200,8 @@ def confirm_email_change(token: str) -> dict[str, Any]:
         raise errors.invalid("The account of this token is no longer available.", "token")
     audit.act_as("user", user.id, user.email)
     if consumed.email != user.email:
-        other = user_queries.find_by_email(consumed.email)
-        if other is not None and other.id != user.id:
+        address_owner = user_queries.find_by_email(consumed.email)
+        if address_owner is not None and address_owner.id != user.id:
             raise users.build_address_taken_error()
         password_policy.check(user)
         old_email, user.email = user.email, consumed.email
@@ -213,11 +215,11 @@ def confirm_email_change(token: str) -> dict[str, Any]:
     return {"email": user.email, "email_verified": True}
 
 
-def _enqueue_encrypted(function: str, **args: str) -> None:
-    """Enqueue a job with encrypted arguments: the table must not contain readable addresses."""
+def _enqueue_encrypted(job_name: str, **args: str) -> None:
+    """Enqueue a job with encrypted arguments: `jobs` must not contain readable addresses."""
     encrypted = container.keyring().encrypt(orjson.dumps(args))
     with tenancy.across_organizations(reason="accounts belong to no organization"):
-        jobs.enqueue(function, {"sealed": encrypted}, organization_id=None)
+        jobs.enqueue(job_name, {"sealed": encrypted}, organization_id=None)
 
 
 def read_encrypted_args(job: Job) -> dict[str, str]:

@@ -1,8 +1,8 @@
 """Single-use links sent by email, valid for one hour; only a hash of the token is stored.
 
-A new link that confirms an address replaces the previous one. Several password reset links are
-valid at the same time: anybody may request one, and could otherwise lock out the owner by
-requesting new links repeatedly.
+A new confirmation link replaces the previous confirmation link. A new password reset link does not
+replace the previous reset links: anybody may request a reset, and could otherwise lock out the
+owner by requesting new links repeatedly.
 """
 
 from collections.abc import Callable
@@ -47,7 +47,7 @@ def _hash(purpose: str, token: str) -> str:
 def issue(user: User, purpose: str, email: str, lifetime: timedelta = LIFETIME) -> dict[str, str]:
     """Create a token to be sent to `email`, and return {link, token}."""
     if purpose == EMAIL:
-        db.session().execute(delete(MailedToken).where(*_belongs_to(user.id, purpose)))
+        db.session().execute(delete(MailedToken).where(*_build_conditions(user.id, purpose)))
     token = secrets.random_token()
     db.session().execute(
         insert(MailedToken).values(
@@ -78,24 +78,24 @@ def send_notice(user: User, template: str, *, to: str) -> None:
 def must_wait(user_id: UUID, purpose: str) -> bool:
     """Return true if the user must wait before requesting another link.
 
-    That is within 30 seconds of the previous link, and after five reset links within an hour: each
-    of those is still valid.
+    The user must wait for 30 seconds after the previous link, and also after five reset links
+    within an hour, because all five links are still valid.
     """
     created_at = MailedToken.created_at
     statement = select(
         func.count().filter(created_at > func.now() - _MIN_INTERVAL),
         func.count().filter(created_at > func.now() - LIFETIME),
-    ).where(*_belongs_to(user_id, purpose))
+    ).where(*_build_conditions(user_id, purpose))
     recent, in_last_hour = db.session().execute(statement).one()
     return bool(recent or (purpose == RESET and in_last_hour >= _MAX_RESETS_PER_HOUR))
 
 
-def _belongs_to(user_id: UUID, purpose: str) -> tuple[ColumnElement[bool], ...]:
+def _build_conditions(user_id: UUID, purpose: str) -> tuple[ColumnElement[bool], ...]:
     return (MailedToken.user_id == user_id, MailedToken.purpose == purpose)
 
 
 def consume(token: str, purpose: str) -> ConsumedToken:
-    """Consume a token; of two concurrent requests, one succeeds.
+    """Consume a token, and return its user and address. One of two concurrent requests succeeds.
 
     The user is locked first, as in every function that invalidates links, to prevent deadlocks.
     Raises 400 `validation_error` on `token`.

@@ -11,9 +11,9 @@ from app.kit.ids import uuid7
 
 
 class Session(db.Base):
-    """A session, opened by a login; the `sid` claim of a token is its id.
+    """A session, opened by a login; its id is the `sid` claim of its token.
 
-    It ends when the user's `token_version` changes. `method` is password, oidc or saml.
+    The session ends when the user's `token_version` changes. `method` is password, oidc or saml.
     `organization_id` is the only organization that the session gives access to; null means all
     organizations of the user.
     """
@@ -61,7 +61,7 @@ class MailedToken(db.Base):
 
 
 class LoginFailure(db.Base):
-    """Failed password checks in a row.
+    """The consecutive failed password checks of one subject.
 
     `subject` is a keyed hash of the address or the user; the address need not have an account.
     """

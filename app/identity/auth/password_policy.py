@@ -1,6 +1,6 @@
 """Port through which single sign-on disables passwords for some addresses.
 
-A policy registers itself here. Without single sign-on, no policy is registered.
+A policy registers itself with `register`. Without single sign-on, no policy is registered.
 """
 
 from typing import Protocol
@@ -13,9 +13,9 @@ class PasswordPolicy(Protocol):
     """A policy that decides whether an account may sign in with a password."""
 
     def find_address_error(self, email: str) -> ApiError | None:
-        """Return the error that replaces the one for a wrong password, or None.
+        """Return the error to raise instead of the wrong-password error, or None.
 
-        It depends on the domain of the address only: it must be the same whether or not the
+        The error depends only on the domain of the address: it must be the same whether or not the
         address has an account.
         """
 
@@ -42,7 +42,7 @@ def find_address_error(email: str) -> ApiError | None:
 
 
 def check_address(email: str) -> None:
-    """Raise an error if no account with a password may be created for an address."""
+    """Raise an error if a policy forbids an account with a password for an address."""
     if (error := find_address_error(email)) is not None:
         raise error
 

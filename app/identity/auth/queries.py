@@ -1,6 +1,7 @@
-"""SQL queries of sessions.
+"""SQL queries for sessions.
 
-They are not limited to one organization: authentication runs before the organization is known.
+The queries are not limited to one organization: authentication runs before the organization is
+known.
 """
 
 from collections.abc import Callable
@@ -35,7 +36,7 @@ _AUTHENTICATE = Prepared(
     WHERE s.id = $1
     """,
 )
-# When many concurrent requests of one session find the timestamp outdated, only one writes it.
+# If many concurrent requests of one session find the timestamp outdated, only one request writes.
 _TOUCH = Prepared(
     "touch_session",
     "uuid",
@@ -82,9 +83,9 @@ def find_session(session_id: UUID, slug: str | None) -> SessionState | None:
 
 
 def touch(session_id: UUID) -> None:
-    """Update the time of a session's last use.
+    """Update the time at which a session was last used.
 
-    It is written at most once a minute, so that most read requests write nothing.
+    Writes at most once a minute, so that most read requests write nothing.
     """
     _TOUCH.rows(str(session_id))
 
@@ -100,12 +101,20 @@ _HAS_CURRENT_VERSION = (
 )
 
 
-def _build_active_conditions(user_id: UUID, only: UUID | None) -> list[ColumnElement[bool]]:
-    scope = [Session.organization_id == only] if only is not None else []
+def _build_active_conditions(
+    user_id: UUID, only_organization_id: UUID | None
+) -> list[ColumnElement[bool]]:
+    scope = (
+        [Session.organization_id == only_organization_id]
+        if only_organization_id is not None
+        else []
+    )
     return [Session.user_id == user_id, *_ACTIVE, *scope]
 
 
-def _select_sessions(user_id: UUID, current: UUID | None, only: UUID | None) -> Select[Any]:
+def _select_sessions(
+    user_id: UUID, current_id: UUID | None, only_organization_id: UUID | None
+) -> Select[Any]:
     columns: tuple[Any, ...] = (
         Session.id,
         Session.method,
@@ -114,32 +123,32 @@ def _select_sessions(user_id: UUID, current: UUID | None, only: UUID | None) -> 
         Session.last_seen_at,
         Session.ip_address,
         Session.user_agent,
-        func.coalesce(Session.id == current, false()).label("current"),
+        func.coalesce(Session.id == current_id, false()).label("current"),
         Session.issued_at.label("created_at"),
         Session.last_seen_at.label("updated_at"),
     )
     return (
         select(*columns)
         .join(User, User.id == Session.user_id)
-        .where(*_build_active_conditions(user_id, only), _HAS_CURRENT_VERSION)
+        .where(*_build_active_conditions(user_id, only_organization_id), _HAS_CURRENT_VERSION)
     )
 
 
 def list_active_sessions(
     user_id: UUID,
-    current: UUID | None,
+    current_id: UUID | None,
     page: PageRequest,
     *,
-    only: UUID | None,
+    only_organization_id: UUID | None,
     created_after: datetime | None = None,
     created_before: datetime | None = None,
 ) -> Page:
     """Return a page of a user's active sessions.
 
-    If `only` is an organization id, the page has only the sessions limited to that organization.
+    With `only_organization_id`, the page has only the sessions limited to that organization.
     """
     sorts = {"issued_at": Session.issued_at, "last_seen_at": Session.last_seen_at}
-    statement = _select_sessions(user_id, current, only)
+    statement = _select_sessions(user_id, current_id, only_organization_id)
     statement = statement.where(*within(Session.issued_at, created_after, created_before))
     return paginate(statement, page, sorts=sorts, unique=Session.id)
 
@@ -155,37 +164,45 @@ def revoke(session_id: UUID) -> None:
     _revoke(Session.id == session_id, Session.revoked_at.is_(None))
 
 
-def revoke_own(session_id: UUID, user_id: UUID, *, only: UUID | None) -> bool:
+def revoke_active(session_id: UUID, user_id: UUID, *, only_organization_id: UUID | None) -> bool:
     """Revoke an active session of a user, and return false if there is no such session.
 
-    A session of an outdated token version has ended, as it has for `list_active_sessions`.
+    As in `list_active_sessions`, a session with an outdated token version is not active.
     """
     is_current = (User.id == Session.user_id, _HAS_CURRENT_VERSION)
     return bool(
-        _revoke(Session.id == session_id, *_build_active_conditions(user_id, only), *is_current)
+        _revoke(
+            Session.id == session_id,
+            *_build_active_conditions(user_id, only_organization_id),
+            *is_current,
+        )
     )
 
 
 def revoke_all(user_id: UUID, *, token_version: int) -> int:
     """Revoke all sessions of a user, and return how many were active.
 
-    Sessions of another version than `token_version` had ended before, so they do not count.
+    Sessions with a different token version than `token_version` had ended before and do not count.
     """
     versions = _revoke(*_build_active_conditions(user_id, None))
     return sum(version in (None, token_version) for version in versions)
 
 
 def revoke_single_sign_on(
-    user_id: UUID, organization_id: UUID, *, keep: UUID | None = None
+    user_id: UUID, organization_id: UUID, *, kept_session_id: UUID | None = None
 ) -> None:
-    """Revoke a user's single sign-on sessions that give access to an organization, except `keep`.
+    """Revoke a user's single sign-on sessions that give access to an organization.
 
-    This includes sessions that give access to all of the user's organizations.
+    This includes sessions that give access to all of the user's organizations. The session
+    `kept_session_id` is not revoked.
     """
     has_access = or_(Session.organization_id == organization_id, Session.organization_id.is_(None))
-    others = [Session.id != keep] if keep is not None else []
+    exclusions = [Session.id != kept_session_id] if kept_session_id is not None else []
     _revoke(
-        *_build_active_conditions(user_id, None), Session.method != "password", has_access, *others
+        *_build_active_conditions(user_id, None),
+        Session.method != "password",
+        has_access,
+        *exclusions,
     )
 
 
@@ -201,7 +218,7 @@ def _revoke(*conditions: ColumnElement[bool]) -> list[int | None]:
     return list(db.session().scalars(statement))
 
 
-def is_session_of(session_id: UUID, user_id: UUID) -> bool:
+def is_unrevoked_session(session_id: UUID, user_id: UUID) -> bool:
     """Return true if a session belongs to a user and was not revoked; it may have expired."""
     statement = select(Session.id).where(
         Session.id == session_id, Session.user_id == user_id, Session.revoked_at.is_(None)

@@ -30,9 +30,9 @@ def read_client() -> Client:
 def register(body: dict[str, Any]) -> dict[str, Any]:
     """Register an account.
 
-    Creates the account and, if `organization_name` is present, its first organization, and emails a
-    link that confirms the address. If registration requires an invitation, only the first account
-    of the installation can be registered.
+    Creates the account and, if `organization_name` is present, the user's first organization.
+    Emails a link that confirms the address. If registration requires an invitation, only the first
+    account of the installation can be registered.
     """
     return service.register(**body, client=read_client())
 
@@ -47,8 +47,8 @@ def register(body: dict[str, Any]) -> dict[str, Any]:
 def login(body: dict[str, Any]) -> dict[str, Any]:
     """Log in.
 
-    Exchanges an email address and password for an access token. After several failures in a row,
-    the next attempt has to wait.
+    Exchanges an email address and password for an access token. After several consecutive failures,
+    the client must wait before the next attempt.
     """
     authorization = request.headers.get("Authorization")
     return service.login(**body, client=read_client(), authorization=authorization)

@@ -65,7 +65,7 @@ class EmailConfirmation(Schema):
 
 
 class EmailedLink(Response):
-    """A link will be emailed, if the address qualifies for one."""
+    """The response to a request for an emailed link."""
 
     expires_in = Int(description="Lifetime of the link in seconds.")
 
@@ -78,7 +78,7 @@ class ConfirmedEmail(Response):
 
 
 class SessionFilters(Schema):
-    """Query parameters that filter the caller's sessions; the time of creation is `issued_at`."""
+    """Query parameters that filter the caller's sessions by `issued_at`."""
 
     created_after = UtcDateTime()
     created_before = UtcDateTime()
@@ -110,7 +110,7 @@ class LoginResult(Response):
 
     access_token = Str()
     token_type = Str()
-    expires_in = Int(description="Lifetime in seconds.")
+    expires_in = Int(description="Lifetime of the access token in seconds.")
     user = Nested(UserSummary)
     organizations = List(Nested(OrganizationSummary))
 
@@ -124,7 +124,7 @@ class ApiKeySummary(Response):
 
 
 class SessionInfo(Response):
-    """The owner of a token or API key; a key acts on behalf of the user who created it."""
+    """The session of a token or API key; a key acts on behalf of the user who created it."""
 
     user = Nested(UserSummary)
     organizations = List(Nested(OrganizationSummary))

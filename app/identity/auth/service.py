@@ -21,7 +21,7 @@ from app.kit.pagination import Page, PageRequest
 from app.kit.permissions import Role
 from app.kit.principal import Caller, Organization
 
-_USER_AGENT_LENGTH = 300
+_MAX_USER_AGENT_LENGTH = 300
 
 
 class Client(NamedTuple):
@@ -67,30 +67,35 @@ def login(
     with secrets.hashing_slots.reserve():
         account = user_queries.get_credentials(email)
         subject = attempts.get_address_subject(
-            email, _find_session_of_token(account, authorization)
+            email, _find_session_by_token(account, authorization)
         )
         has_failures = attempts.check(subject)
-        # A hash is computed for an unknown address, too: the response time reveals nothing.
-        stored, user_id = account.password_hash, account.user_id
-        is_correct = secrets.verify_password(stored or secrets.build_dummy_hash(), password)
-        if not is_correct or stored is None or user_id is None or account.disabled_at is not None:
-            attempts.count(subject)
+        # A hash is also computed for an unknown address, so that the response time reveals nothing.
+        stored_hash, user_id = account.password_hash, account.user_id
+        is_correct = secrets.verify_password(stored_hash or secrets.build_dummy_hash(), password)
+        if (
+            not is_correct
+            or stored_hash is None
+            or user_id is None
+            or account.disabled_at is not None
+        ):
+            attempts.record_failure(subject)
             raise password_policy.find_address_error(email) or _build_credentials_error()
         audit.act_as("user", user_id, account.email or "")
-        if secrets.needs_rehash(stored):
-            user_queries.replace_hash(user_id, old=stored, new=secrets.hash_password(password))
+        if secrets.needs_rehash(stored_hash):
+            user_queries.replace_hash(user_id, old=stored_hash, new=secrets.hash_password(password))
     if has_failures:
         attempts.clear(subject)
     user = user_queries.get(user_id)
-    # The account may have changed during the hashing: an old password must not open a session.
+    # The account may have changed during the hashing. An old password must not open a session.
     if user is None or user.disabled_at or user.token_version != account.token_version:
         raise _build_credentials_error()
     password_policy.check(user)
     return open_session(user, client)
 
 
-def _find_session_of_token(account: Credentials, authorization: str | None) -> UUID | None:
-    """Return the id of the account's session that a token in the header proves, or None.
+def _find_session_by_token(account: Credentials, authorization: str | None) -> UUID | None:
+    """Return the id of the account's session to which the token in the header belongs, or None.
 
     The token may have expired.
     """
@@ -100,7 +105,7 @@ def _find_session_of_token(account: Credentials, authorization: str | None) -> U
         claims is None
         or account.user_id is None
         or (claims.user_id, claims.token_version) != (account.user_id, account.token_version)
-        or not queries.is_session_of(claims.session_id, account.user_id)
+        or not queries.is_unrevoked_session(claims.session_id, account.user_id)
     ):
         return None
     return claims.session_id
@@ -111,9 +116,9 @@ def open_session(
 ) -> dict[str, Any]:
     """Open a session for an authenticated user, and return the login response.
 
-    `method` is password, oidc or saml. `organization_id` limits the session to one organization,
-    if the identity provider is trusted for that one only. The user must be flushed; the token
-    contains the user's current `token_version`.
+    `method` is password, oidc or saml. `organization_id` limits the session to one organization;
+    use it if the identity provider is trusted only for that organization. The user must be flushed;
+    the token contains the user's current `token_version`.
     """
     audit.act_as("user", user.id, user.email)
     hours = container.settings().access_token_hours
@@ -139,13 +144,13 @@ def open_session(
         "token_type": "bearer",
         "expires_in": int(hours * 3600),
         "user": {"id": user.id, "email": user.email, "name": user.name},
-        "organizations": organizations.list_for_user(user.id, only=organization_id),
+        "organizations": organizations.list_for_user(user.id, only_organization_id=organization_id),
     }
 
 
 def _clean_user_agent(user_agent: str | None) -> str | None:
     """Return a User-Agent header in a form that PostgreSQL can store, or None if it is empty."""
-    text = (user_agent or "")[:_USER_AGENT_LENGTH].replace("\x00", "")
+    text = (user_agent or "")[:_MAX_USER_AGENT_LENGTH].replace("\x00", "")
     return text.encode("utf-8", "replace").decode() or None
 
 
@@ -162,7 +167,8 @@ def logout(caller: Caller) -> None:
 def get_session(caller: Caller) -> dict[str, Any]:
     """Return the user and the organizations of the caller's token or API key.
 
-    For an API key, these are its creator, its organization and its role.
+    For an API key, the user is its creator, and the only organization is the key's organization
+    with the key's role.
     """
     info: dict[str, Any] = {
         "user": {"id": caller.user_id, "email": caller.email, "name": caller.name},
@@ -171,8 +177,9 @@ def get_session(caller: Caller) -> dict[str, Any]:
         "expires_at": caller.expires_at,
     }
     if caller.api_key_id is None:
-        only = caller.only_organization
-        info["organizations"] = organizations.list_for_user(caller.user_id, only=only)
+        info["organizations"] = organizations.list_for_user(
+            caller.user_id, only_organization_id=caller.only_organization
+        )
     else:
         info["user"]["name"] = queries.get_user_name(caller.user_id)
         info["organizations"] = organizations.list_for_key(caller)
@@ -208,7 +215,7 @@ def authenticate_token(token: str, slug: str | None) -> Caller:
 def _get_organization(state: queries.SessionState) -> Organization:
     """Return the organization of the request.
 
-    Raises the same 403 for an unknown slug as for an organization of which the user is no member.
+    An unknown slug raises the same 403 as an organization that the user is not a member of.
     """
     if state.organization_id is None or state.role is None or state.status in CLOSED_STATUSES:
         raise errors.denied("You are not a member of this organization.")
@@ -227,17 +234,23 @@ def _get_organization(state: queries.SessionState) -> Organization:
 def list_sessions(caller: Caller, page: PageRequest, **period: datetime | None) -> Page:
     """Return a page of the caller's active sessions, filtered by the time of issue.
 
-    A session that is limited to one organization sees only the sessions limited to the same one:
-    that organization's identity provider must not learn where else the user is signed in.
+    A caller whose session is limited to one organization sees only sessions limited to that
+    organization: its identity provider must not learn where else the user is signed in.
     """
     return queries.list_active_sessions(
-        caller.user_id, caller.session_id, page, only=caller.only_organization, **period
+        caller.user_id,
+        caller.session_id,
+        page,
+        only_organization_id=caller.only_organization,
+        **period,
     )
 
 
 def revoke_session(caller: Caller, session_id: UUID) -> None:
-    """Revoke one of the sessions that `list_sessions` lists. Raises 404 for any other."""
-    if not queries.revoke_own(session_id, caller.user_id, only=caller.only_organization):
+    """Revoke one of the sessions that `list_sessions` lists. Raises 404 for any other session."""
+    if not queries.revoke_active(
+        session_id, caller.user_id, only_organization_id=caller.only_organization
+    ):
         raise errors.not_found()
 
 
@@ -250,10 +263,10 @@ def revoke_all_sessions(caller: Caller) -> dict[str, int]:
 
 
 def end_all_sessions(user: User) -> int:
-    """End all sessions of a user by incrementing the token version; return how many were ended.
+    """End all sessions of a user by incrementing the token version; return how many were active.
 
     The caller must have locked the user's row, or just created it. Afterwards, `user` has the new
-    version, so that a new session can be opened at once.
+    version, so that a new session can be opened immediately.
     """
     old_version = user.token_version
     user_queries.update_account(user, token_version=User.token_version + 1)

@@ -1,1 +1,1 @@
-"""What the operator does: provision, limit and suspend organizations."""
+"""The operator's control plane, which provisions, limits and suspends organizations."""

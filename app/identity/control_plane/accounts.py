@@ -1,4 +1,4 @@
-"""Service with which the operator manages user accounts and their sessions."""
+"""Service for the operator that manages user accounts and their sessions."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -59,13 +59,13 @@ def list_users(
 
 
 def disable_user(email: str, *, revoke_keys: bool = False) -> dict[str, Any]:
-    """Disable an account and end its sessions: {..., revoked, sole_owner_of, api_keys}.
+    """Disable an account, end its sessions and return {..., revoked, sole_owner_of, api_keys}.
 
     API keys that the user created belong to their organizations and keep working, unless
-    `revoke_keys` is true. `api_keys` is the number of those that still work; the owners are
-    notified of them. Emits `member.disabled` in each of the user's organizations, whose subscribers
-    release the user's work. Revokes the user's pending invitations. Raises 404, and 409 if the
-    account is already disabled.
+    `revoke_keys` is true. `api_keys` is the number of keys that still work; the organizations'
+    owners are notified about these keys. Emits `member.disabled` in each of the user's
+    organizations; subscribers release the user's work. Revokes the pending invitations that the
+    user sent. Raises 404, and 409 if the account is already disabled.
     """
     user = _lock(email)
     if user.disabled_at is not None:
@@ -118,7 +118,7 @@ def list_sessions(email: str) -> list[dict[str, Any]]:
 
 
 def revoke_sessions(email: str) -> int:
-    """Revoke all sessions of an account, and return how many there were. Raises 404."""
+    """Revoke all sessions of an account, and return how many were active. Raises 404."""
     return auth.end_all_sessions(_lock(email))
 
 

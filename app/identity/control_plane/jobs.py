@@ -5,21 +5,21 @@ from app.kit import container, jobs, tenancy
 from app.kit.emails import Email
 from app.kit.jobs import Job, failures
 
-_MAX_LISTED = 20
+_MAX_LISTED_FUNCTIONS = 20
 
 
 def report_failures() -> int:
-    """Email the operators the jobs that failed permanently, and return how many there are.
+    """Email the operators a list of permanently failed jobs, and return the number of these jobs.
 
-    The email is sent to each address of OPERATOR_EMAIL. Without an address, the operator has only
-    the error in the log and the metric.
+    The email is sent to each address in OPERATOR_EMAIL. If there is no address, failures appear
+    only in the log and in the metric.
     """
     failed = failures.mark_reported()
     total = sum(group.number for group in failed)
     addresses = container.settings().operator_email
     if total and addresses:
         functions = ", ".join(
-            f"{group.function} ({group.number})" for group in failed[:_MAX_LISTED]
+            f"{group.function} ({group.number})" for group in failed[:_MAX_LISTED_FUNCTIONS]
         )
         public_url = container.settings().public_url
         values: dict[str, str | int | None] = {

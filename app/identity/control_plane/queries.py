@@ -1,4 +1,4 @@
-"""SQL queries of the control plane, across organizations."""
+"""SQL queries for the control plane, across organizations."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -22,7 +22,7 @@ _ORGANIZATIONS_OF_USER = (
 
 
 def find_by_slug(slug: str, *, lock: bool = False) -> Organization | None:
-    """Return the organization with a slug, or None. `lock` locks it against other writers."""
+    """Return the organization with a slug, or None. `lock` locks its row against other writers."""
     statement = select(Organization).where(Organization.slug == slug)
     if lock:
         statement = statement.with_for_update(key_share=True)
@@ -45,8 +45,8 @@ def list_enabled_owners(organization_id: UUID) -> list[User]:
 
 
 def list_organizations(*, status: str | None, plan: str | None) -> Iterator[dict[str, Any]]:
-    """Yield all organizations, sorted by slug, with their number of members."""
-    members = (
+    """Yield all organizations with their numbers of members, sorted by slug."""
+    member_count = (
         select(func.count())
         .where(Membership.organization_id == Organization.id)
         .correlate(Organization)
@@ -57,7 +57,7 @@ def list_organizations(*, status: str | None, plan: str | None) -> Iterator[dict
         Organization.name,
         Organization.status,
         Organization.plan,
-        members.label("members"),
+        member_count.label("members"),
         Organization.created_at,
     )
     if status is not None:
@@ -78,8 +78,8 @@ def list_users(*, organization_id: UUID | None, disabled: bool | None) -> Iterat
         User.created_at,
     )
     if organization_id is not None:
-        members = select(Membership.user_id).where(Membership.organization_id == organization_id)
-        statement = statement.where(User.id.in_(members))
+        member_ids = select(Membership.user_id).where(Membership.organization_id == organization_id)
+        statement = statement.where(User.id.in_(member_ids))
     if disabled is not None:
         statement = statement.where(User.disabled_at.is_not(None) == disabled)
     return _read_in_batches(statement, User.email)
@@ -90,20 +90,20 @@ def _read_in_batches(
 ) -> Iterator[dict[str, Any]]:
     """Yield all rows in the order of a unique column.
 
-    They are read in batches, so that no single statement takes long.
+    The rows are read in batches, so that no single statement takes long.
     """
-    after: str | None = None
+    last_key: str | None = None
     while True:
-        remaining = statement if after is None else statement.where(key > after)
+        remaining = statement if last_key is None else statement.where(key > last_key)
         rows = db.session().execute(remaining.order_by(key).limit(_BATCH)).mappings().all()
         yield from (dict(row) for row in rows)
         if len(rows) < _BATCH:
             return
-        after = rows[-1][key.key]
+        last_key = rows[-1][key.key]
 
 
 def list_by_ids(organization_ids: Sequence[UUID]) -> list[dict[str, Any]]:
-    """Return slug, name, status and erase_after of organizations, sorted by slug."""
+    """Return the slug, name, status and erase_after of each organization, sorted by slug."""
     statement = (
         select(Organization.slug, Organization.name, Organization.status, Organization.erase_after)
         .where(Organization.id.in_(organization_ids))
@@ -119,18 +119,20 @@ def count_members(organization_id: UUID) -> int:
 
 
 def list_solely_owned_slugs(user_id: UUID) -> list[str]:
-    """Return the slugs of the organizations of which the user is the only owner.
+    """Return the slugs of the organizations whose only owner is this user.
 
-    Other owners whose accounts are disabled do not count.
+    Other owners whose accounts are disabled do not count as owners.
     """
-    owned = select(Membership.organization_id).where(
+    owned_ids = select(Membership.organization_id).where(
         Membership.user_id == user_id, Membership.role == "owner"
     )
     statement = (
         select(Organization.slug)
         .join(Membership, Membership.organization_id == Organization.id)
         .join(User, User.id == Membership.user_id)
-        .where(Organization.id.in_(owned), Membership.role == "owner", User.disabled_at.is_(None))
+        .where(
+            Organization.id.in_(owned_ids), Membership.role == "owner", User.disabled_at.is_(None)
+        )
         .group_by(Organization.slug)
         .having(func.count() == 1)
         .order_by(Organization.slug)

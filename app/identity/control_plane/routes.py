@@ -1,4 +1,4 @@
-"""Routes with which the operator manages organizations, using the control plane's token."""
+"""Routes for the operator to manage organizations, authenticated by the control plane's token."""
 
 from typing import Any
 
@@ -13,7 +13,7 @@ from app.identity.control_plane.schemas import (
 from app.kit.api.blueprint import Blueprint
 
 blueprint = Blueprint(
-    "internal", description="Operations for the operator, with the control plane's token."
+    "internal", description="Operations for the operator, who sends the control plane's token."
 )
 
 
@@ -28,7 +28,7 @@ blueprint = Blueprint(
 def provision_organization(caller: None, body: dict[str, Any]) -> dict[str, Any]:
     """Provision an organization.
 
-    Creates an organization with its owner and its plan, and emails the owner how to sign in.
+    Creates an organization with an owner and a plan, and emails the owner how to sign in.
     """
     return service.provision(**body)
 
@@ -46,8 +46,8 @@ def set_organization_plan(
 ) -> dict[str, Any]:
     """Set an organization's plan.
 
-    Replaces the plan and the limits that differ from it. Emits `organization.plan_changed` on a
-    change.
+    Replaces the plan and the limits that differ from the plan. Emits `organization.plan_changed` if
+    anything changes.
     """
     return service.set_plan(org_slug, **body, revision=revision)
 
@@ -62,7 +62,7 @@ def set_organization_plan(
 def suspend_organization(caller: None, org_slug: str, body: dict[str, Any]) -> dict[str, Any]:
     """Suspend an organization.
 
-    Members can still read, but writes are refused. The owners are emailed the reason.
+    Members can still read, but writes are refused. Emails the reason to the owners.
     """
     return service.suspend(org_slug, **body)
 

@@ -21,8 +21,8 @@ from app.kit.settings import PLANS
 
 _MAX_INTEGER = 2**53 - 1  # the largest integer that every JSON parser represents exactly
 _limits: dict[str, Any] = {
-    name: Int(allow_none=True, maximum=_MAX_INTEGER, metadata={"description": meaning})
-    for name, meaning in LIMITS.items()
+    name: Int(allow_none=True, maximum=_MAX_INTEGER, metadata={"description": description})
+    for name, description in LIMITS.items()
 }
 PlanLimits = type(
     "PlanLimits", (Schema,), {"__doc__": "Limits that differ from the plan.", **_limits}
@@ -30,21 +30,21 @@ PlanLimits = type(
 
 
 class NewOrganization(Schema):
-    """The organization to create; without a slug, one is generated from the name."""
+    """The organization to create; if `slug` is absent, a slug is generated from the name."""
 
     name = Name(required=True)
     slug = Str(max_length=63)
 
 
 class NewOwner(Schema):
-    """The owner of the new organization; if the address has no account, one is created."""
+    """The owner of the new organization; if the address has no account, an account is created."""
 
     email = Str(required=True, max_length=320)
     name = Name(required=True)
 
 
 class ProvisionOrganization(Schema):
-    """Request body to provision an organization with its owner and its plan."""
+    """Request body to provision an organization with an owner and a plan."""
 
     organization = Nested(NewOrganization, required=True)
     owner = Nested(NewOwner, required=True)
@@ -52,7 +52,7 @@ class ProvisionOrganization(Schema):
 
 
 class SetPlan(Schema):
-    """Request body to set a plan and the limits that differ from it; null means no limit."""
+    """Request body to set a plan and the limits that differ from the plan; null means no limit."""
 
     plan = Str(required=True, validate=OneOf(PLANS))
     limits = Nested(PlanLimits, load_default=dict)
@@ -60,7 +60,7 @@ class SetPlan(Schema):
 
 
 class SuspendOrganization(Schema):
-    """Request body to suspend an organization; the owners are sent the reason."""
+    """Request body to suspend an organization; the reason is emailed to the owners."""
 
     reason = Name(required=True, max_length=500)
 
@@ -68,7 +68,7 @@ class SuspendOrganization(Schema):
 class Owner(UserSummary):
     """The owner of a provisioned organization."""
 
-    created = Bool(description="Whether the account is new.")
+    created = Bool(description="Whether the account was created by this request.")
 
 
 class ManagedOrganization(Response):

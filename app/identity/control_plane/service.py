@@ -1,4 +1,4 @@
-"""Service with which the operator provisions, lists and changes organizations."""
+"""Service for the operator that provisions, lists and changes organizations."""
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -24,26 +24,29 @@ from app.kit.errors import ApiError
 emails = Emails(Path(__file__).parent / "letters")
 
 LIMITS = {
-    "members": "Members.",
-    "documents_per_month": "Documents created per month.",
-    "stored_bytes": "Total size of the original files of all documents in bytes.",
-    "active_schemas": "Active schemas.",
-    "connectors": "Connectors.",
-    "webhooks": "Webhooks.",
-    "ai_pages_per_month": "Pages of completed predictions per month.",
+    "members": "The maximum number of members.",
+    "documents_per_month": "The maximum number of documents created per month.",
+    "stored_bytes": "The maximum total size in bytes of the original files.",
+    "active_schemas": "The maximum number of active schemas.",
+    "connectors": "The maximum number of connectors.",
+    "webhooks": "The maximum number of webhooks.",
+    "ai_pages_per_month": "The maximum number of pages in completed predictions per month.",
 }
-"""Maps each limit of a plan to a description of what it limits."""
+"""Maps each limit of a plan to its description."""
 LINK_LIFETIME = timedelta(days=7)
-"""Lifetime of the first link, which is an invitation and is valid for as long as one."""
+"""The lifetime of the link with which the user of a new account chooses a password.
+
+It is as long as the lifetime of an invitation.
+"""
 
 
 def set_plan(
     slug: str, *, plan: str, limits: dict[str, int | None], revision: int | None = None
 ) -> dict[str, Any]:
-    """Replace an organization's plan and the limits that differ from it; None means no limit.
+    """Replace an organization's plan and the limits that differ from the plan.
 
-    Emits `organization.plan_changed` on a change. Raises 404, 409 if the organization was closed,
-    and 409 `stale_precondition`.
+    A limit of None means no limit. Emits `organization.plan_changed` if anything changes. Raises
+    404, 409 if the organization was closed, and 409 `stale_precondition`.
     """
     organization = _lock_not_closed(slug)
     if revision is not None and revision != organization.revision:
@@ -54,10 +57,10 @@ def set_plan(
 
 
 def suspend(slug: str, *, reason: str) -> dict[str, Any]:
-    """Suspend an organization, so that writes are refused, and email the owners the reason.
+    """Suspend an organization, so that writes are refused, and email the reason to the owners.
 
-    For a suspended organization, replaces the reason. Emits `organization.suspended`. Raises 404,
-    and 409 if the organization was closed.
+    If the organization is already suspended, replaces the reason, or does nothing if the reason is
+    the same. Emits `organization.suspended`. Raises 404, and 409 if the organization was closed.
     """
     organization = _lock_not_closed(slug)
     was_suspended = organization.status == "suspended"
@@ -96,7 +99,7 @@ def reopen(slug: str) -> dict[str, Any]:
 
 
 def reinstate(slug: str) -> dict[str, Any]:
-    """End a suspension, or do nothing if there is none.
+    """End the suspension of an organization, or do nothing if it is not suspended.
 
     Emits `organization.reinstated`. Raises 404, and 409 if the organization was closed.
     """
@@ -157,13 +160,13 @@ def _email_owners(organization: Organization, template: str, **values: str) -> N
 def list_organizations(
     *, status: str | None = None, plan: str | None = None
 ) -> Iterator[dict[str, Any]]:
-    """Yield all organizations, sorted by slug: slug, name, status, plan, members, created_at."""
+    """Yield {slug, name, status, plan, members, created_at} of all organizations, by slug."""
     with tenancy.across_organizations(reason="the operator sees every organization"):
         yield from queries.list_organizations(status=status, plan=plan)
 
 
 def show(slug: str) -> dict[str, Any]:
-    """Return an organization with its owners and the times of closing and erasure. Raises 404."""
+    """Return an organization with its owners and its closing and erasure times. Raises 404."""
     organization = queries.find_by_slug(slug)
     if organization is None:
         raise errors.not_found()
@@ -185,10 +188,10 @@ def provision(
 ) -> dict[str, Any]:
     """Create an `organization` ({name, slug?}) for `owner` ({email, name}), and email the owner.
 
-    If the address has no account, one is created, and the email has a link to choose a password. An
-    existing account is not changed. Emits `organization.provisioned`. Raises 400
-    `validation_error`, and 409 `conflict` if the slug is taken, if the address only looks like that
-    of an existing account, or if the account is disabled.
+    If the address has no account, an account is created, and the email has a link to choose a
+    password. An existing account is not changed. Emits `organization.provisioned`. Raises 400
+    `validation_error`, and 409 `conflict` if the slug is taken, if the address only looks like the
+    address of an existing account, or if the account is disabled.
     """
     with _prefix_error_field("owner"):
         user, created = _find_or_create_owner(owner["email"], owner["name"])
@@ -197,8 +200,8 @@ def provision(
     with tenancy.organization(record.id):
         events.emit(emitted_events.PROVISIONED, {"owner_id": user.id, "plan": record.plan})
     _email_owner(record, user, created=created)
-    person = {"id": user.id, "email": user.email, "name": user.name, "created": created}
-    return {**render(record), "owner": person}
+    rendered_owner = {"id": user.id, "email": user.email, "name": user.name, "created": created}
+    return {**render(record), "owner": rendered_owner}
 
 
 def _find_or_create_owner(email: str, name: str) -> tuple[User, bool]:
@@ -235,11 +238,11 @@ def _email_owner(organization: Organization, owner: User, *, created: bool) -> N
 
 
 @contextmanager
-def _prefix_error_field(member: str) -> Iterator[None]:
-    """Prefix the field of an error with `member`, the part of the body that it belongs to."""
+def _prefix_error_field(parent: str) -> Iterator[None]:
+    """Prefix the field of a raised error with `parent`, the object in the request body."""
     try:
         yield
     except errors.ApiError as error:
         if error.field is not None:
-            error.field = f"{member}.{error.field}"
+            error.field = f"{parent}.{error.field}"
         raise

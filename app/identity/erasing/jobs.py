@@ -8,10 +8,10 @@ from app.kit.jobs import Job
 
 
 def enqueue_due() -> list[UUID]:
-    """Enqueue a job for each organization that is due, and return these organizations.
+    """Enqueue an erasure job for each organization that is due, and return the organizations' ids.
 
-    An organization whose job failed gets another one. The result includes organizations that
-    already had a job.
+    An organization whose job failed gets a new job. The result includes organizations that already
+    have a job.
     """
     organization_ids = queries.list_due()
     with tenancy.across_organizations(reason="the jobs belong to no organization"):
@@ -28,13 +28,13 @@ def enqueue_due() -> list[UUID]:
 
 @jobs.handler("erasing.start")
 def start_erasing(_job: Job) -> None:
-    """Enqueue the jobs for all organizations that are due."""
+    """Enqueue the erasure jobs for all organizations that are due."""
     enqueue_due()
 
 
 @jobs.handler("erasing.run", queue="erasing", resumable=True)
 def erase_organization(job: Job) -> None:
-    """Erase an organization."""
+    """Erase the organization of the job."""
     service.erase(UUID(job.args["organization_id"]), job.checkpoint)
 
 

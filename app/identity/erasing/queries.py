@@ -1,4 +1,4 @@
-"""SQL of erasing: find the tables with an organization's rows, and delete the rows."""
+"""SQL queries that find the tables with an organization's rows, and delete these rows."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -13,9 +13,9 @@ from app.identity.users.models import User
 from app.kit import db, tenancy
 
 BATCH = 1000
-_FIRST = ("jobs", "outbox_events")
-_AUDIT = "audit_"
-_MEMBERS = "memberships"
+_FIRST_TABLES = ("jobs", "outbox_events")
+_AUDIT_PREFIX = "audit_"
+_MEMBERSHIP_TABLE = "memberships"
 _DELETE_MEMBERSHIPS = text(
     """
     DELETE FROM memberships WHERE organization_id = :organization_id AND user_id IN (
@@ -24,7 +24,7 @@ _DELETE_MEMBERSHIPS = text(
     RETURNING user_id
     """
 )
-_COUNT = text(
+_ADD_TO_ERASURE = text(
     """
     UPDATE organizations SET erasure = jsonb_set(erasure, CAST(:path AS text[]),
         to_jsonb(coalesce(CAST(erasure #>> CAST(:path AS text[]) AS bigint), 0) + :number))
@@ -32,7 +32,7 @@ _COUNT = text(
     """
 )
 
-_FILES = text(
+_RECORD_FILES = text(
     """
     UPDATE organizations
     SET erasure = erasure || jsonb_build_object('files', :files, 'bytes', CAST(:bytes AS bigint))
@@ -42,7 +42,7 @@ _FILES = text(
 
 
 def list_due() -> list[UUID]:
-    """Return the closed organizations whose grace period is over."""
+    """Return the ids of the closed organizations whose grace period is over."""
     statement = select(Organization.id).where(
         Organization.status == "closed", Organization.erase_after <= func.now()
     )
@@ -50,7 +50,7 @@ def list_due() -> list[UUID]:
 
 
 def lock_organization(organization_id: UUID) -> Organization:
-    """Return the organization, locked so that not even a row that references it can be inserted."""
+    """Return the organization, locked so that no row that references it can be inserted."""
     statement = (
         select(Organization)
         .where(Organization.id == organization_id)
@@ -61,11 +61,11 @@ def lock_organization(organization_id: UUID) -> Organization:
 
 
 def list_tables() -> list[Table]:
-    """Return every table with rows of organizations, in the order of deletion.
+    """Return every table that has rows of organizations, in the order of deletion.
 
-    Memberships, the audit log and what the operator has to keep are not included. Jobs come first,
-    so that nothing works on the organization any more. Then each table comes after those that
-    reference it.
+    Memberships, the audit log and the tables that the operator must keep are not included. Jobs
+    come first, so that no job can work on the organization any more. The other tables follow, each
+    after the tables that reference it.
     """
     tables = {
         table.name: table
@@ -74,18 +74,21 @@ def list_tables() -> list[Table]:
         # Derived rows are deleted together with the rows that they come from.
         and not table.info.get("derived")
         and not table.info.get("kept")
-        and table.name != _MEMBERS
-        and not table.name.startswith(_AUDIT)
+        and table.name != _MEMBERSHIP_TABLE
+        and not table.name.startswith(_AUDIT_PREFIX)
     }
-    return [tables.pop(name) for name in _FIRST] + list(tables.values())
+    return [tables.pop(name) for name in _FIRST_TABLES] + list(tables.values())
 
 
 def erase_batch(table: Table, organization_id: UUID) -> int:
-    """Delete up to `BATCH` of an organization's rows and return their number, 0 if none is left."""
+    """Delete up to `BATCH` rows of an organization, and return the number of deleted rows.
+
+    Returns 0 if no row is left.
+    """
     keys = list(table.primary_key.columns)
-    belongs = table.columns.organization_id == organization_id
-    batch = select(*keys).where(belongs, *_build_leaf_conditions(table)).limit(BATCH)
-    statement = delete(table).where(belongs, tuple_(*keys).in_(batch))
+    in_organization = table.columns.organization_id == organization_id
+    batch = select(*keys).where(in_organization, *_build_leaf_conditions(table)).limit(BATCH)
+    statement = delete(table).where(in_organization, tuple_(*keys).in_(batch))
     with tenancy.organization(organization_id):
         return int(db.session().execute(statement).rowcount)  # type: ignore[attr-defined]
 
@@ -100,22 +103,23 @@ def _build_leaf_conditions(table: Table) -> list[ColumnElement[bool]]:
         if key.referred_table is table:
             child = table.alias()
             pairs = [(child.columns[e.parent.name], e.column) for e in key.elements]
-            conditions.append(~exists().where(and_(*(below == above for below, above in pairs))))
+            matches = and_(*(column == target for column, target in pairs))
+            conditions.append(~exists().where(matches))
     return conditions
 
 
 def erase_memberships(organization_id: UUID) -> list[UUID]:
-    """Delete up to `BATCH` memberships, and return the ids of their users."""
+    """Delete up to `BATCH` memberships of an organization, and return the ids of their users."""
     values = {"organization_id": organization_id, "batch": BATCH}
     with tenancy.organization(organization_id):
         return list(db.session().scalars(_DELETE_MEMBERSHIPS, values))
 
 
 def erase_users(user_ids: Sequence[UUID], *, closed_at: datetime) -> int:
-    """Delete those accounts that are no longer needed, and return their number.
+    """Delete the unneeded accounts among `user_ids`, and return the number of deleted accounts.
 
-    An account stays if it belongs to an organization, has a valid session or was used since
-    `closed_at`, or if records of another organization reference it. Requires access across
+    An account stays if it is a member of an organization, has a valid session or was used since
+    `closed_at`, or if records of another organization reference it. The caller must have bound all
     organizations.
     """
     is_member = exists().where(Membership.user_id == User.id)
@@ -132,7 +136,10 @@ def erase_users(user_ids: Sequence[UUID], *, closed_at: datetime) -> int:
 
 
 def _delete_users(user_ids: list[UUID]) -> bool:
-    """Delete all of the accounts, or none if another record references one of them."""
+    """Delete these accounts and return true.
+
+    If another record references one of the accounts, delete no account and return false.
+    """
     try:
         with db.session().begin_nested():
             db.session().execute(
@@ -146,20 +153,23 @@ def _delete_users(user_ids: list[UUID]) -> bool:
 
 
 def add_to_erasure(organization_id: UUID, *path: str, number: int) -> None:
-    """Add to a number in the organization's `erasure`, in the transaction that deletes the rows."""
+    """Add `number` to the counter at `path` in the organization's `erasure`.
+
+    Call this in the transaction that deletes the counted rows.
+    """
     values = {"organization_id": organization_id, "path": list(path), "number": number}
-    db.session().execute(_COUNT, values)
+    db.session().execute(_ADD_TO_ERASURE, values)
 
 
 def record_files(organization_id: UUID, files: int, size: int) -> None:
-    """Record the number and size of the files, unless recorded before."""
+    """Record the number and the total size in bytes of the files, unless already recorded."""
     values = {"organization_id": organization_id, "files": files, "bytes": size}
-    db.session().execute(_FILES, values)
+    db.session().execute(_RECORD_FILES, values)
 
 
 def list_nonempty_tables(organization_id: UUID) -> list[str]:
-    """Return the names of the tables that still have rows."""
-    all_tables = [*list_tables(), db.Base.metadata.tables[_MEMBERS]]
+    """Return the names of the tables that still have rows of an organization."""
+    all_tables = [*list_tables(), db.Base.metadata.tables[_MEMBERSHIP_TABLE]]
     return [
         table.name
         for table in all_tables

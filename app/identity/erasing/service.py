@@ -1,7 +1,7 @@
-"""Erase an organization with all its rows, files and unused accounts, in resumable steps.
+"""Service that erases an organization with its rows, files and unused accounts.
 
-The numbers of erased rows are stored on the organization's own row, in the transaction that erases
-them. So an interrupted run can be resumed, and the numbers are exact however often that happens.
+The transaction that erases rows also adds their number to the organization's row. Therefore an
+interrupted erasure can be resumed, and the numbers stay exact even after several interruptions.
 """
 
 from collections.abc import Callable
@@ -16,7 +16,7 @@ from app.kit.logging import get_logger
 log = get_logger(__name__)
 Checkpoint = Callable[[], None]
 
-_REASON = "erases accounts that belong to no organization any more"
+_REASON = "erases accounts that no longer belong to an organization"
 
 
 def erase(organization_id: UUID, checkpoint: Checkpoint) -> None:
@@ -24,7 +24,7 @@ def erase(organization_id: UUID, checkpoint: Checkpoint) -> None:
 
     The organization's row stays with its slug, but without a name. The only remaining entry of its
     audit log records what was erased: rows by table, accounts, files and bytes. Does nothing if the
-    organization is not due. Raises `Retry` if something was added while it ran.
+    organization is not due. Raises `Retry` if rows or files were added during the erasure.
     """
     if not _begin(organization_id):
         return
@@ -39,6 +39,7 @@ def erase(organization_id: UUID, checkpoint: Checkpoint) -> None:
 
 
 def _begin(organization_id: UUID) -> bool:
+    """Initialize the progress in `erasure`, and return false if the organization is not due."""
     organization = queries.lock_organization(organization_id)
     if (
         organization.status != "closed"
@@ -56,18 +57,18 @@ def _erase_members(organization_id: UUID, checkpoint: Checkpoint) -> None:
     assert closed_at is not None
     while user_ids := queries.erase_memberships(organization_id):
         with tenancy.across_organizations(reason=_REASON):
-            users = queries.erase_users(user_ids, closed_at=closed_at)
+            erased_count = queries.erase_users(user_ids, closed_at=closed_at)
             audit.forget_users(user_ids)
         queries.add_to_erasure(organization_id, "rows", "memberships", number=len(user_ids))
-        queries.add_to_erasure(organization_id, "users", number=users)
+        queries.add_to_erasure(organization_id, "users", number=erased_count)
         checkpoint()
 
 
 def _erase_files(organization_id: UUID, checkpoint: Checkpoint) -> None:
-    """Count and delete the files.
+    """Count and delete the organization's files.
 
-    They are counted before the first is deleted, so that files deleted by an interrupted run count
-    too.
+    The files are counted before the first file is deleted. The count therefore includes files that
+    an interrupted run has deleted.
     """
     storage = container.current().storage
     folder = f"organizations/{organization_id}"

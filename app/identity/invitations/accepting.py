@@ -1,4 +1,4 @@
-"""Service that accepts invitations; the token of an invitation is the only credential."""
+"""Service that shows and accepts invitations; their token identifies and proves them."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -27,7 +27,7 @@ _REASON = "the organization is known only from the invitation's token"
 _MESSAGES = {
     "accepted": "The invitation was already accepted.",
     "revoked": "The invitation was revoked.",
-    "expired": "The invitation has expired. Ask for a new one.",
+    "expired": "The invitation has expired. Ask for a new invitation.",
 }
 
 
@@ -37,7 +37,7 @@ def get_preview(token: str) -> dict[str, Any]:
     Raises 404 on an unknown token, and 409 `conflict` with `details.state` if the invitation is not
     open.
     """
-    invitation, organization, _, inviter_name = _find_open(token)
+    invitation, organization, _, inviter_name = _find_open_invitation(token)
     return {
         "organization": {"slug": organization.slug, "name": organization.name},
         "email": invitation.email,
@@ -58,19 +58,18 @@ def accept(
 ) -> dict[str, Any]:
     """Join the organization, and return the login response.
 
-    An existing account requires its password or a bearer token; otherwise one is created with
-    `name` and `password`. The invitation's token verifies the address. Raises 404 and 409 as
-    `get_preview` does; 400 if a value is missing; 401 on a wrong password or token; 403 if the
-    bearer token is another account's, if the organization is suspended, or if the domain allows no
-    passwords.
+    An existing account requires its password or a bearer token; `name` and `password` create a new
+    account. The invitation's token verifies the address. Raises 404 and 409 as `get_preview` does;
+    400 if a value is missing; 401 on a wrong password or token; 403 if the bearer token belongs to
+    another account, if the organization is suspended, or if passwords are disabled for the domain.
     """
-    invitation, organization, *_ = _find_open(token)
+    invitation, organization, *_ = _find_open_invitation(token)
     if organization.status == "suspended":
         raise errors.denied("The organization is suspended: nobody can join it now.")
     with tenancy.organization(invitation.organization_id):
-        # Lock before any slow step: a concurrent request waits here, and then fails.
+        # Lock before any slow step: a concurrent request waits for this lock, and then fails.
         if not queries.lock_open(hash_token(token)):
-            raise _build_not_open_error(_find_open(token).status)
+            raise _build_not_open_error(_find_open_invitation(token).status)
         account = _find_account(invitation.email)
         if account is not None:
             user, response = account, _authenticate(account, password, client, authorization)
@@ -79,30 +78,33 @@ def accept(
         else:
             user = _create_account(invitation.email, organization.settings, name, password)
             response = auth.open_session(user, client)
-        # Accept after authentication, so that the audit log names the user. The invitation may have
+        # Accept after authentication, so that the audit log has the user. The invitation may have
         # expired meanwhile.
         if not queries.mark_accepted(hash_token(token)):
             raise _build_not_open_error("expired")
-        _join(invitation, user, keep=response.pop("session_id", None))
+        _join(invitation, user, kept_session_id=response.pop("session_id", None))
     if user.email_verified_at is None:
         user_queries.update_account(user, email_verified_at=db.utc_now())
-    only = response.pop("only", None)
-    return {**response, "organizations": organizations.list_for_user(user.id, only=only)}
+    only_id = response.pop("only_organization_id", None)
+    user_organizations = organizations.list_for_user(user.id, only_organization_id=only_id)
+    return {**response, "organizations": user_organizations}
 
 
-def _join(invitation: Invitation, user: User, *, keep: UUID | None) -> None:
-    """Add the user to the organization and its teams; an existing member keeps their role.
+def _join(invitation: Invitation, user: User, *, kept_session_id: UUID | None) -> None:
+    """Add the user to the organization and the teams; an existing member keeps their role.
 
-    A new owner loses the sessions opened by single sign-on, except `keep`: that session presented
-    the invitation's token, which proves as much as a confirmation by email.
+    Revokes the single sign-on sessions of a new owner, except `kept_session_id`: that session
+    presented the invitation's token, which is as good a proof as a confirmation by email.
     """
-    joined = organizations.join(user.id, role=invitation.role, invitation_id=invitation.id)
+    is_new_member = organizations.join(user.id, role=invitation.role, invitation_id=invitation.id)
     teams.join(user.id, map(UUID, invitation.team_ids))
-    if joined and invitation.role == Role.owner.name:
-        session_queries.revoke_single_sign_on(user.id, invitation.organization_id, keep=keep)
+    if is_new_member and invitation.role == Role.owner.name:
+        session_queries.revoke_single_sign_on(
+            user.id, invitation.organization_id, kept_session_id=kept_session_id
+        )
 
 
-def _find_open(token: str) -> TokenInvitation:
+def _find_open_invitation(token: str) -> TokenInvitation:
     with tenancy.across_organizations(reason=_REASON):
         row = queries.find_by_token(hash_token(token))
     if row is None:
@@ -134,12 +136,12 @@ def _create_account(
     for field, value in (("name", name), ("password", password)):
         if value is None:
             raise errors.invalid("Required to create an account.", field)
-    chosen = {
+    preferences = {
         setting: settings[setting] for setting in ("locale", "time_zone") if setting in settings
     }
     with secrets.hashing_slots.reserve():
         return users.create(
-            email=email, name=name or "", password=password, verified=True, **chosen
+            email=email, name=name or "", password=password, verified=True, **preferences
         )
 
 
@@ -149,16 +151,16 @@ def _authenticate(
     if authorization is not None:
         return _authenticate_token(account, authorization)
     if password is None:
-        message = "This address has an account. Send its password or its bearer token."
+        message = "This address has an account. Send the account's password or bearer token."
         raise errors.invalid(message, "password")
     return auth.login(email=account.email, password=password, client=client)
 
 
 def _authenticate_token(account: User, authorization: str) -> dict[str, Any]:
-    """Return the login response of the request's own session, which continues.
+    """Return the login response for the current session, which continues.
 
-    `only` is the organization that the session is limited to, which may be another one than the
-    invitation's; None if it is not limited.
+    `only_organization_id` is the organization that the session is limited to, or None. It may
+    differ from the organization of the invitation.
     """
     scheme, _, token = authorization.partition(" ")
     if scheme.lower() != "bearer" or not token.strip():
@@ -174,10 +176,10 @@ def _authenticate_token(account: User, authorization: str) -> dict[str, Any]:
         "token_type": "bearer",
         "expires_in": max(0, int((caller.expires_at - db.utc_now()).total_seconds())),
         "user": {"id": account.id, "email": account.email, "name": account.name},
-        "only": caller.only_organization,
+        "only_organization_id": caller.only_organization,
         "session_id": caller.session_id,
     }
 
 
 def _build_wrong_account_error() -> ApiError:
-    return errors.denied("The invitation was sent to a different address than this account's.")
+    return errors.denied("The invitation was sent to another address than the account's address.")

@@ -12,7 +12,7 @@ from app.kit.tenancy import TenantModel
 
 
 class Invitation(TenantModel, db.Record, db.Base):
-    """An invitation of an email address, with a role; it can be accepted once, until it expires.
+    """An invitation of an email address to a role; it can be accepted once, before it expires.
 
     `email_key` is the key of the mailbox (see `users.addresses`). Only a keyed hash of the token is
     stored. Sending the invitation again changes its token and its expiry.

@@ -1,4 +1,4 @@
-"""SQL queries of invitations."""
+"""SQL queries for invitations."""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
@@ -76,16 +76,24 @@ def get(invitation_id: UUID) -> InvitationDetails | None:
 
 
 def upsert(values: dict[str, Any]) -> UUID:
-    """Insert an invitation, or replace the address's pending one; return its id.
+    """Insert an invitation or replace the pending invitation of the address; return its id.
 
     A pending invitation is neither accepted nor revoked; it may have expired.
     """
-    changed = ("email", "role", "team_ids", "token_hash", "expires_at", "invited_by", "updated_at")
+    replaced_columns = (
+        "email",
+        "role",
+        "team_ids",
+        "token_hash",
+        "expires_at",
+        "invited_by",
+        "updated_at",
+    )
     insertion = insert(Invitation).values(**values)
     statement = insertion.on_conflict_do_update(
         index_elements=[Invitation.organization_id, Invitation.email_key],
         index_where=and_(*_PENDING),
-        set_={name: insertion.excluded[name] for name in changed},
+        set_={name: insertion.excluded[name] for name in replaced_columns},
     ).returning(Invitation.id)
     return db.session().execute(statement).scalar_one()
 
@@ -113,14 +121,14 @@ def _end_pending(
 
 
 def revoke_by_inviter(user_id: UUID, roles: Sequence[str]) -> None:
-    """Revoke the pending invitations to `roles` that a user sent, in all bound organizations."""
+    """Revoke the pending invitations to `roles` that a user sent in all bound organizations."""
     _end_pending("revoked_at", Invitation.invited_by == user_id, Invitation.role.in_(roles))
 
 
 def revoke_by_address(user_id: UUID) -> None:
     """Revoke the pending invitation of a user's address.
 
-    An invitation that was sent before the user's removal must not admit them again.
+    An invitation that was sent before the user's removal must not admit the user again.
     """
     email = select(User.email).where(User.id == user_id).scalar_subquery()
     _end_pending("revoked_at", Invitation.email == email)
@@ -141,7 +149,7 @@ class TokenInvitation(NamedTuple):
 
 
 def find_by_token(token_hash: str) -> TokenInvitation | None:
-    """Return the invitation of a token, whatever its status, or None.
+    """Return the invitation of a token, regardless of its status, or None.
 
     The caller must have bound all organizations.
     """
@@ -156,10 +164,10 @@ def find_by_token(token_hash: str) -> TokenInvitation | None:
 
 
 def accept_by_address(email: str) -> EndedInvitation | None:
-    """Accept the open invitation of an address into the bound organization, if there is one.
+    """Accept the open invitation of an address into the current organization, if there is one.
 
-    For single sign-on, where the identity provider confirms that the user has the address. An
-    invitation with the role owner is not accepted in this way: it requires the token.
+    Used by single sign-on, where the identity provider confirms that the user has the address. Does
+    not accept an invitation with the role owner, which requires the token.
     """
     is_open = Invitation.expires_at > func.now()
     accepted = _end_pending(
@@ -179,6 +187,6 @@ def lock_open(token_hash: str) -> bool:
 
 
 def mark_accepted(token_hash: str) -> bool:
-    """Mark an open invitation as accepted, and return false if it is not open any more."""
+    """Mark an open invitation as accepted, and return false if it is no longer open."""
     conditions = (Invitation.token_hash == token_hash, Invitation.expires_at > func.now())
     return bool(_end_pending("accepted_at", *conditions))

@@ -1,4 +1,4 @@
-"""Routes of invitations: managing them in an organization, and accepting them with a token."""
+"""Routes that manage the invitations of an organization and accept invitations with a token."""
 
 from typing import Any
 from uuid import UUID
@@ -50,8 +50,9 @@ def get_invitation(invitation_token: str) -> dict[str, Any]:
 def accept_invitation(invitation_token: str, body: dict[str, Any]) -> dict[str, Any]:
     """Accept an invitation.
 
-    Joins the organization with the account of the invited address. If there is none, it is created
-    with `name` and `password`. An existing account requires its password or its bearer token.
+    Joins the organization with the account of the invited address. If the address has no account,
+    an account is created with `name` and `password`. An existing account requires its password or
+    its bearer token.
     """
     return accepting.accept(
         invitation_token,
@@ -70,7 +71,7 @@ def accept_invitation(invitation_token: str, body: dict[str, Any]) -> dict[str, 
 def list_invitations(caller: Caller, query: dict[str, Any]) -> Page:
     """List invitations.
 
-    Returns open invitations unless the filter names another status.
+    Returns open invitations unless `status` selects another status.
     """
     return queries.get_page(query.pop("page"), query)
 
@@ -88,9 +89,9 @@ def create_invitation(caller: Caller, body: dict[str, Any]) -> queries.Invitatio
     """Create an invitation.
 
     Emails an invitation with a role and teams. If the address already has a pending invitation,
-    sends it again with a new token and expiry. Responds with 429 `rate_limited` if the address was
-    invited within the last minute or ten times within a day, and if the organization has reached
-    its daily limit.
+    sends the invitation again with a new token and expiry. Responds with 429 `rate_limited` if the
+    address was invited within the last minute or ten times within a day, or if the organization has
+    reached its daily limit.
     """
     return service.invite(caller, **body)
 
@@ -103,6 +104,6 @@ def create_invitation(caller: Caller, body: dict[str, Any]) -> queries.Invitatio
 def revoke_invitation(caller: Caller, invitation_id: UUID) -> None:
     """Revoke an invitation.
 
-    Revokes an invitation that was not accepted yet.
+    Revokes an invitation that has not been accepted.
     """
     service.revoke(invitation_id)

@@ -25,7 +25,7 @@ class Inviter(UserSummary):
 
 
 class Invitation(Response):
-    """An invitation. Its token is in the email only."""
+    """An invitation. Only the email contains its token."""
 
     id = Uuid()
     email = Str()
@@ -70,7 +70,7 @@ class InvitationPreview(Response):
     inviter_name = Str(allow_none=True)
     expires_at = UtcDateTime()
     has_account = Bool(
-        description="Whether the address has an account, whose password is then required."
+        description="Whether the address has an account. If so, its password is required."
     )
 
 
@@ -78,7 +78,7 @@ class AcceptInvitation(Schema):
     """Request body to accept an invitation.
 
     A new account requires a name and a password. An existing account requires its password, unless
-    the request has its bearer token.
+    the request has a bearer token of the account.
     """
 
     name = Name()

@@ -23,8 +23,11 @@ from app.kit.principal import Caller
 LIFETIME = timedelta(days=7)
 MIN_ROLE = PERMISSIONS["invitations:manage"]
 """Minimum role to send invitations."""
-PER_ADDRESS: tuple[RateLimitItem, ...] = (RateLimitItemPerMinute(1), RateLimitItemPerDay(10))
-"""Counted per organization: a shared count would reveal whom other organizations invite."""
+ADDRESS_LIMITS: tuple[RateLimitItem, ...] = (RateLimitItemPerMinute(1), RateLimitItemPerDay(10))
+"""Limits for the invitations of one address by one organization.
+
+A count shared by all organizations would reveal whom other organizations invite.
+"""
 emails = Emails(Path(__file__).parent / "letters", queue="bulk_mail")
 
 
@@ -33,8 +36,8 @@ def invite(
 ) -> InvitationDetails:
     """Invite an address, or send its pending invitation again with a new token and expiry.
 
-    Raises 400 on `email` or `team_ids`, 403 `insufficient_role` if the role is above the caller's,
-    409 `conflict` if the address belongs to a member, and 429 `rate_limited`.
+    Raises 400 on `email` or `team_ids`, 403 `insufficient_role` if the role is above the caller's
+    role, 409 `conflict` if the address belongs to a member, and 429 `rate_limited`.
     """
     address = addresses.parse(email)
     require_role(organizations.lock_role(caller), max(Role[role], MIN_ROLE))
@@ -64,10 +67,10 @@ def invite(
 
 
 def _check_teams(team_ids: list[UUID]) -> None:
-    unknown = set(team_ids) - teams.lock_existing(team_ids)
-    if unknown:
+    unknown_ids = set(team_ids) - teams.lock_existing(team_ids)
+    if unknown_ids:
         raise errors.invalid(
-            "Must be teams of the organization.", "team_ids", team_ids=sorted(unknown)
+            "Must be teams of the organization.", "team_ids", team_ids=sorted(unknown_ids)
         )
 
 
@@ -107,27 +110,29 @@ def revoke(invitation_id: UUID) -> None:
 
 
 def revoke_by_inviter(user_id: UUID, *, role: Role | None) -> None:
-    """Revoke the pending invitations that a user may no longer send, in all bound organizations.
+    """Revoke the pending invitations that a user sent in all bound organizations but may not send.
 
     `role` is the user's current role; None if they are not a member or cannot sign in.
     """
-    allowed = [] if role is None or role < MIN_ROLE else [r for r in Role if r <= role]
-    queries.revoke_by_inviter(user_id, [r.name for r in Role if r not in allowed])
+    allowed_roles = [] if role is None or role < MIN_ROLE else [r for r in Role if r <= role]
+    queries.revoke_by_inviter(user_id, [r.name for r in Role if r not in allowed_roles])
 
 
 def count_invitation(email: str) -> None:
-    """Count an invitation of a parsed address by the bound organization.
+    """Count an invitation that the current organization sends to a parsed address.
 
-    Raises 429 `rate_limited`.
+    Raises 429 `rate_limited` if a limit is reached.
     """
     organization = str(tenancy.current_organization_id())
     mailbox = container.keyring().fingerprint(
         "invited", organization + addresses.get_mailbox_key(email)
     )
-    for item in PER_ADDRESS:
-        ratelimit.count(item, "invited_address", mailbox, what="Invitations to one address")
-    daily = RateLimitItemPerDay(container.settings().invitations_per_day)
-    ratelimit.count(daily, "invitations", organization, what="Invitations of one organization")
+    for limit in ADDRESS_LIMITS:
+        ratelimit.count(limit, "invited_address", mailbox, what="Invitations to one address")
+    daily_limit = RateLimitItemPerDay(container.settings().invitations_per_day)
+    ratelimit.count(
+        daily_limit, "invitations", organization, what="Invitations of one organization"
+    )
 
 
 def hash_token(token: str) -> str:

@@ -1,4 +1,4 @@
-"""SQL queries of members."""
+"""SQL queries for members."""
 
 from collections.abc import Mapping
 from datetime import datetime
@@ -41,7 +41,7 @@ MEMBERS = Source(
     ),
 )
 
-_TEAMS = (
+_TEAM_ARRAY = (
     select(
         func.coalesce(
             func.json_agg(
@@ -65,13 +65,13 @@ _TEAMS = (
     .correlate(Membership)
     .scalar_subquery()
 )
-# The ids are selected as text: a page has hundreds of them, and they are only serialized again.
+# The ids are selected as text because a page has hundreds of ids, which are only serialized.
 _COLUMNS: tuple[Any, ...] = (
     cast(Membership.user_id, Text).label("user_id"),
     cast(Membership.user_id, Text).label("id"),
     func.json_build_object("id", User.id, "email", User.email, "name", User.name).label("user"),
     Membership.role,
-    _TEAMS.label("teams"),
+    _TEAM_ARRAY.label("teams"),
     Membership.sort_name,
     Membership.created_at.label("joined_at"),
     Membership.created_at,
@@ -99,16 +99,16 @@ def get_page(request: PageRequest, filters: Mapping[str, Any]) -> Page:
     if "q" not in filters and "team_id" not in filters:
         total = _build_total(filters)
         return paginate(statement, request, sorts=_SORTS, unique=Membership.user_id, total=total)
-    # The count joins the accounts only if the filter needs them.
+    # The count query joins `users` only if the filter needs it.
     count = select(Membership.user_id).where(*conditions)
     text = filters.get("q")
     if text is not None:
-        matches = or_(
+        contains_text = or_(
             User.name.icontains(text, autoescape=True),
             User.email.icontains(text, autoescape=True),
         )
-        statement = statement.where(matches)
-        count = count.join(User, User.id == Membership.user_id).where(matches)
+        statement = statement.where(contains_text)
+        count = count.join(User, User.id == Membership.user_id).where(contains_text)
     return paginate(statement, request, sorts=_SORTS, unique=Membership.user_id, count=count)
 
 
@@ -170,7 +170,7 @@ def is_disabled(user_id: UUID) -> bool:
 
 
 def count_other_owners(user_id: UUID) -> int:
-    """Count the owners other than this user whose accounts are not disabled."""
+    """Count the other owners of the organization whose accounts are not disabled."""
     statement = (
         select(func.count())
         .select_from(Membership)
@@ -195,7 +195,7 @@ def set_role(user_id: UUID, role: str) -> None:
 
 
 def remove(user_id: UUID) -> list[UUID]:
-    """Delete a membership, and return the ids of the teams that lose the user."""
+    """Delete a membership, and return the ids of the teams that the user was in."""
     # The membership is locked first, so that nobody can add the user to another team meanwhile.
     db.session().execute(
         select(Membership.user_id).where(Membership.user_id == user_id).with_for_update()

@@ -1,4 +1,4 @@
-"""Routes of members and of the transfer of ownership."""
+"""Routes of members and ownership transfer."""
 
 from typing import Any
 from uuid import UUID
@@ -51,8 +51,8 @@ def update_member(
 def remove_member(caller: Caller, user_id: UUID) -> None:
     """Remove a member.
 
-    An admin removes another member, or any member leaves. The last owner cannot be removed. Emits
-    `member.removed`, and the member's work is released.
+    An admin can remove other members, and any member can leave. The last owner cannot be removed.
+    Emits `member.removed`, and releases the member's work.
     """
     service.remove(caller, user_id)
 

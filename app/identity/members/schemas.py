@@ -12,7 +12,7 @@ class MemberUser(UserSummary):
 
 
 class MemberTeam(Response):
-    """A team of a member."""
+    """A team that a member belongs to."""
 
     id = Uuid()
     name = Str()

@@ -1,4 +1,4 @@
-"""Service that updates and removes members; an organization always keeps an owner."""
+"""Service that updates and removes members; an organization always keeps at least one owner."""
 
 from uuid import UUID
 
@@ -51,8 +51,8 @@ def update(caller: Caller, user_id: UUID, *, role: str, revision: int | None) ->
 def remove(caller: Caller, user_id: UUID) -> None:
     """End a membership: admins may remove other members, and any member may leave.
 
-    Emits `member.removed`, whose subscribers release the member's work. Raises 404; 403 if the
-    caller lacks the permission; 409 `conflict` if no owner would be left.
+    Emits `member.removed`; subscribers release the member's work. Raises 404; 403 if the caller
+    lacks the permission; 409 `conflict` if no owner would be left.
     """
     organization_queries.lock(caller.org.id)
     role = Role[get(user_id).role]
@@ -97,13 +97,11 @@ def _check_other_owner(user_id: UUID) -> None:
 
 
 def change_role(user_id: UUID, *, old_role: Role, role: Role, changed_by: UUID | None) -> None:
-    """Set the role of a member of the bound organization, and emit `member.role_changed`.
+    """Set the role of a member of the current organization, and emit `member.role_changed`.
 
-    The caller checks the permissions; the same is true of `end_membership`.
-
-    Revokes the member's open invitations that the new role may not send. A new owner loses the
-    sessions opened by single sign-on: an administrator chooses the identity provider, and the owner
-    has not confirmed it yet.
+    The caller checks the permissions. Revokes the open invitations that the member sent and that
+    the new role may not send. Revokes the single sign-on sessions of a new owner: an administrator
+    chose the identity provider, and the owner has not confirmed it yet.
     """
     queries.set_role(user_id, role.name)
     if role < old_role:
@@ -120,12 +118,12 @@ def change_role(user_id: UUID, *, old_role: Role, role: Role, changed_by: UUID |
 
 
 def end_membership(user_id: UUID, *, role: Role, removed_by: UUID | None) -> None:
-    """End a membership of the bound organization, and emit `member.removed`.
+    """End a membership of the current organization, and emit `member.removed`.
 
-    `removed_by` is None if the single sign-on policy ends the membership; single sign-on may then
-    admit the user again. Otherwise the user needs a new invitation, whatever identity they sign in
-    with, so open invitations to their address are revoked. The invitations that the user sent are
-    revoked in both cases.
+    The caller checks the permissions. `removed_by` is None if the single sign-on policy ends the
+    membership; single sign-on may then admit the user again. Otherwise the user needs a new
+    invitation, regardless of how they sign in, so open invitations to their address are revoked.
+    The invitations that the user sent are revoked in both cases.
     """
     if removed_by is not None:
         # Invitations are locked before the membership, in the same order as when an invitation is

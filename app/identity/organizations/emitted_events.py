@@ -33,7 +33,7 @@ class PlanChangedPayload(TypedDict):
 
 
 class MemberJoinedPayload(TypedDict):
-    """The payload of `MEMBER_JOINED`; `invitation_id` is null without an invitation."""
+    """The payload of `MEMBER_JOINED`; `invitation_id` is null if there was no invitation."""
 
     user_id: UUID
     role: str
@@ -43,11 +43,11 @@ class MemberJoinedPayload(TypedDict):
 MemberRoleChangedPayload = TypedDict(
     "MemberRoleChangedPayload", {"user_id": UUID, "from": str, "to": str, "changed_by": UUID | None}
 )
-"""The payload of `MEMBER_ROLE_CHANGED`; `changed_by` is null for single sign-on."""
+"""The payload of `MEMBER_ROLE_CHANGED`; `changed_by` is null if single sign-on set the role."""
 
 
 class MemberRemovedPayload(TypedDict):
-    """The payload of `MEMBER_REMOVED`; `removed_by` is null for single sign-on."""
+    """The payload of `MEMBER_REMOVED`; `removed_by` is null if single sign-on removed the user."""
 
     user_id: UUID
     role: str

@@ -51,8 +51,8 @@ class Membership(TenantModel, db.Base):
     """A user's role in an organization.
 
     The database maintains two columns: `sort_name` is the user's name; `ownership_id` gets a new
-    value each time the role becomes owner, and is null for other roles (and for owners of older
-    releases).
+    value each time the role becomes owner, and is null for other roles. It is also null if an older
+    release set the role.
     """
 
     __tablename__ = "memberships"
@@ -77,8 +77,8 @@ class Membership(TenantModel, db.Base):
 class RemovedMember(TenantModel, db.Base):
     """A user whose membership was ended by a person, not by the single sign-on policy.
 
-    Single sign-on does not admit the user again; they need an invitation. A new membership deletes
-    the row.
+    Single sign-on does not admit the user again; they need an invitation. The row is deleted when
+    the user becomes a member again.
     """
 
     __tablename__ = "removed_members"

@@ -1,4 +1,4 @@
-"""SQL queries of organizations and memberships."""
+"""SQL queries for organizations and memberships."""
 
 from collections.abc import Mapping
 from datetime import datetime
@@ -18,21 +18,25 @@ from app.kit import db, tenancy
 from app.kit.pagination import Page, PageRequest, paginate, within
 
 _COLUMNS = (*Organization.__table__.columns, Membership.role)
-_SELECT_OF_USER = (
+_SELECT_FOR_USER = (
     select(*_COLUMNS)
     .join(Membership, Membership.organization_id == Organization.id)
     .where(Membership.user_id == bindparam("user_id"), Organization.status.not_in(CLOSED_STATUSES))
 )
 _SORTS = {"name": Organization.name, "created_at": Organization.created_at}
-_BY_NAME = _SELECT_OF_USER.order_by(Organization.name, Organization.id)
+_BY_NAME = _SELECT_FOR_USER.order_by(Organization.name, Organization.id)
 
 
-def list_for_user(user_id: UUID, *, only: UUID | None = None) -> list[dict[str, str]]:
-    """Return slug, name and role for each organization of a user, sorted by name.
+def list_for_user(
+    user_id: UUID, *, only_organization_id: UUID | None = None
+) -> list[dict[str, str]]:
+    """Return the slug, name and role for each organization of a user, sorted by name.
 
-    If `only` is an organization id, the others are omitted.
+    With `only_organization_id`, other organizations are omitted.
     """
-    statement = _BY_NAME if only is None else _BY_NAME.where(Organization.id == only)
+    statement = _BY_NAME
+    if only_organization_id is not None:
+        statement = statement.where(Organization.id == only_organization_id)
     rows = db.session().execute(statement, {"user_id": user_id})
     return [{"slug": r.slug, "name": r.name, "role": r.role} for r in rows]
 
@@ -41,27 +45,27 @@ def get_page_for_user(
     user_id: UUID,
     page: PageRequest,
     *,
-    only: UUID | None = None,
+    only_organization_id: UUID | None = None,
     **period: datetime | None,
 ) -> Page:
     """Return a page of a user's organizations with all columns.
 
-    If `only` is an organization id, the others are omitted. `period` may have `created_after` and
-    `created_before`.
+    With `only_organization_id`, other organizations are omitted. `period` may have `created_after`
+    and `created_before`.
     """
-    statement = _SELECT_OF_USER.params(user_id=user_id)
-    if only is not None:
-        statement = statement.where(Organization.id == only)
+    statement = _SELECT_FOR_USER.params(user_id=user_id)
+    if only_organization_id is not None:
+        statement = statement.where(Organization.id == only_organization_id)
     return _paginate(statement, page, period)
 
 
-def get_page_of_one(
+def get_page_for_key(
     organization_id: UUID, role: str, page: PageRequest, **period: datetime | None
 ) -> Page:
-    """Return a page of one organization, with `role` as the caller's role.
+    """Return a page with the organization of an API key, with `role` as the caller's role.
 
-    It has the columns of `get_page_for_user`. It is empty if the organization is closed or does not
-    match the filters.
+    The page has the columns of `get_page_for_user`. It is empty if the organization is closed or
+    does not match the filters.
     """
     statement = select(*_COLUMNS[:-1], literal(role).label("role")).where(
         Organization.id == organization_id,
@@ -90,24 +94,24 @@ def get_time_zone(organization_id: UUID) -> str | None:
     return db.session().scalar(statement.where(Organization.id == organization_id))
 
 
-def list_retention_days(only: UUID | None = None) -> list[tuple[UUID, int]]:
-    """Return (id, retention days) of each organization that has a retention period.
+def list_retention_days(only_organization_id: UUID | None = None) -> list[tuple[UUID, int]]:
+    """Return (id, retention days) for each organization that has a retention period.
 
-    If `only` is an organization id, the others are omitted.
+    With `only_organization_id`, other organizations are omitted.
     """
     days = Organization.settings["retention_days"].as_integer()
     statement = select(Organization.id, days).where(
         days.is_not(None), Organization.status.not_in(CLOSED_STATUSES)
     )
-    if only is not None:
-        statement = statement.where(Organization.id == only)
+    if only_organization_id is not None:
+        statement = statement.where(Organization.id == only_organization_id)
     return [(row[0], row[1]) for row in db.session().execute(statement)]
 
 
 def lock(organization_id: UUID) -> Organization:
     """Return the organization, locked against other writers until the transaction ends.
 
-    Every change of the organization or of its members takes this lock.
+    Every change to the organization or its members takes this lock.
     """
     statement = (
         select(Organization)
@@ -130,7 +134,7 @@ def insert_organization(slug: str, values: dict[str, Any]) -> Organization | Non
 
 
 def insert_membership(user_id: UUID, role: str) -> bool:
-    """Insert a membership of the bound organization, and return false if it already exists."""
+    """Insert a membership of the current organization, and return false if it already exists."""
     statement = (
         insert(Membership)
         .values(
@@ -146,7 +150,7 @@ def insert_membership(user_id: UUID, role: str) -> bool:
 
 
 def get_role(user_id: UUID) -> str | None:
-    """Return the role of a member of the bound organization, or None for any other user."""
+    """Return the role of a member of the current organization, or None for any other user."""
     statement = select(Membership.role).where(Membership.user_id == user_id)
     return db.session().execute(statement).scalar_one_or_none()
 
@@ -158,7 +162,10 @@ def lock_role(user_id: UUID) -> str | None:
 
 
 def insert_removal(user_id: UUID) -> None:
-    """Record that a person ended a membership of the bound organization, unless it is recorded."""
+    """Record that a person ended a membership of the current organization.
+
+    Does nothing if the removal is already recorded.
+    """
     statement = insert(RemovedMember).values(
         organization_id=tenancy.current_organization_id(),
         user_id=user_id,

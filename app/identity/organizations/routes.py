@@ -15,7 +15,7 @@ from app.kit.pagination import Page
 from app.kit.permissions import Role
 from app.kit.principal import Caller
 
-blueprint = Blueprint("organizations", description="Organizations, the unit of tenancy.")
+blueprint = Blueprint("organizations", description="Organizations, which are the tenants.")
 
 
 @blueprint.get(
@@ -45,7 +45,7 @@ def list_organizations(caller: Caller, query: dict[str, Any]) -> Page:
 def create_organization(caller: Caller, body: dict[str, Any]) -> dict[str, Any]:
     """Create an organization.
 
-    The caller becomes its owner. Without a slug, one is generated from the name.
+    The caller becomes its owner. If `slug` is absent, a slug is generated from the name.
     """
     return service.render(service.create(owner_id=caller.user_id, **body), role=Role.owner)
 
@@ -86,6 +86,6 @@ def update_organization(
 def close_organization(caller: Caller, body: dict[str, Any]) -> dict[str, Any]:
     """Close an organization.
 
-    Access ends at once. The data is erased after the grace period. Emits `organization.closed`.
+    Access ends immediately. The data is erased after the grace period. Emits `organization.closed`.
     """
     return service.close(caller, slug=body["slug"])

@@ -51,14 +51,18 @@ class OrganizationSettings(Response):
     retention_days = Int(
         allow_none=True,
         minimum=1,
-        description="Days to keep documents, whatever their status; null means forever.",
+        description=(
+            "The number of days for which documents are kept, regardless of their status; null"
+            " means forever."
+        ),
     )
     claim_minutes = Int(
-        minimum=1, description="Minutes after which a claim expires unless it is renewed."
+        minimum=1,
+        description="The number of minutes after which a claim expires unless it is renewed.",
     )
     draft_hours = Int(
         minimum=1,
-        description="Hours after a claim ends for which a begun draft keeps its document.",
+        description="The number of hours for which a draft reserves its document after a claim.",
     )
     allow_self_review = Bool(description="Whether reviewers may review their own tag sets.")
     ai_provider = Nested(AiProvider)
@@ -75,7 +79,9 @@ class Organization(Response):
     plan = Str(validate=OneOf(PLANS))
     status = Str(validate=OneOf(("active", "suspended", "closed")))
     closed_at = UtcDateTime(allow_none=True)
-    erase_after = UtcDateTime(allow_none=True, description="When a closed organization is erased.")
+    erase_after = UtcDateTime(
+        allow_none=True, description="The time after which a closed organization is erased."
+    )
     created_at = UtcDateTime()
     updated_at = UtcDateTime()
     revision = Int()
@@ -103,7 +109,7 @@ class SettingsInput(Schema):
 
 
 class CreateOrganization(Schema):
-    """Request body to create an organization; without a slug, one is generated from the name."""
+    """Request body to create an organization; by default, the slug is generated from the name."""
 
     name = Name(required=True)
     slug = Str(min_length=slugs.MIN_LENGTH, max_length=slugs.MAX_LENGTH)
@@ -119,6 +125,6 @@ class UpdateOrganization(Schema):
 
 
 class CloseOrganization(Schema):
-    """Request body to close an organization: its slug, as a confirmation."""
+    """Request body to close an organization; the slug confirms the request."""
 
     slug = Str(required=True, max_length=slugs.MAX_LENGTH)

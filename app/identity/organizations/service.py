@@ -17,33 +17,36 @@ from app.kit.principal import Caller
 
 _MAX_ATTEMPTS = 8
 DEFAULT_TIME_ZONE: str = rules.DEFAULTS["time_zone"]
-"""The time zone of organizations that have set none."""
+"""The time zone of organizations that have not set a time zone."""
 MIN_GRACE_PERIOD = timedelta(hours=1)
-"""Minimum grace period: requests and jobs that run at the closing end before erasing begins."""
+"""The minimum grace period: requests and jobs running at the closing end before the erasure."""
 
 
-def list_for_user(user_id: UUID, *, only: UUID | None = None) -> list[dict[str, str]]:
+def list_for_user(
+    user_id: UUID, *, only_organization_id: UUID | None = None
+) -> list[dict[str, str]]:
     """Return the organizations of a user, sorted by name: [{slug, name, role}].
 
-    If `only` is an organization id, the others are omitted.
+    With `only_organization_id`, other organizations are omitted.
     """
     with tenancy.across_organizations(reason="a user's memberships span organizations"):
-        return queries.list_for_user(user_id, only=only)
+        return queries.list_for_user(user_id, only_organization_id=only_organization_id)
 
 
 def list_for_caller(caller: Caller, page: PageRequest, **period: datetime | None) -> Page:
     """Return a page of the caller's organizations, with the caller's role in each.
 
     An API key sees only its own organization, with the key's role. A session that is limited to one
-    organization sees only that one.
+    organization sees only that organization.
     """
     if caller.api_key_id is not None:
         assert caller.role is not None
-        result = queries.get_page_of_one(caller.org.id, caller.role.name, page, **period)
+        result = queries.get_page_for_key(caller.org.id, caller.role.name, page, **period)
     else:
         with tenancy.across_organizations(reason="a user's memberships span organizations"):
-            only = caller.only_organization
-            result = queries.get_page_for_user(caller.user_id, page, only=only, **period)
+            result = queries.get_page_for_user(
+                caller.user_id, page, only_organization_id=caller.only_organization, **period
+            )
     return replace(result, items=[_add_settings(row._asdict()) for row in result.items])
 
 
@@ -81,9 +84,9 @@ def get_time_zone(organization_id: UUID) -> str:
 
 
 def get_retention_days(organization_id: UUID) -> int | None:
-    """Return for how many days an organization keeps its documents.
+    """Return the number of days for which an organization keeps its documents.
 
-    Returns None if it keeps them forever, or if it is closed.
+    Returns None if the organization keeps documents forever, or if it is closed.
     """
     rows = queries.list_retention_days(organization_id)
     return rows[0][1] if rows else None
@@ -97,17 +100,18 @@ def create(
     settings: dict[str, Any] | None = None,
     plan: str | None = None,
 ) -> Organization:
-    """Create an organization and its owner's membership; flushed, not committed.
+    """Create an organization and its owner's membership, and flush them; the caller commits.
 
-    Without `slug`, one is generated from the name; without `plan`, it is the operator's default.
-    `settings` are in the form that clients send. Raises 400 `validation_error` on an invalid slug
-    or setting, and 409 `conflict` if the slug is, or ever was, in use.
+    Without `slug`, a slug is generated from the name; without `plan`, the organization gets the
+    operator's default plan. `settings` has the form that clients send. Raises 400
+    `validation_error` on an invalid slug or setting, and 409 `conflict` if the slug is, or ever
+    was, in use.
     """
     rules.check_address(settings or {})
-    stored, provider_key = rules.merge({}, None, settings or {})
+    stored_settings, provider_key = rules.merge({}, None, settings or {})
     values = {
         "name": name,
-        "settings": stored,
+        "settings": stored_settings,
         "ai_provider_key": provider_key,
         "plan": plan or container.settings().default_plan,
     }
@@ -122,14 +126,14 @@ def create(
 
 
 def join(user_id: UUID, *, role: str, invitation_id: UUID | None) -> bool:
-    """Make a user a member of the bound organization, and emit `member.joined`.
+    """Make a user a member of the current organization, and emit `member.joined`.
 
     Also deletes the record of an earlier removal. Returns false and changes nothing if the user is
-    already a member, also if a concurrent transaction has created the membership. Raises 402
+    already a member, even if a concurrent transaction has created the membership. Raises 402
     `plan_limit_reached`; the caller must then roll back.
     """
-    joined = queries.insert_membership(user_id, role)
-    if joined:
+    is_new_member = queries.insert_membership(user_id, role)
+    if is_new_member:
         plan_limits.confirm(Meter.MEMBERS)
         queries.delete_removal(user_id)
         payload: emitted_events.MemberJoinedPayload = {
@@ -138,7 +142,7 @@ def join(user_id: UUID, *, role: str, invitation_id: UUID | None) -> bool:
             "invitation_id": invitation_id,
         }
         events.emit(emitted_events.MEMBER_JOINED, payload)
-    return joined
+    return is_new_member
 
 
 def _insert_with_slug(slug: str, values: dict[str, Any]) -> Organization:
@@ -192,7 +196,7 @@ def update(
 
 
 def close(caller: Caller, *, slug: str) -> dict[str, Any]:
-    """Close the organization: access ends at once, and a worker erases it after the grace period.
+    """Close the organization: access ends immediately, and it is erased after the grace period.
 
     Emits `organization.closed`. Raises 400 if `slug` is not the organization's, and 409 if it is
     already closed.
@@ -206,7 +210,7 @@ def close(caller: Caller, *, slug: str) -> dict[str, Any]:
 
 
 def close_record(record: Organization) -> None:
-    """Close a locked organization, which must be the bound one.
+    """Close a locked organization, which must be the current organization.
 
     Emits `organization.closed`. Raises 409 if it is already closed.
     """
@@ -224,9 +228,9 @@ def close_record(record: Organization) -> None:
 
 
 def reopen_record(record: Organization) -> None:
-    """Reopen a locked organization, which must be the bound one.
+    """Reopen a locked organization, which must be the current organization.
 
-    Emits `organization.reopened`. Raises 409 if it is not closed, or if erasing has begun.
+    Emits `organization.reopened`. Raises 409 if it is not closed, or if the erasure has begun.
     """
     if record.status != "closed" or record.erasure is not None:
         state = record.status if record.erasure is None else "erased"
@@ -242,9 +246,9 @@ def lock(organization_id: UUID) -> Organization:
 
 
 def change_plan(record: Organization, *, plan: str, limits: dict[str, int | None]) -> None:
-    """Replace the plan of a locked organization, which must be the bound one, and its limits.
+    """Replace the plan and the limits of a locked organization.
 
-    Emits `organization.plan_changed` on a change.
+    It must be the current organization. Emits `organization.plan_changed` if anything changes.
     """
     if (record.plan, record.plan_limits) == (plan, limits):
         return
@@ -261,9 +265,9 @@ def change_plan(record: Organization, *, plan: str, limits: dict[str, int | None
 def lock_role(caller: Caller) -> Role:
     """Return the caller's current role, locked until the transaction ends.
 
-    The role may have changed since the caller was authenticated; the lower one counts. An API key
-    keeps its own role, whatever the role of its creator is now. Raises 403 `permission_denied` if
-    the user is no longer a member.
+    If the role has changed since the caller was authenticated, the lower role is returned. An API
+    key keeps its own role, regardless of the current role of its creator. Raises 403
+    `permission_denied` if the user is no longer a member.
     """
     assert caller.role is not None
     if caller.api_key_id is not None:
@@ -274,16 +278,16 @@ def lock_role(caller: Caller) -> Role:
     return min(Role[role], caller.role)
 
 
-def get_claim_minutes(stored: Mapping[str, Any]) -> int:
-    """Return after how many minutes a claim expires unless it is renewed."""
-    return int(stored.get("claim_minutes") or rules.DEFAULTS["claim_minutes"])
+def get_claim_minutes(stored_settings: Mapping[str, Any]) -> int:
+    """Return the number of minutes after which a claim expires unless it is renewed."""
+    return int(stored_settings.get("claim_minutes") or rules.DEFAULTS["claim_minutes"])
 
 
-def allows_self_review(stored: Mapping[str, Any]) -> bool:
+def allows_self_review(stored_settings: Mapping[str, Any]) -> bool:
     """Return True if reviewers may decide on tag sets that they labeled."""
-    return stored.get("allow_self_review") is True
+    return stored_settings.get("allow_self_review") is True
 
 
-def get_draft_hours(stored: Mapping[str, Any]) -> int:
-    """Return after how many hours a draft that is not saved releases its document."""
-    return int(stored.get("draft_hours") or rules.DEFAULTS["draft_hours"])
+def get_draft_hours(stored_settings: Mapping[str, Any]) -> int:
+    """Return the number of hours for which a draft reserves its document after the claim ends."""
+    return int(stored_settings.get("draft_hours") or rules.DEFAULTS["draft_hours"])

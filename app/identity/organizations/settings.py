@@ -15,13 +15,17 @@ DEFAULTS: Mapping[str, Any] = {
     "draft_hours": 24,
     "allow_self_review": False,
 }
-_BUILTIN: Mapping[str, Any] = {"kind": "builtin", "base_url": None, "model": None}
+_BUILTIN_PROVIDER: Mapping[str, Any] = {"kind": "builtin", "base_url": None, "model": None}
 _RANGES = {"retention_days": (1, 36_500), "claim_minutes": (1, 1440), "draft_hours": (1, 8760)}
 
 
 def render(stored: Mapping[str, Any], provider_key: str | None) -> dict[str, Any]:
-    """Return all settings with defaults; of the AI provider's key, only whether it is set."""
-    provider = {**_BUILTIN, **stored.get("ai_provider", {}), "api_key_set": bool(provider_key)}
+    """Return all settings with defaults, and whether the AI provider's key is set."""
+    provider = {
+        **_BUILTIN_PROVIDER,
+        **stored.get("ai_provider", {}),
+        "api_key_set": bool(provider_key),
+    }
     return {**DEFAULTS, **stored, "ai_provider": provider}
 
 
@@ -30,9 +34,9 @@ def merge(
 ) -> tuple[dict[str, Any], str | None]:
     """Return the settings and the encrypted key to store after `changes` are applied to `stored`.
 
-    `changes` have the form that clients send, including `ai_provider.api_key`; settings that they
-    leave out keep their values. Raises 400 `validation_error` on an invalid setting. Call
-    `check_address` first: this function does not check where `base_url` leads.
+    `changes` has the form that clients send, including `ai_provider.api_key`. Settings that are not
+    in `changes` keep their values. Raises 400 `validation_error` on an invalid setting. Call
+    `check_address` first: this function does not check the address of `base_url`.
     """
     merged = {**stored, **{k: v for k, v in changes.items() if k != "ai_provider"}}
     for name in changes:
@@ -59,14 +63,18 @@ def _validate(settings: dict[str, Any], name: str) -> None:
 def _merge_provider(
     stored: Mapping[str, Any], key: str | None, changes: Mapping[str, Any]
 ) -> tuple[dict[str, Any], str | None]:
-    provider = {**_BUILTIN, **stored, **{k: v for k, v in changes.items() if k != "api_key"}}
+    provider = {
+        **_BUILTIN_PROVIDER,
+        **stored,
+        **{k: v for k, v in changes.items() if k != "api_key"},
+    }
     _check_provider(provider)
     if _get_origin(provider["base_url"]) != _get_origin(stored.get("base_url")):
         # Otherwise somebody who cannot read the key could have it sent to their own server.
         key = None
     if "api_key" in changes:
-        plain = changes["api_key"]
-        key = container.keyring().encrypt(plain) if plain else None
+        plain_key = changes["api_key"]
+        key = container.keyring().encrypt(plain_key) if plain_key else None
     return provider, key
 
 
@@ -79,9 +87,9 @@ def _check_provider(provider: Mapping[str, Any]) -> None:
 
 
 def check_address(changes: Mapping[str, Any]) -> None:
-    """Raise 400 if the AI provider's address is one that this service must not connect to.
+    """Raise 400 if this service must not connect to the AI provider's address.
 
-    Resolves the host name, so call this before locking anything.
+    Resolves the host name, so call this before locking any row.
     """
     url = changes.get("ai_provider", {}).get("base_url")
     if url:

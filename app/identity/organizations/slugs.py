@@ -19,7 +19,7 @@ test tour undefined unsubscribe user users webmaster webhook webhooks well-known
 """
 RESERVED = frozenset(_RESERVED.split())
 """Slugs that no organization may have: names of present or future routes, and names that users
-would mistake for the service itself."""
+could mistake for the service itself."""
 
 _SUFFIX_LENGTH = 6
 _SUFFIX_CHARACTERS = "abcdefghjkmnpqrstvwxyz23456789"
@@ -40,7 +40,7 @@ def build_slug(name: str) -> str | None:
 
 
 def build_slug_with_suffix(name: str) -> str:
-    """Return a slug with a random suffix, for a name whose own slug is taken or invalid.
+    """Return a slug with a random suffix, for a name whose plain slug is taken or invalid.
 
     A sequential number would reveal how many organizations have the same name.
     """

@@ -1,4 +1,4 @@
-"""Handle requests for pages with a form: GET reads, POST acts.
+"""Handlers of requests for pages with a form: GET reads, POST acts.
 
 GET and HEAD change nothing, because mail programs and scanners open links automatically. POST does
 the same as the API's operation: same service, same rate limit, same audit entry, one commit.
@@ -18,10 +18,10 @@ from app.kit import audit, db, db_errors, ratelimit
 from app.kit.api import requests
 from app.kit.errors import ApiError
 
-_MAX_FORM = 16 * 1024
+_MAX_FORM_BYTES = 16 * 1024
 _ALLOWED_SITES = {"same-origin", "none"}
 _BAD_REQUEST = 400
-_NEED_ANOTHER_LINK = {"link_invalid", "invitation_revoked", "invitation_expired"}
+_PHRASES_FOR_NEW_LINK = {"link_invalid", "invitation_revoked", "invitation_expired"}
 
 
 @contextmanager
@@ -38,7 +38,7 @@ def _translate_errors() -> Iterator[None]:
 
 
 def show(page: FormPage) -> Response:
-    """Handle GET and HEAD: show what the token is for, and the form. The token stays valid."""
+    """Handle GET and HEAD: show the purpose of the token, and the form. The token stays valid."""
     g.operation = f"show_{page.name}"
     language = rendering.choose_language(request.args.get("lang", ""))
     token = request.args.get("token", "")
@@ -54,7 +54,7 @@ def submit(page: FormPage) -> Response:
     g.operation = f"submit_{page.name}"
     try:
         _check_site()
-        form, _ = requests.read_form_body(page.form(), _MAX_FORM)
+        form, _ = requests.read_form_body(page.form(), _MAX_FORM_BYTES)
     except ApiError as error:
         return _refuse(page, error, rendering.choose_language(""))
     language = rendering.choose_language(form["lang"])
@@ -71,14 +71,15 @@ def submit(page: FormPage) -> Response:
 
 
 def submit_link(page: FormPage, token: str) -> Response:
-    """Handle POST to the link of an email itself: perform the action without a form.
+    """Handle POST to the link in an email: perform the action without a form.
 
-    Mail programs send it (RFC 8058), with a body in one of two formats that says nothing more.
+    Mail programs send this request (RFC 8058). Its body has one of two formats, and contains no
+    further information.
     """
     g.operation = f"submit_{page.name}"
     language = rendering.choose_language(request.args.get("lang", ""))
     try:
-        requests.read_body(_MAX_FORM)
+        requests.read_body(_MAX_FORM_BYTES)
         context = _read(page, token, language)
         _perform(page, {"token": token}, context)
     except ApiError as error:
@@ -87,7 +88,7 @@ def submit_link(page: FormPage, token: str) -> Response:
 
 
 def _check_site() -> None:
-    """Refuse a form that, according to the browser, another site sent.
+    """Refuse a form if the browser reports that another site sent it.
 
     This is a second line of defense, because a forged request also needs the token.
     """
@@ -139,12 +140,12 @@ def _show_again(page: FormPage, form: Form, error: ApiError, language: str) -> R
 def _refuse(page: FormPage, error: ApiError, language: str) -> Response:
     """Return a page with an error and no form."""
     problem = _explain(page, error, language)
-    needs_another = problem.phrase in _NEED_ANOTHER_LINK
+    needs_new_link = problem.phrase in _PHRASES_FOR_NEW_LINK
     view = View(
         title=f"{page.name}.title",
         problems=[problem],
-        paragraphs=[f"{page.name}.again"] if needs_another else [],
-        next_page=page.again_page if needs_another else None,
+        paragraphs=[f"{page.name}.again"] if needs_new_link else [],
+        next_page=page.again_page if needs_new_link else None,
     )
     return rendering.render(view, language, error.status, error.headers)
 

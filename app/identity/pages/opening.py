@@ -1,6 +1,6 @@
-"""The page for links in notifications: says what a link leads to, and how to read it.
+"""The page for links in notifications, which says what a link leads to and how to open it.
 
-It is built from the link alone. Nothing of the organization is looked up, so a visitor who is not
+The page is built only from the link. It reads no data of the organization, so a visitor who is not
 signed in learns nothing, not even whether the record exists.
 """
 
@@ -30,7 +30,7 @@ TARGETS = {
     rf"exports/{_ID}": "export",
     r"quality/drift": "drift",
 }
-"""Paths that notifications link to: the pattern of the path, and the key of its text."""
+"""Maps the patterns of the paths that notifications link to, to the keys of their texts."""
 PARAMETERS = {
     "kind": r"label|review",
     "escalated": r"true",
@@ -38,12 +38,12 @@ PARAMETERS = {
     "labeler_id": _ID,
     "detection_id": _ID,
 }
-"""Query parameters of these links, and the patterns of their values."""
+"""Maps the query parameters of links in notifications to the patterns of their values."""
 _NOT_FOUND = 404
 
 
 def show(slug: str, resource: str) -> Response:
-    """Show what a notification's link leads to. Any other link returns 404."""
+    """Show what a notification's link leads to. Return 404 for any other link."""
     g.operation = "show_open"
     language = rendering.choose_language(request.args.get("lang", ""))
     phrase = _find_target(resource) if is_slug(slug) else None
@@ -54,7 +54,7 @@ def show(slug: str, resource: str) -> Response:
 
 
 def _find_target(resource: str) -> str | None:
-    return next((name for path, name in TARGETS.items() if re.fullmatch(path, resource)), None)
+    return next((key for pattern, key in TARGETS.items() if re.fullmatch(pattern, resource)), None)
 
 
 def _build_view(slug: str, resource: str, phrase: str, language: str) -> View:

@@ -1,4 +1,4 @@
-"""Map errors of the services to the problems that pages show."""
+"""Mapping from errors of the services to the problems that pages show."""
 
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -15,8 +15,8 @@ _MINUTE = 60
 class Problem:
     """A problem with a request.
 
-    `phrase` is the key of a text in the table `errors`, `input` the field that the person must
-    change. `message` is the API's own English message, used if there is no text for the error.
+    `phrase` is the key of a text in the table `errors`. `input` is the field that the person must
+    change. `message` is the English message of the API, shown if there is no text for the error.
     """
 
     phrase: str
@@ -75,7 +75,7 @@ def explain(error: ApiError, language: str) -> Problem:
 
 
 def format_wait(seconds: int, language: str) -> str:
-    """Return a waiting time as text, such as "in 2 minutes", rounded up."""
+    """Return a waiting time as text, rounded up, such as "in 2 minutes"."""
     if seconds > _MINUTE:
         seconds = -(-seconds // _MINUTE) * _MINUTE
     locale = Locale.parse(language, sep="-")

@@ -1,4 +1,4 @@
-"""Render pages as HTML in the reader's language."""
+"""Rendering of pages as HTML in the reader's language."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -21,13 +21,13 @@ _POLICY = (
     "base-uri 'none'; frame-ancestors 'none'"
 )
 _MAX_LANGUAGES = 20
-_READS = ("GET", "HEAD")
-_ONLY_HERE = (str(WebPage.UNSUBSCRIBE),)
+_READ_METHODS = ("GET", "HEAD")
+_PATHS_WITHOUT_WORKBENCH = (str(WebPage.UNSUBSCRIBE),)
 
 
 @dataclass(frozen=True, slots=True)
 class Input:
-    """A field of a form. `label` is the key of its label, and `hint` that of an explanation.
+    """A field of a form. `label` is the key of its label, `hint` is the key of an explanation.
 
     A field without a `name` only shows its value.
     """
@@ -44,9 +44,9 @@ class Input:
 class View:
     """The content of a page; all texts are keys of phrases.
 
-    `action` is the path to which the form is sent, and `token` its hidden secret; without `action`
-    the page has no form. `operation` is an API request that the page shows. `next_page` is the path
-    of another page to link to; its name is in the table `pages`.
+    `action` is the path to which the form is sent, and `token` is the secret in a hidden field;
+    without `action`, the page has no form. `operation` is an API request that the page shows.
+    `next_page` is the path of another page to link to; its name is in the table `pages`.
     """
 
     title: str
@@ -62,10 +62,10 @@ class View:
     next_page: str | None = None
 
 
-def choose_language(wanted: str) -> str:
-    """Return the language of the link, or the first supported one that the browser accepts."""
-    accepted = [tag for tag, _ in request.accept_languages[:_MAX_LANGUAGES]]
-    return PHRASES.choose_language([wanted, *accepted])
+def choose_language(link_language: str) -> str:
+    """Return the link's language, or the first supported language that the browser accepts."""
+    browser_languages = [tag for tag, _ in request.accept_languages[:_MAX_LANGUAGES]]
+    return PHRASES.choose_language([link_language, *browser_languages])
 
 
 def render(
@@ -73,11 +73,13 @@ def render(
 ) -> Response:
     """Render a page as a response, with headers that protect the token in its URL.
 
-    Where scripts run, the workbench shows its own page at the same address. Its page calls the API,
-    so only the response to GET starts it.
+    In a browser that runs scripts, the workbench shows a separate page at the same address. That
+    page calls the API, so only the response to GET starts the workbench.
     """
     settings = container.settings()
-    is_in_workbench = request.method in _READS and request.path not in _ONLY_HERE
+    is_in_workbench = (
+        request.method in _READ_METHODS and request.path not in _PATHS_WITHOUT_WORKBENCH
+    )
     workbench = open_page() if is_in_workbench else None
     html = render_template(
         "pages/page.html",

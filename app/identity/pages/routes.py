@@ -1,6 +1,6 @@
 """Routes of the pages.
 
-They are not operations of the API, and are not in its description.
+The routes are not operations of the API, and are not in the API's description.
 """
 
 from functools import partial

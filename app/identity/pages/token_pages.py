@@ -1,6 +1,6 @@
-"""The pages with a form: what each one shows, checks and does.
+"""The pages with a form, and the content, checks and action of each page.
 
-All of them but one need a token from an email.
+All pages except one need a token from an email.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -24,38 +24,38 @@ from app.kit.links import WebPage
 from app.kit.visible_text import has_visible_character
 
 MAX_EMAIL_LENGTH = 320
-"""The same as in the body of the API's operation."""
+"""The maximum length of an email address, the same as in the API operation."""
 
 Context = dict[str, Any]
 Form = dict[str, Any]
-_TOKEN_LENGTH = 200
-_TEXT_LENGTH = 2000
+_MAX_TOKEN_LENGTH = 200
+_MAX_TEXT_LENGTH = 2000
 
 
 class TokenForm(Schema):
     """The token of the link, and the language of the page."""
 
-    token = Str(load_default="", max_length=_TOKEN_LENGTH)
-    lang = Str(load_default="", max_length=_TOKEN_LENGTH)
+    token = Str(load_default="", max_length=_MAX_TOKEN_LENGTH)
+    lang = Str(load_default="", max_length=_MAX_TOKEN_LENGTH)
 
 
 class ForgotPasswordForm(TokenForm):
     """The email address of an account; there is no token."""
 
-    email = Str(load_default="", max_length=_TEXT_LENGTH)
+    email = Str(load_default="", max_length=_MAX_TEXT_LENGTH)
 
 
 class NewPasswordForm(TokenForm):
     """A new password, entered twice."""
 
-    password = Str(load_default="", max_length=_TEXT_LENGTH)
-    repeat = Str(load_default="", max_length=_TEXT_LENGTH)
+    password = Str(load_default="", max_length=_MAX_TEXT_LENGTH)
+    repeat = Str(load_default="", max_length=_MAX_TEXT_LENGTH)
 
 
 class InvitationForm(NewPasswordForm):
-    """The name and password of a new account, or the password of an existing one."""
+    """The name and password of a new account, or the password of an existing account."""
 
-    name = Str(load_default="", max_length=_TEXT_LENGTH)
+    name = Str(load_default="", max_length=_MAX_TEXT_LENGTH)
 
 
 def _no_problems(_form: Form, _context: Context) -> list[Problem]:
@@ -70,12 +70,12 @@ def _no_inputs(_form: Form, _context: Context) -> list[Input]:
 class FormPage:
     """A page with one form.
 
-    `name` is its table of phrases. `operation`, `records` and `limit` are those of the API
-    operation that does the same. `read(token, language)` returns the values that the page shows,
-    and does not use the token up. `check` returns the problems of a form before the rate limit
-    counts the request. `perform` does the work, and `done_status` is the operation's status.
-    `phrases` replaces the phrases of some error codes. `again_page` is the page where a person can
-    request another link if this one is no longer valid.
+    `name` is the name of its table of phrases. `operation`, `records` and `limit` are the same as
+    in the API operation for this action. `read(token, language)` returns the values that the page
+    shows, and does not use up the token. `check` returns the problems of a form before the rate
+    limit counts the request. `perform` performs the action, and `done_status` is the status of its
+    response. `phrases` maps error codes to problems that replace the default problems. `again_page`
+    is the page where a person can request a new link if the link is no longer valid.
     """
 
     name: str
@@ -102,7 +102,7 @@ def _check_new_password(form: Form) -> list[Problem]:
 
 
 def _build_account_input(email: str) -> Input:
-    """Return the field that tells password managers which account the password belongs to."""
+    """Return the field from which password managers read the account of the password."""
     return Input("email", "email", "username", value=email)
 
 
@@ -157,7 +157,7 @@ FORGOT_PASSWORD = FormPage(
     operation="request_password_reset",
     records="sessions",
     limit="password",
-    # Nothing is looked up, so the page and its response are the same for every address.
+    # Reads nothing, so that the page and its response are the same for every address.
     read=lambda _token, _language: {},
     perform=_request_reset,
     form=ForgotPasswordForm,
@@ -212,7 +212,7 @@ def _check_invitation(form: Form, context: Context) -> list[Problem]:
         problems.append(Problem("name_missing", "name"))
     problems += _check_new_password(form)
     if not problems:
-        # Check before the rate limit of three per hour, so that weak passwords do not count.
+        # Check before the rate limit of three per hour, so that weak passwords are not counted.
         requests.load(AcceptInvitation(), {"name": form["name"]})
         passwords.check(form["password"], email=context["email"], name=form["name"])
     return problems

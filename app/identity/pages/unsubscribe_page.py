@@ -1,4 +1,4 @@
-"""The page that turns off emails of some notifications, and the request of mail programs."""
+"""The page that turns off notification emails, and the unsubscribe request of mail programs."""
 
 from flask import Response, request
 
@@ -9,14 +9,14 @@ from app.identity.users import unsubscribing
 from app.kit.api.fields import Str
 from app.kit.links import WebPage
 
-_TOKEN_LENGTH = 400
-"""Enough for the names of all kinds."""
+_MAX_TOKEN_LENGTH = 400
+"""The maximum length of a token, sufficient for the names of all kinds."""
 
 
 class UnsubscribeForm(TokenForm):
-    """The token of the link, which names the kinds."""
+    """The token of the link, which contains the kinds."""
 
-    token = Str(load_default="", max_length=_TOKEN_LENGTH)
+    token = Str(load_default="", max_length=_MAX_TOKEN_LENGTH)
 
 
 def _read(token: str, language: str) -> Context:
@@ -48,7 +48,7 @@ UNSUBSCRIBE = FormPage(
 
 
 def submit() -> Response:
-    """Handle POST of the form, or of a mail program, which sends it to the link itself."""
+    """Handle POST from the form, or from a mail program, which posts to the link itself."""
     token = request.args.get("token")
     if token is None:
         return handling.submit(UNSUBSCRIBE)

@@ -1,4 +1,4 @@
-"""Find, create or refuse an account for an identity that is not linked yet."""
+"""Functions that find, create or refuse the account for an identity that is not linked yet."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,7 +18,7 @@ from app.kit.errors import ApiError
 from app.kit.links import WebPage, build_token_link
 
 EMAILS = Emails(Path(__file__).parent / "letters")
-_NAME_LENGTH = 200
+_MAX_NAME_LENGTH = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,38 +38,38 @@ class AccountMatch:
 def get(user_id: UUID) -> User:
     """Return the account that an existing link refers to."""
     user = db.session().get(User, user_id)
-    assert user is not None, "links go with their account"
+    assert user is not None, "a link is deleted together with its account"
     return user
 
 
 def find_or_create(identity: ExternalIdentity) -> AccountMatch:
-    """Find or create the account for an identity that is not linked in the bound organization.
+    """Find or create the account for an identity that is not linked in the current organization.
 
     An email address alone does not prove who a person is, because whoever chose the provider can
     make it return any address. It is sufficient only if the organization has proven the address's
     domain and the provider says that the address is verified.
 
     Otherwise an existing account is linked only after its holder confirms by email, and only if the
-    domain is proven or the holder is a member of the organization. Any other existing account is
-    left unchanged. Raises 403 `permission_denied`.
+    domain is proven or the holder is a member of the organization. Raises 403 `permission_denied`
+    in all other cases, and leaves an existing account unchanged.
     """
     if identity.email is None:
         raise errors.denied("The identity provider did not return an email address.")
     email = _parse_email(identity.email)
     domain = get_domain(email)
-    proven = queries.is_proven(domain)
-    trusted = proven and identity.email_verified is True
+    is_proven = queries.is_proven(domain)
+    is_trusted = is_proven and identity.email_verified is True
     user = user_queries.find_by_email(email)
     if user is None:
         _check_verified(identity)
         _check_domain(domain)
         name = _clean_name(identity.name) or email.partition("@")[0]
-        return AccountMatch(users.create(email=email, name=name, verified=trusted))
+        return AccountMatch(users.create(email=email, name=name, verified=is_trusted))
     if user.email != email:
         raise _build_no_member_error()
-    if trusted:
+    if is_trusted:
         return AccountMatch(user, was_unverified=user.email_verified_at is None)
-    if not proven and queries.lock_membership(user.id) is None:
+    if not is_proven and queries.lock_membership(user.id) is None:
         raise _build_no_member_error()
     return AccountMatch(user, needs_confirmation=True)
 
@@ -80,7 +80,7 @@ def get_domain(email: str) -> str:
 
 
 def parse_domain(email: str) -> str:
-    """Return the normalized domain of a user's input, or an empty string if it is no address."""
+    """Return the normalized domain of an address, or an empty string if the address is invalid."""
     try:
         return get_domain(addresses.parse(email))
     except ApiError:
@@ -102,8 +102,8 @@ def _check_verified(identity: ExternalIdentity) -> None:
 
 
 def _check_domain(domain: str) -> None:
-    listed = [row.domain for row in queries.list_domains()]
-    if listed and domain not in listed:
+    listed_domains = [row.domain for row in queries.list_domains()]
+    if listed_domains and domain not in listed_domains:
         raise errors.denied(
             "Single sign-on of this organization does not accept this email domain."
         )
@@ -119,11 +119,11 @@ def _build_no_member_error() -> ApiError:
 def _clean_name(name: str | None) -> str:
     """Return a valid display name: one line, limited length, encodable as UTF-8."""
     text = (name or "").encode("utf-8", "ignore").decode()
-    return " ".join("".join(c if c.isprintable() else " " for c in text).split())[:_NAME_LENGTH]
+    return " ".join("".join(c if c.isprintable() else " " for c in text).split())[:_MAX_NAME_LENGTH]
 
 
 def send_confirmation(organization: Organization, user: User, flow: Flow, code: str) -> None:
-    """Email the holder of the account, at the account's own address, to confirm the sign-in."""
+    """Email the account's own address, and ask the holder to confirm the sign-in."""
     page = build_token_link(WebPage.CONFIRM_SIGN_ON, token=code, language=user.locale)
     EMAILS.enqueue(
         "confirm",

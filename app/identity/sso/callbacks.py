@@ -1,4 +1,4 @@
-"""Handle a provider's response, whatever the protocol.
+"""Completion of a sign-in after a provider's response, for all protocols.
 
 The flow is marked as used, the response is read, and the person is signed in.
 """
@@ -18,7 +18,9 @@ from app.kit.logging import get_logger
 log = get_logger(__name__)
 
 IdentityReader = Callable[[Configuration, Flow, str], ExternalIdentity]
-"""Turns a response into an identity: (configuration, flow, slug). Raises `ApiError` to refuse it.
+"""A function that reads the identity from a response: (configuration, flow, slug) -> identity.
+
+It raises `ApiError` to refuse the response.
 """
 
 
@@ -28,15 +30,15 @@ def complete_sign_in(
     """Finish the sign-in that `state` identifies.
 
     The application gets a one-time code: in a redirect if the flow has a redirect URI, otherwise in
-    the response body. Errors are returned the same way. `slug` is the organization in the path of
-    the request, if the path has one.
+    the response body. Errors are returned in the same way. `slug` is the slug of the organization
+    in the request path, or None if the path has no slug.
 
-    Raises 400 on `state` (see `flows.finish`). If the flow has no redirect URI, it also raises what
-    `read` and the organization's policy raise.
+    Raises 400 on `state` (see `flows.finish`). If the flow has no redirect URI, also raises the
+    errors of `read` and of the organization's policy.
     """
     flow = flows.finish(kind, state=state, browser=browser)
-    # The flow stays used even if the sign-in fails, and the provider is called outside of a
-    # transaction.
+    # Commit, so that the flow stays used even if the sign-in fails, and so that no transaction is
+    # open while the provider is called.
     db.checkpoint()
     with tenancy.organization(flow.organization_id):
         try:
@@ -66,7 +68,7 @@ def _sign_in(flow: Flow, slug: str | None, read: IdentityReader) -> str | None:
 def _get_current_configuration(
     flow: Flow, *, lock: bool = False
 ) -> tuple[Organization, Configuration]:
-    """Return the organization and its configuration as they are now.
+    """Return the organization and its current configuration.
 
     Raises 403 `permission_denied` if the protocol or the issuer changed after the flow began.
     """

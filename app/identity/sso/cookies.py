@@ -1,4 +1,4 @@
-"""The cookie that binds a sign-in to the browser in which it began. For routes only."""
+"""The cookie that binds a sign-in to the browser in which it began. Only routes may use it."""
 
 from flask import request
 from werkzeug.http import dump_cookie
@@ -17,7 +17,7 @@ def _get_cookie_name() -> str:
 
 
 def read() -> str | None:
-    """Return the browser's secret from the cookie, if it has one."""
+    """Return the browser's secret from the cookie, or None if there is no cookie."""
     return request.cookies.get(_get_cookie_name())
 
 

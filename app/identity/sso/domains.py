@@ -1,7 +1,7 @@
-"""Email domains: listed by an organization, proven by a DNS record with our token.
+"""Email domains, which an organization lists and proves by a DNS record with a token.
 
-Only one organization at a time can have proven a domain. A proof expires when the DNS has said for
-three days that the record is missing. A DNS server that does not respond changes nothing.
+Only one organization at a time can have proven a domain. A proof expires when the DNS has reported
+for three days that the record is missing. A DNS server that does not respond changes nothing.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -23,9 +23,9 @@ from app.kit import db, errors, secrets, tenancy
 RECORD_NAME = "_labeling-challenge"
 VALUE_PREFIX = "labeling-domain="
 QUERY_TIMEOUT = 3.0
-"""Seconds for one query, over all name servers and retries."""
+"""The timeout in seconds for one query, including all name servers and retries."""
 REQUEST_TIMEOUT = 5.0
-"""Seconds for all queries during an API request; the hourly job does the rest."""
+"""The timeout in seconds for all queries of an API request; the hourly job does the rest."""
 _MAX_THREADS = 8
 
 
@@ -43,7 +43,7 @@ _PROBLEMS = {
     Proof.ABSENT: "The DNS record was not found.",
     Proof.UNKNOWN: "The DNS did not respond.",
 }
-_TAKEN_MESSAGE = "Another organization has proven this domain."
+_DOMAIN_TAKEN_MESSAGE = "Another organization has proven this domain."
 
 
 def create_system_resolver() -> dns.resolver.Resolver:
@@ -52,7 +52,7 @@ def create_system_resolver() -> dns.resolver.Resolver:
 
 
 make_resolver: Callable[[], dns.resolver.Resolver] = create_system_resolver
-"""Factory of the resolver. Tests replace it with one for their own DNS server."""
+"""The function that creates the resolver. Tests replace it to use their own DNS server."""
 
 
 def check_domains(tokens: Mapping[str, str], *, timeout: float = inf) -> dict[str, Proof]:
@@ -101,7 +101,7 @@ def parse(domain: str, field: str) -> str:
 
 
 def replace_all(names: Iterable[str]) -> list[Domain]:
-    """Replace the bound organization's list of domains, and return it.
+    """Replace the current organization's list of domains, and return it.
 
     Domains that stay in the list stay proven.
     """
@@ -141,16 +141,16 @@ def _record_proof(row: Domain, proof: Proof) -> bool:
 def mark_proven(row: Domain) -> bool:
     """Mark a domain as proven, unless another organization has proven it.
 
-    Returns whether it is proven now.
+    Returns whether the domain is proven now.
     """
     with tenancy.across_organizations(reason="only one organization can have proven a domain"):
-        taken = queries.is_proven_by_another(row.domain, row.organization_id)
-    row.problem = _TAKEN_MESSAGE if taken else None
-    if not taken:
+        is_taken = queries.is_proven_by_another(row.domain, row.organization_id)
+    row.problem = _DOMAIN_TAKEN_MESSAGE if is_taken else None
+    if not is_taken:
         row.verified_at = db.utc_now()
         row.missing_since = None
     db.session().flush()
-    return not taken
+    return not is_taken
 
 
 def _handle_missing_record(row: Domain) -> None:

@@ -1,4 +1,4 @@
-"""Enforce single sign-on: turn passwords off for an organization's proven domains.
+"""Enforcement of single sign-on: turns passwords off for an organization's proven domains.
 
 Owners of the organization can still use their password.
 """
@@ -21,7 +21,7 @@ def _build_password_error() -> ApiError:
     """
     return ApiError(
         "permission_denied",
-        "Addresses of this domain must sign in by single sign-on.",
+        "Users with an address in this domain must sign in by single sign-on.",
         details={"single_sign_on": True},
     )
 
@@ -34,9 +34,9 @@ class Enforcement:
         return _build_password_error() if _find_by_address(email) is not None else None
 
     def find_account_error(self, user: User) -> ApiError | None:
-        """Return the same error as `find_address_error`, except for owners of that organization.
+        """Return the same error as `find_address_error`, or None for owners of the organization.
 
-        Owners can still sign in by password, so that they get in if single sign-on fails.
+        Owners can still sign in by password, in case single sign-on fails.
         """
         organization = _find_by_address(user.email)
         if organization is None:

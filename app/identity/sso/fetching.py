@@ -1,4 +1,4 @@
-"""Call identity providers through the outbound HTTP client, with limits on time and size."""
+"""Requests to identity providers by the outbound HTTP client, with limits on time and size."""
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -11,10 +11,10 @@ import orjson
 from app.kit import container, errors
 
 DEADLINE = 5.0
-"""Seconds for one response."""
+"""The timeout in seconds for one response."""
 MAX_BYTES = 256 * 1024
 SLOT_TIMEOUT = 0.5
-"""Seconds to wait for a free slot."""
+"""The maximum time in seconds to wait for a free slot."""
 
 
 class UnusableResponse(Exception):  # noqa: N818 - names what the answer is
@@ -36,9 +36,10 @@ def get_request_slots() -> BoundedSemaphore:
 
 @contextmanager
 def hold_slot() -> Iterator[None]:
-    """Hold a slot while waiting for a server that an administrator chose. Raises 503.
+    """Hold a slot while waiting for a server that an administrator chose.
 
-    Anybody can become an administrator and choose a slow server; it must not block other requests.
+    Raises 503 if no slot becomes free. Anybody can become an administrator and choose a slow
+    server, which must not block other requests.
     """
     if not get_request_slots().acquire(timeout=SLOT_TIMEOUT):
         raise errors.busy(

@@ -1,4 +1,4 @@
-"""Flows: sign-ins that have begun, and the one-time codes in which they result.
+"""Flows, which are sign-ins in progress, and the one-time codes that they produce.
 
 Each flow has its own secrets and can be finished once, by the browser or application that began it.
 The application exchanges the code for the login response.
@@ -27,9 +27,9 @@ _S256 = re.compile(r"[A-Za-z0-9_-]{43}")
 _VERIFIER = re.compile(r"[A-Za-z0-9._~-]{43,128}")
 
 
-def get_browser_secret(current: str | None) -> str:
-    """Return the browser's secret: the one in its cookie if valid, otherwise a new one."""
-    return current if current and _S256.fullmatch(current) else secrets.random_token()
+def get_browser_secret(cookie: str | None) -> str:
+    """Return the browser's secret from its cookie if it is valid, otherwise a new secret."""
+    return cookie if cookie and _S256.fullmatch(cookie) else secrets.random_token()
 
 
 def fingerprint(purpose: str, secret: str | None) -> str:
@@ -37,7 +37,7 @@ def fingerprint(purpose: str, secret: str | None) -> str:
     return container.keyring().fingerprint(f"sso.{purpose}", secret or "")
 
 
-def is_verifier_of(verifier: str | None, challenge: str) -> bool:
+def matches_challenge(verifier: str | None, challenge: str) -> bool:
     """Return whether `verifier` matches an S256 challenge (RFC 7636, section 4.6)."""
     if verifier is None or not _VERIFIER.fullmatch(verifier):
         return False
@@ -64,10 +64,11 @@ def begin(
     next_: str | None = None,
     hint: str | None = None,
 ) -> NewFlow:
-    """Create a flow for the bound organization in the current transaction.
+    """Create a flow for the current organization in the current transaction.
 
-    `browser` is the secret of the cookie. If `challenge` is set, the application proves itself with
-    the verifier when it exchanges the code, and the response may arrive in another browser.
+    `browser` is the secret in the browser's cookie. If `challenge` is set, the application proves
+    itself with the verifier when it exchanges the code, and the response may arrive in another
+    browser.
     """
     state, verifier = secrets.random_token(), secrets.random_token()
     flow = Flow(
@@ -102,14 +103,14 @@ def finish(kind: str, *, state: str, browser: str | None) -> Flow:
     )
     if flow is None:
         raise errors.invalid(
-            "This sign-in is used, has expired or began in another browser. Begin again.",
+            "This sign-in was used, has expired or began in another browser. Begin again.",
             "state",
         )
     return flow
 
 
 def mark_used(model: type[SingleUseT], *conditions: ColumnElement[bool]) -> SingleUseT | None:
-    """Mark the unused, unexpired row of a secret as used and return it, or None if there is none.
+    """Mark the unused, unexpired row that meets the conditions as used, and return it or None.
 
     Only one of two concurrent calls succeeds.
     """
@@ -138,8 +139,8 @@ def issue_code(
 ) -> str:
     """Create a code for the browser or application that began `flow`, and return it.
 
-    A code with `pending` is emailed and valid for longer (see `CONFIRMATION_LIFETIME`).
-    `ownership_id` is that of the user's membership (see `models.Code`).
+    A code with `pending` is emailed and is valid for a longer time (see `CONFIRMATION_LIFETIME`).
+    `ownership_id` is the `ownership_id` of the user's membership (see `models.Code`).
     """
     code = secrets.random_token()
     lifetime = CODE_LIFETIME if pending is None else CONFIRMATION_LIFETIME
@@ -162,25 +163,25 @@ def redeem_code(code: str, *, browser: str | None, verifier: str | None) -> Code
 
     A code cannot be redeemed if it is unknown, used, expired or issued to another browser or
     application. The caller proves that it began the sign-in: with the verifier if the flow has a
-    challenge, otherwise with the browser's cookie. A wrong proof also uses the code up: whoever
-    sends it is not entitled to the code, and a person who lost the proof should begin again.
+    challenge, otherwise with the browser's cookie. A wrong proof also uses up the code: its sender
+    is not entitled to the code, and a person who lost the proof should begin again.
     """
     row = mark_used(Code, Code.code_hash == fingerprint("code", code))
     if row is None:
         return None
     if row.challenge is not None:
-        is_proven = is_verifier_of(verifier, row.challenge)
+        is_proven = matches_challenge(verifier, row.challenge)
     else:
         is_proven = row.browser_hash == fingerprint("browser", browser)
     return row if is_proven else None
 
 
 def get_confirmation(code: str, *, browser: str | None) -> dict[str, str]:
-    """Return {email, organization} of an emailed code; the code stays valid.
+    """Return {email, organization} for an emailed code; the code stays valid.
 
-    `browser` is the secret of the browser's cookie. Raises 400 `validation_error` on `token`.
+    `browser` is the secret in the browser's cookie. Raises 400 `validation_error` on `token`.
     `details.reason` is `other_browser` if the sign-in began in another browser, and `application`
-    if an application holds the proof that the exchange requires.
+    if an application has the proof that the exchange requires.
     """
     with tenancy.across_organizations(reason="the code determines the organization"):
         confirmation = queries.find_confirmation(fingerprint("code", code))

@@ -1,4 +1,4 @@
-"""Verify ID tokens (OpenID Connect Core 1.0, section 3.1.3.7).
+"""Verification of ID tokens (OpenID Connect Core 1.0, section 3.1.3.7).
 
 joserfc verifies the signatures, and Authlib's rules check the claims.
 """
@@ -14,9 +14,9 @@ from app.identity.sso import keys
 from app.identity.sso.models import Configuration, Flow
 
 LEEWAY = 60
-"""Clock difference that is tolerated, in seconds."""
-_MAX_AGE = 600
-_SUBJECT_LENGTH = 255
+"""The tolerated difference between the clocks, in seconds."""
+_MAX_AGE_SECONDS = 600
+_MAX_SUBJECT_LENGTH = 255
 
 
 class InvalidToken(Exception):  # noqa: N818 - names what happened
@@ -52,8 +52,8 @@ def _parse_header(token: str, configuration: Configuration) -> tuple[str, str | 
     return algorithm, kid
 
 
-def _decode(token: str, algorithm: str, signers: list[Any]) -> jwt.Token:
-    for key in signers:
+def _decode(token: str, algorithm: str, signing_keys: list[Any]) -> jwt.Token:
+    for key in signing_keys:
         try:
             return jwt.decode(token, key, algorithms=[algorithm])
         except (JoseError, ValueError, TypeError, RecursionError):
@@ -83,10 +83,10 @@ def _check_claims(
         claims.validate(now=now, leeway=LEEWAY)
     except (JoseError, ValueError, TypeError, OverflowError) as failure:
         raise InvalidToken(f"the ID token is not for this sign-in: {failure}") from None
-    # The token must have been issued for this sign-in; an older one comes from somewhere else,
+    # The token must have been issued for this sign-in. An older token belongs to another sign-in,
     # even if it has not expired.
-    if decoded.claims["iat"] < now - _MAX_AGE:
+    if decoded.claims["iat"] < now - _MAX_AGE_SECONDS:
         raise InvalidToken("the ID token was issued too long ago")
     subject = decoded.claims["sub"]
-    if not isinstance(subject, str) or not 0 < len(subject) <= _SUBJECT_LENGTH:
+    if not isinstance(subject, str) or not 0 < len(subject) <= _MAX_SUBJECT_LENGTH:
         raise InvalidToken("the ID token has no valid subject")

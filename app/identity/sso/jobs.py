@@ -1,4 +1,4 @@
-"""Periodic jobs: check providers' metadata and domains' records again, and delete expired rows."""
+"""Periodic jobs that recheck providers' metadata and DNS records, and delete expired rows."""
 
 from app.identity.sso import domains, enforcement, keys, queries
 from app.identity.sso.providers import PROVIDERS
@@ -41,7 +41,7 @@ def _check_domains(job: Job) -> None:
 def _check_provider(job: Job) -> None:
     """Update the endpoints and keys of the provider.
 
-    Nothing changes if the provider is unavailable or another one has been configured in the
+    Nothing changes if the provider is unavailable, or if the configuration has changed in the
     meantime.
     """
     configuration = queries.get_configuration()
@@ -50,7 +50,7 @@ def _check_provider(job: Job) -> None:
     revision = configuration.revision
     job.checkpoint()
     try:
-        checked = PROVIDERS[configuration.kind].check(configuration.settings)
+        check = PROVIDERS[configuration.kind].check(configuration.settings)
     except ApiError as refusal:
         log.warning("sso.provider_unusable", kind=configuration.kind, reason=refusal.message)
         return
@@ -58,14 +58,14 @@ def _check_provider(job: Job) -> None:
     if (
         current is None
         or current.revision != revision
-        or checked.issuer != current.provider["issuer"]
+        or check.issuer != current.provider["issuer"]
     ):
         return
-    facts = {"issuer": checked.issuer, "anchor": checked.anchor, **checked.facts}
+    facts = {"issuer": check.issuer, "anchor": check.anchor, **check.facts}
     if current.provider != facts:
         current.provider = facts
-    if checked.keys:
-        keys.store(current, checked.keys)
+    if check.keys:
+        keys.store(current, check.keys)
     db.session().flush()
 
 

@@ -1,6 +1,6 @@
 """Public keys of OpenID Connect providers.
 
-They are validated, stored in the database, and fetched again when the provider rotates them.
+The keys are validated, stored in the database, and fetched again when the provider rotates them.
 """
 
 from datetime import timedelta
@@ -22,43 +22,45 @@ ALGORITHMS = {
 }
 """Accepted signature algorithms of ID tokens, and their key types.
 
-Only asymmetric ones (RFC 7518, 8037, 9864), so that nobody can use a public key as a shared secret.
+All algorithms are asymmetric (RFC 7518, 8037, 9864), so that nobody can use a public key as a
+shared secret.
 """
 
 MAX_AGE = timedelta(minutes=10)
-"""Maximum age of stored keys, and so how long a key that the provider withdrew is still trusted."""
+"""The maximum age of stored keys, and the maximum time for which a withdrawn key stays trusted."""
 _MAX_AGE_AT_LIMIT = timedelta(hours=1)
+"""The maximum age of stored keys while the limit of fetches per minute is reached."""
 _FETCHES_PER_MINUTE = 10
-_MEMBERS = {"RSA": ("n", "e"), "EC": ("crv", "x", "y"), "OKP": ("crv", "x")}
-_MEMBER_LENGTH = 3000
+_KEY_FIELDS = {"RSA": ("n", "e"), "EC": ("crv", "x", "y"), "OKP": ("crv", "x")}
+_MAX_FIELD_LENGTH = 3000
 _MAX_KEYS = 100
 _RSA_BITS = range(2048, 16_385)
 
 
 def parse_key_set(document: dict[str, Any]) -> dict[str, Any]:
-    """Return the usable public signing keys of a JWK set (RFC 7517), without any other members.
+    """Return the usable public signing keys of a JWK set (RFC 7517), without any other fields.
 
-    Raises `UnusableResponse` if there are none.
+    Raises `UnusableResponse` if the set has no usable key.
     """
-    listed = document.get("keys")
-    parsed = [
-        _parse_key(entry) for entry in (listed if isinstance(listed, list) else [])[:_MAX_KEYS]
+    entries = document.get("keys")
+    parsed_keys = [
+        _parse_key(entry) for entry in (entries if isinstance(entries, list) else [])[:_MAX_KEYS]
     ]
-    usable = [key for key in parsed if key is not None]
-    if not usable:
+    usable_keys = [key for key in parsed_keys if key is not None]
+    if not usable_keys:
         raise UnusableResponse("the key set has no usable signing key")
-    return {"keys": usable}
+    return {"keys": usable_keys}
 
 
 def _parse_key(key: object) -> dict[str, str] | None:
     if not isinstance(key, dict) or key.get("use", "sig") != "sig":
         return None
-    members = _MEMBERS.get(key["kty"]) if isinstance(key.get("kty"), str) else None
-    if members is None:
+    fields = _KEY_FIELDS.get(key["kty"]) if isinstance(key.get("kty"), str) else None
+    if fields is None:
         return None
-    names = ("kty", "kid", "alg", *members)
+    names = ("kty", "kid", "alg", *fields)
     parsed = {name: key[name] for name in names if name in key}
-    if not all(isinstance(v, str) and len(v) <= _MEMBER_LENGTH for v in parsed.values()):
+    if not all(isinstance(v, str) and len(v) <= _MAX_FIELD_LENGTH for v in parsed.values()):
         return None
     # PostgreSQL cannot store NUL characters.
     if any("\x00" in value for value in parsed.values()) or not _is_usable(parsed):
@@ -79,7 +81,7 @@ def _is_usable(key: dict[str, str]) -> bool:
 def match_keys(key_set: dict[str, Any], algorithm: str, kid: str | None) -> list[Key]:
     """Return the stored keys that match the token's header.
 
-    Without a key id, these are all keys that fit the algorithm.
+    Without a key id, returns all keys that fit the algorithm.
     """
     return [
         JWKRegistry.import_key(dict(key))
@@ -93,9 +95,9 @@ def match_keys(key_set: dict[str, Any], algorithm: str, kid: str | None) -> list
 def get_signing_keys(configuration: Configuration, algorithm: str, kid: str | None) -> list[Key]:
     """Return the provider's current keys that may have signed a token with this header.
 
-    If no stored key matches, the provider has probably rotated its keys, so they are fetched again,
-    at most ten times a minute. Commits the session, so that no transaction is open during the
-    request. Raises `UnusableResponse`.
+    If no stored key matches, the provider has probably rotated its keys. The keys are then fetched
+    again, at most ten times a minute. Commits the session, so that no transaction is open during
+    the request. Raises `UnusableResponse`.
     """
     state = queries.get_provider_state(configuration.id)
     now = db.utc_now()
@@ -143,7 +145,7 @@ def _fetch(configuration: Configuration) -> dict[str, Any]:
 
 
 def store(configuration: Configuration, key_set: dict[str, Any]) -> None:
-    """Store a validated key set as fetched just now."""
+    """Store a validated key set, with the current time as the time of the fetch."""
     state = queries.get_provider_state(configuration.id)
     if state is None:
         state = ProviderState(configuration_id=configuration.id)

@@ -18,7 +18,7 @@ def check_redirect(uri: str | None) -> None:
     if uri is None:
         return
     settings = container.settings()
-    # The origin `*` allows none, because a code must not be sent to an arbitrary site.
+    # The origin `*` allows no application, because a code must not be sent to an arbitrary site.
     allowed_origins = {*settings.cors_origins, _get_origin(settings.public_url)} - {"*"}
     try:
         parts = urlsplit(uri)
@@ -28,17 +28,17 @@ def check_redirect(uri: str | None) -> None:
     is_plain = uri.isascii() and uri.isprintable() and " " not in uri and "\\" not in uri
     if not is_allowed or not is_plain or parts.username is not None or parts.fragment:
         raise errors.invalid(
-            "Must be a URL whose origin is that of PUBLIC_URL or one of CORS_ORIGINS.",
+            "Must be a URL with the origin of PUBLIC_URL or an origin in CORS_ORIGINS.",
             "redirect_uri",
         )
 
 
 def _get_origin(uri: str) -> str:
     parts = urlsplit(uri)
-    default = {"https": 443, "http": 80}.get(parts.scheme)
+    default_port = {"https": 443, "http": 80}.get(parts.scheme)
     host = parts.hostname or ""
     host = f"[{host}]" if ":" in host else host
-    port = "" if parts.port in (None, default) else f":{parts.port}"
+    port = "" if parts.port in (None, default_port) else f":{parts.port}"
     return f"{parts.scheme}://{host}{port}".lower()
 
 

@@ -1,4 +1,4 @@
-"""Create, update or end a membership at sign-in: the default role, and roles and teams by group."""
+"""Memberships at sign-in: the default role, and the roles and teams that groups map to."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -37,20 +37,20 @@ def sync_membership(
     configuration: Configuration,
     user: User,
     groups: tuple[str, ...],
-    linked: Identity,
+    identity: Identity,
 ) -> None:
-    """Create, update or end the membership according to the groups. Owners do not change.
+    """Create, update or end the membership according to the groups. Owners are not changed.
 
     If the mapping contains roles, the provider decides on the role at each sign-in. Raises 403
     `permission_denied` for a person whose groups give no access (the end of the membership is
-    committed), for one whom a member removed from the organization, and for a new person while the
-    organization is suspended.
+    committed), for a person whom a member removed from the organization, and for a new person while
+    the organization is suspended.
     """
     membership = queries.lock_membership(user.id)
     if membership is not None and membership.role == Role.owner.name:
         return
     if configuration.require_group and not find_matching_entries(configuration, groups):
-        _end_membership(membership, user, linked)
+        _end_membership(membership, user, identity)
         # Commit the removal although the sign-in is refused.
         db.checkpoint()
         raise errors.denied("None of your groups at the identity provider gives access.")
@@ -58,36 +58,36 @@ def sync_membership(
     if membership is None:
         if organization.status == "suspended":
             raise errors.denied("The organization is suspended; nobody can join it.")
-        _join(configuration, user, role, linked)
+        _join(configuration, user, role, identity)
     elif membership.role != role and _maps_roles(configuration):
         current_role = Role[membership.role]
         members.change_role(user.id, old_role=current_role, role=Role[role], changed_by=None)
     _sync_teams(configuration, user.id, groups)
 
 
-def _join(configuration: Configuration, user: User, role: str, linked: Identity) -> None:
+def _join(configuration: Configuration, user: User, role: str, identity: Identity) -> None:
     """Create the membership.
 
     If the mapping contains no roles, an open invitation decides on the role.
     """
-    invited = invitation_queries.accept_by_address(user.email)
-    if invited is None and organization_queries.has_removal(user.id):
+    invitation = invitation_queries.accept_by_address(user.email)
+    if invitation is None and organization_queries.has_removal(user.id):
         message = "You were removed from this organization or left it. Ask for an invitation."
         raise errors.denied(message)
-    linked.dropped_at = None
-    if invited is not None and not _maps_roles(configuration):
-        role = invited.role
-    organizations.join(user.id, role=role, invitation_id=invited.id if invited else None)
-    if invited is not None:
-        teams.join(user.id, map(UUID, invited.team_ids))
+    identity.dropped_at = None
+    if invitation is not None and not _maps_roles(configuration):
+        role = invitation.role
+    organizations.join(user.id, role=role, invitation_id=invitation.id if invitation else None)
+    if invitation is not None:
+        teams.join(user.id, map(UUID, invitation.team_ids))
 
 
 def _maps_roles(configuration: Configuration) -> bool:
     return any(entry["role"] for entry in configuration.group_mapping)
 
 
-def _end_membership(membership: Membership | None, user: User, linked: Identity) -> None:
-    linked.dropped_at = db.utc_now()
+def _end_membership(membership: Membership | None, user: User, identity: Identity) -> None:
+    identity.dropped_at = db.utc_now()
     if membership is not None:
         members.end_membership(user.id, role=Role[membership.role], removed_by=None)
         user_queries.update_account(user, token_version=User.token_version + 1)
@@ -95,7 +95,10 @@ def _end_membership(membership: Membership | None, user: User, linked: Identity)
 
 
 def _sync_teams(configuration: Configuration, user_id: UUID, groups: tuple[str, ...]) -> None:
-    """Add the person to the mapped teams of their groups; remove them from other mapped teams."""
+    """Add the user to the teams that their groups map to, and remove them from other mapped teams.
+
+    Teams that are not in the mapping do not change.
+    """
     mapped_ids = {UUID(e["team_id"]) for e in configuration.group_mapping if e["team_id"]}
     if not mapped_ids:
         return

@@ -1,4 +1,4 @@
-"""Tables of single sign-on: configuration, linked identities, and sign-ins in progress."""
+"""Models of single sign-on: configurations, linked identities and sign-ins in progress."""
 
 from datetime import datetime
 from typing import Any
@@ -16,9 +16,9 @@ from app.kit.tenancy import TenantModel
 class Configuration(TenantModel, db.Revised, db.Base):
     """The single sign-on configuration of an organization, which has at most one.
 
-    `kind` is oidc or saml. `settings` are specific to the kind, as the administrator sent them.
-    `provider` is what the last check of the provider's metadata returned: `issuer`, `anchor` and
-    facts specific to the kind. `client_secret` is encrypted.
+    `kind` is oidc or saml. `settings` contains the settings specific to the kind, as the
+    administrator sent them. `provider` contains the result of the last check of the provider's
+    metadata: `issuer`, `anchor` and facts specific to the kind. `client_secret` is encrypted.
     """
 
     __tablename__ = "sso_configurations"
@@ -39,7 +39,7 @@ class ProviderState(TenantModel, db.Base):
     """The keys of a provider, which change without any action by an administrator.
 
     They are stored apart from the configuration, which is audited. `fetches` counts requests for
-    keys since `window_at`; it limits how often a provider can cause one.
+    keys since `window_at`; it limits the number of requests that a provider can cause.
     """
 
     __tablename__ = "sso_provider_states"
@@ -59,7 +59,7 @@ class ProviderState(TenantModel, db.Base):
 
 
 class Domain(TenantModel, db.Record, db.Base):
-    """An email domain. `token` is the value that its owner publishes in the DNS to prove it.
+    """An email domain. Its owner publishes `token` in the DNS to prove the domain.
 
     `verified_at` is null if the domain is not proven. `missing_since` is set if the domain was
     proven and the record is now missing. `vouched` means that the operator has confirmed the domain
@@ -88,11 +88,11 @@ class Domain(TenantModel, db.Record, db.Base):
 class Identity(TenantModel, db.Record, db.Base):
     """A link between an issuer's subject and an account, for this organization only.
 
-    `dropped_at` is when the organization's policy ended the membership. Only instances of older
-    releases read it (see `organizations.models.RemovedMember`). `anchor` is what the provider was
-    trusted for when the person was linked (see `ProviderCheck`). `confirmed_ownership_id` is the
+    `dropped_at` is the time when the organization's policy ended the membership. Only instances of
+    older releases read it (see `organizations.models.RemovedMember`). `anchor` is the provider's
+    anchor when the person was linked (see `ProviderCheck`). `confirmed_ownership_id` is the
     membership's `ownership_id` for which the person confirmed the identity by email. It is null if
-    they never did so as an owner.
+    the person never confirmed it as an owner.
     """
 
     __tablename__ = "sso_identities"
@@ -108,7 +108,7 @@ class Identity(TenantModel, db.Record, db.Base):
 
 
 class SingleUse:
-    """Mixin of rows that can be used once, until they expire, by whoever began the sign-in.
+    """Mixin of rows that only the browser or application that began the sign-in can use, once.
 
     `browser_hash` is a keyed hash that binds the row to a browser's cookie, and `challenge` (S256
     of RFC 7636) binds it to an application that has the verifier.
@@ -125,8 +125,8 @@ class SingleUse:
 class Flow(TenantModel, SingleUse, db.Base):
     """A sign-in in progress; the first response uses it up.
 
-    `state_hash` is a keyed hash. `code_verifier` is the one that this service sends to the
-    provider, encrypted. `request_id` is the id of a SAML request.
+    `state_hash` is a keyed hash. `code_verifier` is the encrypted PKCE verifier, which this service
+    sends to the provider. `request_id` is the id of a SAML request.
     """
 
     __tablename__ = "sso_flows"
@@ -148,10 +148,10 @@ class Flow(TenantModel, SingleUse, db.Base):
 class Code(TenantModel, SingleUse, db.Base):
     """A one-time code for the application; only its keyed hash is stored.
 
-    With `pending` ({issuer, subject, …, anchor}) it was emailed. Exchanging it links that identity
-    first, unless the provider's issuer or anchor has changed since. `ownership_id` is that of the
-    membership when the code was issued, so that a code from before somebody became an owner cannot
-    open a session as an owner.
+    A code with `pending` ({issuer, subject, …, anchor}) was emailed. Exchanging it first links the
+    identity in `pending`, unless the provider's issuer or anchor has changed. `ownership_id` is
+    copied from the membership when the code is issued. Therefore a code that was issued before the
+    user became an owner cannot open a session as an owner.
     """
 
     __tablename__ = "sso_codes"
@@ -167,7 +167,7 @@ class Code(TenantModel, SingleUse, db.Base):
 
 
 class Assertion(TenantModel, db.Base):
-    """A SAML assertion that was accepted, stored until it is refused because of its age."""
+    """An accepted SAML assertion, stored until its age alone is a reason to refuse it."""
 
     __tablename__ = "sso_assertions"
     __table_args__ = (Index("ix_sso_assertions_expires_at", "expires_at"),)

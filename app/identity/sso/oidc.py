@@ -1,6 +1,7 @@
-"""OpenID Connect: check a provider, build the authorization URL, and read the response.
+"""OpenID Connect: provider checks, authorization URLs and responses.
 
-Discovery 1.0; Core 1.0, code flow; PKCE with S256 (RFC 7636); issuer identification (RFC 9207).
+Implements Discovery 1.0, the code flow of Core 1.0, PKCE with S256 (RFC 7636) and issuer
+identification (RFC 9207).
 """
 
 import base64
@@ -19,7 +20,7 @@ from app.identity.sso.providers import (
     ExternalIdentity,
     NewFlow,
     ProviderCheck,
-    refuse_response,
+    build_refusal,
 )
 from app.kit import container, errors
 from app.kit.egress.policy import EgressRefused
@@ -30,9 +31,9 @@ log = get_logger(__name__)
 
 CALLBACK = "/auth/sso/oidc/callback"
 _WELL_KNOWN = "/.well-known/openid-configuration"
-_ERROR = re.compile(r"[a-z_]{1,60}")
+_ERROR_CODE = re.compile(r"[a-z_]{1,60}")
 _MAX_GROUPS = 1000
-_TEXT_LENGTH = 300
+_MAX_TEXT_LENGTH = 300
 
 
 class OpenIdConnect:
@@ -95,7 +96,7 @@ def _check_issuer(issuer: str) -> None:
 def _parse_discovery(issuer: str, document: dict[str, Any]) -> dict[str, Any]:
     """Return the facts to store. Raises `UnusableResponse`, `EgressRefused`."""
     if document.get("issuer") != issuer:
-        raise UnusableResponse("it has another issuer; both must be exactly the same")
+        raise UnusableResponse("it has another issuer; the two must be exactly the same")
     if "code" not in _read_strings(document, "response_types_supported"):
         raise UnusableResponse("the provider does not support the code flow")
     if "S256" not in (_read_strings(document, "code_challenge_methods_supported") or ["S256"]):
@@ -105,39 +106,41 @@ def _parse_discovery(issuer: str, document: dict[str, Any]) -> dict[str, Any]:
     if not algorithms:
         raise UnusableResponse("the provider signs ID tokens with no accepted algorithm")
     methods = _read_strings(document, "token_endpoint_auth_methods_supported")
-    # Without this member, the provider supports client_secret_basic (Discovery 1.0, section 3).
-    basic = not methods or "client_secret_basic" in methods
+    # Without this field, the provider supports client_secret_basic (Discovery 1.0, section 3).
+    supports_basic = not methods or "client_secret_basic" in methods
     return {
-        "authorization_endpoint": _parse_endpoint(document, "authorization_endpoint", browser=True),
+        "authorization_endpoint": _parse_endpoint(
+            document, "authorization_endpoint", for_browser=True
+        ),
         "token_endpoint": _parse_endpoint(document, "token_endpoint"),
         "jwks_uri": _parse_endpoint(document, "jwks_uri"),
         "userinfo_endpoint": _parse_endpoint(document, "userinfo_endpoint")
         if document.get("userinfo_endpoint") is not None
         else None,
         "algorithms": algorithms,
-        "client_auth": "client_secret_basic" if basic else "client_secret_post",
+        "client_auth": "client_secret_basic" if supports_basic else "client_secret_post",
         "names_itself": document.get("authorization_response_iss_parameter_supported") is True,
     }
 
 
 def _read_strings(document: dict[str, Any], name: str) -> list[str]:
-    listed = document.get(name)
-    if not isinstance(listed, list):
+    values = document.get(name)
+    if not isinstance(values, list):
         return []
-    return [value for value in listed[:100] if isinstance(value, str)]
+    return [value for value in values[:100] if isinstance(value, str)]
 
 
-def _parse_endpoint(document: dict[str, Any], name: str, *, browser: bool = False) -> str:
+def _parse_endpoint(document: dict[str, Any], name: str, *, for_browser: bool = False) -> str:
     """Return a validated endpoint of the discovery document.
 
-    An endpoint for this service must be allowed by the egress policy; one for the browser must only
-    be an https URL. Raises `UnusableResponse`, `EgressRefused`.
+    The egress policy must allow an endpoint that this service calls. An endpoint for the browser
+    must only be an https URL. Raises `UnusableResponse`, `EgressRefused`.
     """
     url = document.get(name)
     if not isinstance(url, str) or len(url) > 2000 or not (url.isascii() and url.isprintable()):  # noqa: PLR2004
         raise UnusableResponse(f"its {name} is missing or not a URL")
     egress = container.current().egress
-    if not browser:
+    if not for_browser:
         egress.check_url(url)
         return url
     try:
@@ -153,7 +156,7 @@ def _parse_endpoint(document: dict[str, Any], name: str, *, browser: bool = Fals
 def read_identity(
     query: Mapping[str, Any], configuration: Configuration, flow: Flow, _slug: str
 ) -> ExternalIdentity:
-    """Return the identity in the provider's response; `query` is the query of the callback.
+    """Return the identity in the provider's response; `query` has the callback's parameters.
 
     Raises 403 `permission_denied` if the provider refused the sign-in, 401 `invalid_credentials` if
     the response is not valid, 503 `service_unavailable` if the provider is unavailable.
@@ -169,7 +172,7 @@ def read_identity(
         return _build_identity(configuration, _complete_claims(configuration, claims, access_token))
     except id_tokens.InvalidToken as refusal:
         log.warning("sso.token_refused", issuer=flow.issuer, reason=str(refusal))
-        raise refuse_response(str(refusal)) from None
+        raise build_refusal(str(refusal)) from None
     except (UnusableResponse, EgressRefused) as failure:
         log.warning("sso.provider_unusable", issuer=flow.issuer, reason=str(failure))
         message = f"The request to the identity provider failed: {failure}."
@@ -177,18 +180,18 @@ def read_identity(
 
 
 def _read_code(configuration: Configuration, flow: Flow, query: Mapping[str, Any]) -> str:
-    """Return the authorization code, after checking that the issuer is the right one (RFC 9207)."""
+    """Check the issuer of the response (RFC 9207), and return the authorization code."""
     issuer = query.get("iss")
     if issuer is None and configuration.provider["names_itself"]:
-        raise refuse_response("it does not say which provider it comes from")
+        raise build_refusal("it does not say which provider it comes from")
     if issuer not in (None, flow.issuer):
-        raise refuse_response("it comes from another provider")
+        raise build_refusal("it comes from another provider")
     if query.get("error"):
-        error = query["error"] if _ERROR.fullmatch(query["error"]) else "an unknown error"
+        error = query["error"] if _ERROR_CODE.fullmatch(query["error"]) else "an unknown error"
         raise errors.denied(f"The identity provider refused the sign-in: {error}.")
     code = query.get("code")
     if not code:
-        raise errors.unprocessable("code", "The provider's response has neither code nor error.")
+        raise errors.unprocessable("code", "The provider's response has no code and no error.")
     return str(code)
 
 
@@ -229,10 +232,10 @@ def _complete_claims(
 ) -> dict[str, Any]:
     """Return the claims, completed from the userinfo endpoint if needed (Core 1.0, section 5.3)."""
     endpoint = configuration.provider["userinfo_endpoint"]
-    needed = ["email", "name"]
+    required_claims = ["email", "name"]
     if configuration.group_mapping:
-        needed.append(configuration.settings["groups_claim"])
-    if endpoint is None or access_token is None or all(name in claims for name in needed):
+        required_claims.append(configuration.settings["groups_claim"])
+    if endpoint is None or access_token is None or all(name in claims for name in required_claims):
         return claims
     if not (access_token.isascii() and access_token.isprintable()):
         raise id_tokens.InvalidToken("the access token contains invalid characters")
@@ -240,7 +243,7 @@ def _complete_claims(
     if userinfo.get("sub") != claims["sub"]:
         raise id_tokens.InvalidToken("the userinfo endpoint returned another subject")
     merged = {**userinfo, **claims}
-    # `email_verified` belongs to the address of the same source, not to that of the other source.
+    # `email_verified` applies only to the address from the same source.
     values = [
         source["email_verified"]
         for source in (claims, userinfo)
@@ -249,11 +252,11 @@ def _complete_claims(
     return {**merged, "email_verified": values[0] if values else None}
 
 
-def _is_verified(claim: object) -> bool | None:
+def _parse_email_verified(claim: object) -> bool | None:
     """Return the value of `email_verified`, or None if it is not reliable.
 
-    The claim is a boolean (Core 1.0, section 5.1). Some providers send a string, whatever they
-    verified. So the string "false" counts, but the string "true" does not.
+    The claim is a boolean (Core 1.0, section 5.1). Some providers send a string, regardless of what
+    they verified. Therefore the string "false" is accepted, but the string "true" is not.
     """
     if isinstance(claim, bool):
         return claim
@@ -267,7 +270,7 @@ def _build_identity(configuration: Configuration, claims: dict[str, Any]) -> Ext
         issuer=claims["iss"],
         subject=_read_text(claims["sub"]) or "",
         email=_read_text(claims.get("email")),
-        email_verified=_is_verified(claims.get("email_verified")),
+        email_verified=_parse_email_verified(claims.get("email_verified")),
         name=_read_text(claims.get("name")),
         groups=tuple(
             group
@@ -278,8 +281,8 @@ def _build_identity(configuration: Configuration, claims: dict[str, Any]) -> Ext
 
 
 def _read_text(value: object) -> str | None:
-    """Return the value if it is a string that PostgreSQL can store and not too long, else None."""
-    if not isinstance(value, str) or not 0 < len(value) <= _TEXT_LENGTH or "\x00" in value:
+    """Return the value if it is a short string that PostgreSQL can store, otherwise None."""
+    if not isinstance(value, str) or not 0 < len(value) <= _MAX_TEXT_LENGTH or "\x00" in value:
         return None
     try:
         value.encode()

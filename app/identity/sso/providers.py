@@ -18,9 +18,9 @@ from app.kit.errors import ApiError
 class ExternalIdentity:
     """A person's identity as a provider reports it, after its response was verified.
 
-    `issuer` and `subject` identify the person and never change. `email_verified` is True if the
-    provider says that the address is verified, None if it does not say. `groups` are names or ids,
-    as the provider sends them.
+    `issuer` and `subject` identify the person and never change. `email_verified` is the provider's
+    statement whether the address is verified, or None if it makes no statement. `groups` contains
+    names or ids, as the provider sends them.
     """
 
     issuer: str
@@ -33,12 +33,12 @@ class ExternalIdentity:
 
 @dataclass(frozen=True, slots=True)
 class ProviderCheck:
-    """The result of checking a provider. `settings` and `facts` are stored next to each other.
+    """The result of checking a provider. `facts` is stored next to the settings.
 
-    `issuer` is the name with which the provider signs: OpenID Connect's issuer or SAML's entity id.
-    `keys` is a JWK set if the protocol fetches keys, else empty. `anchor` is what responses are
-    trusted for besides the issuer's name, if an administrator could change it under the same name:
-    a digest of SAML's certificates. An owner must confirm a new anchor by email.
+    `issuer` is the provider's name in its responses: OpenID Connect's issuer or SAML's entity id.
+    `keys` is a JWK set if the protocol fetches keys, otherwise empty. `anchor` is a digest of the
+    keys that an administrator can replace while the issuer's name stays the same: for SAML, of the
+    certificates; for OpenID Connect, it is empty. An owner must confirm a new anchor by email.
     """
 
     issuer: str
@@ -49,11 +49,11 @@ class ProviderCheck:
 
 @dataclass(frozen=True, slots=True)
 class NewFlow:
-    """A new flow, with the secrets of which the table stores only hashes.
+    """A new flow with its secrets, which the table stores only hashed or encrypted.
 
-    `state` is OAuth's state or SAML's RelayState. `code_verifier` is that of RFC 7636. `flow.nonce`
-    and `flow.request_id` (an NCName, the ID of a SAML request) are stored unhashed. `hint` is the
-    email address that the person entered, if any.
+    `state` is OAuth's state or SAML's RelayState. `code_verifier` is the PKCE verifier (RFC 7636).
+    `flow.nonce` and `flow.request_id` (an NCName, the ID of a SAML request) are stored in plain
+    text. `hint` is the email address that the person entered, or None.
     """
 
     flow: Flow
@@ -63,33 +63,34 @@ class NewFlow:
 
 
 class Provider(Protocol):
-    """A single sign-on protocol. Its methods raise `ApiError` to refuse something."""
+    """A single sign-on protocol. Its methods raise `ApiError` to refuse a provider."""
 
     def check(self, settings: Mapping[str, Any]) -> ProviderCheck:
-        """Validate the provider in `settings`, through the outbound HTTP client.
+        """Validate the provider in `settings` by requests of the outbound HTTP client.
 
-        Raises 400 `validation_error` on the member (`oidc.issuer`). No transaction is open.
+        The caller has no open transaction. Raises 400 `validation_error` on the invalid setting,
+        such as `oidc.issuer`.
         """
 
     def authorize(self, configuration: Configuration, slug: str, new_flow: NewFlow) -> str:
         """Return the URL to which the browser is sent.
 
-        Sends no request: the facts of the last check are sufficient.
+        Sends no request, because the facts of the last check are sufficient.
         """
 
     def describe(self, configuration: Configuration, slug: str) -> dict[str, Any]:
-        """Return the member of `get_sso` that is named after the kind.
+        """Return the field of the `get_sso` response that has the name of the kind.
 
         It contains the settings and the values to register with the provider (redirect URI, entity
         id, …), but no secrets.
         """
 
 
-def refuse_response(reason: str) -> ApiError:
-    """Return the 401 for a provider's response that is not valid."""
+def build_refusal(reason: str) -> ApiError:
+    """Return the 401 error for a provider's response that is not valid."""
     message = f"The identity provider's response was refused: {reason}."
     return ApiError("invalid_credentials", message)
 
 
 PROVIDERS: dict[str, Provider] = {}
-"""Protocols by kind: oidc, saml. The module of each protocol adds itself on import."""
+"""Maps each kind (oidc, saml) to its protocol. Each protocol's module adds its entry on import."""

@@ -1,4 +1,4 @@
-"""SQL of single sign-on."""
+"""SQL queries for single sign-on."""
 
 from collections.abc import Callable, Iterable
 from datetime import datetime
@@ -30,7 +30,7 @@ _AVAILABLE = (
 
 
 def get_configuration(*, lock: bool = False) -> Configuration | None:
-    """Return the bound organization's current configuration, if it has one."""
+    """Return the current organization's current configuration, or None."""
     statement = select(Configuration).execution_options(populate_existing=True)
     if lock:
         statement = statement.with_for_update()
@@ -38,18 +38,18 @@ def get_configuration(*, lock: bool = False) -> Configuration | None:
 
 
 def get_provider_state(configuration_id: UUID) -> ProviderState | None:
-    """Return the current state of the provider's keys, if there is one."""
+    """Return the current state of the provider's keys, or None."""
     statement = select(ProviderState).where(ProviderState.configuration_id == configuration_id)
     return db.session().scalars(statement.execution_options(populate_existing=True)).one_or_none()
 
 
 def list_domains() -> list[Domain]:
-    """Return the bound organization's domains, sorted by name."""
+    """Return the current organization's domains, sorted by name."""
     return list(db.session().scalars(select(Domain).order_by(Domain.domain)))
 
 
 def is_proven(domain: str) -> bool:
-    """Return whether the bound organization has proven `domain`."""
+    """Return whether the current organization has proven `domain`."""
     statement = select(Domain.id).where(Domain.domain == domain, Domain.verified_at.is_not(None))
     return db.session().scalar(statement) is not None
 
@@ -88,9 +88,9 @@ def find_by_domain(domain: str) -> tuple[Organization, Configuration] | None:
 
     Requires access across organizations.
     """
-    belongs = Domain.organization_id == Organization.id
+    in_organization = Domain.organization_id == Organization.id
     return _find_pair(
-        _AVAILABLE.join(Domain, belongs).where(
+        _AVAILABLE.join(Domain, in_organization).where(
             Domain.domain == domain, Domain.verified_at.is_not(None)
         )
     )
@@ -142,19 +142,19 @@ def find_confirmation(code_hash: str) -> Confirmation | None:
 
 
 def lock_identity(issuer: str, subject: str) -> Identity | None:
-    """Return and lock the link of an issuer's subject in the bound organization."""
+    """Return and lock the link of an issuer's subject in the current organization."""
     statement = select(Identity).where(Identity.issuer == issuer, Identity.subject == subject)
     return db.session().scalars(statement.with_for_update()).one_or_none()
 
 
-def delete_identities(user_id: UUID, *, keep: UUID | None) -> None:
-    """Delete a user's links in the bound organization, except the identity `keep`."""
-    conditions = [Identity.id != keep] if keep is not None else []
+def delete_identities(user_id: UUID, *, kept_id: UUID | None) -> None:
+    """Delete a user's linked identities in the current organization, except `kept_id`."""
+    conditions = [Identity.id != kept_id] if kept_id is not None else []
     db.session().execute(delete(Identity).where(Identity.user_id == user_id, *conditions))
 
 
 def lock_membership(user_id: UUID) -> Membership | None:
-    """Return and lock a user's current membership in the bound organization."""
+    """Return and lock a user's current membership in the current organization."""
     statement = select(Membership).where(Membership.user_id == user_id).with_for_update()
     statement = statement.execution_options(populate_existing=True)
     return db.session().scalars(statement).one_or_none()
@@ -172,8 +172,8 @@ def find_enforcing_organization(domain: str) -> Organization | None:
 def end_password_sessions(organization_id: UUID, email_domains: Iterable[str]) -> int:
     """End all sessions of users in these domains who have signed in by password.
 
-    Raises the users' token version and returns their number. Owners of the organization are
-    excluded. Requires access across organizations.
+    Increments the token version of these users, and returns the number of users. Owners of the
+    organization are excluded. Requires access across organizations.
     """
     owners = select(Membership.user_id).where(
         Membership.organization_id == organization_id, Membership.role == "owner"
@@ -197,9 +197,9 @@ def end_password_sessions(organization_id: UUID, email_domains: Iterable[str]) -
 
 
 def record_assertion(assertion_hash: str, expires_at: datetime) -> bool:
-    """Record that the bound organization accepted an assertion.
+    """Record that the current organization accepted an assertion.
 
-    Returns False if it was recorded before. Concurrent calls wait for each other.
+    Returns False if the assertion was recorded before. Concurrent calls wait for each other.
     """
     statement = (
         insert(Assertion)

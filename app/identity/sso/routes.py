@@ -28,8 +28,8 @@ configurations = Blueprint("sso_configurations", tag="organizations")
 def start_sso(body: dict[str, Any]) -> Reply:
     """Start a single sign-on.
 
-    Finds the organization by the domain of an email address or by a slug, and returns the URL of
-    its identity provider. Sets the cookie that binds the sign-in to the browser.
+    Finds the organization by the domain of an email address or by a slug, and returns the sign-in
+    URL at its identity provider. Sets the cookie that binds the sign-in to the browser.
     """
     browser = flows.get_browser_secret(cookies.read())
     result, kind = service.start(**body, browser=browser)
@@ -42,8 +42,8 @@ def start_sso(body: dict[str, Any]) -> Reply:
 def oidc_callback(query: dict[str, Any]) -> dict[str, Any] | Redirect:
     """Receive an OpenID Connect response.
 
-    The redirect URI for OpenID Connect providers. Redirects to the application with a one-time
-    code, or returns the code if the sign-in has no redirect URI.
+    This is the redirect URI for OpenID Connect providers. Redirects to the application with a
+    one-time code, or returns the code if the sign-in has no redirect URI.
     """
     read = partial(oidc.read_identity, query)
     return callbacks.complete_sign_in(
@@ -52,7 +52,7 @@ def oidc_callback(query: dict[str, Any]) -> dict[str, Any] | Redirect:
 
 
 @blueprint.post(
-    saml_provider.ACS,
+    saml_provider.ACS_PATH,
     access="public",
     limit="sso",
     body=SamlResponseForm,
@@ -63,14 +63,14 @@ def oidc_callback(query: dict[str, Any]) -> dict[str, Any] | Redirect:
 def saml_acs(org_slug: str, body: dict[str, Any]) -> dict[str, Any] | Redirect:
     """Receive a SAML response.
 
-    The SAML 2.0 assertion consumer service. Redirects to the application with a one-time code, or
-    returns the code if the sign-in has no redirect URI.
+    This is the SAML 2.0 assertion consumer service. Redirects to the application with a one-time
+    code, or returns the code if the sign-in has no redirect URI.
     """
     return saml_provider.complete_sign_in(org_slug, body, browser=cookies.read())
 
 
 @blueprint.get(
-    saml_provider.METADATA,
+    saml_provider.METADATA_PATH,
     access="public",
     limit="sso",
     returns=File((saml_provider.METADATA_TYPE,)),
@@ -78,8 +78,8 @@ def saml_acs(org_slug: str, body: dict[str, Any]) -> dict[str, Any] | Redirect:
 def saml_metadata(org_slug: str) -> Download:
     """Get the SAML metadata.
 
-    Returns the SAML 2.0 metadata of this service for configuring an identity provider. The response
-    is the same whether or not the organization exists.
+    Returns the SAML 2.0 metadata of this service, with which an administrator configures an
+    identity provider. The response is the same whether or not the organization exists.
     """
     return saml_provider.build_metadata(org_slug)
 

@@ -1,4 +1,4 @@
-"""SAML 2.0 as a single sign-on protocol: check a provider, send a request, read the response.
+"""SAML 2.0 as a single sign-on protocol: provider checks, requests and responses.
 
 The rules of the protocol are in `app.identity.sso.saml`; this module applies them to configurations
 and flows.
@@ -20,7 +20,7 @@ from app.identity.sso.providers import (
     ExternalIdentity,
     NewFlow,
     ProviderCheck,
-    refuse_response,
+    build_refusal,
 )
 from app.identity.sso.saml import metadata, request, response
 from app.identity.sso.saml.assertion import SKEW, ExpectedValues, SignInDeclined
@@ -34,11 +34,11 @@ from app.kit.logging import get_logger
 
 log = get_logger(__name__)
 
-ACS = "/auth/sso/{org_slug}/saml/acs"
-METADATA = "/auth/sso/{org_slug}/saml/metadata"
+ACS_PATH = "/auth/sso/{org_slug}/saml/acs"
+METADATA_PATH = "/auth/sso/{org_slug}/saml/metadata"
 METADATA_TYPE = "application/samlmetadata+xml"
 _ASSERTION_RETENTION = timedelta(days=1)
-"""How long an accepted assertion is recorded.
+"""The maximum time for which an accepted assertion is recorded.
 
 An assertion belongs to a flow, which expires after minutes, so it cannot be replayed after a day.
 """
@@ -46,19 +46,19 @@ An assertion belongs to a flow, which expires after minutes, so it cannot be rep
 
 def get_entity_id(slug: str) -> str:
     """Return this service's entity id for an organization's provider: the URL of the metadata."""
-    return links.build_api_url(METADATA.format(org_slug=slug))
+    return links.build_api_url(METADATA_PATH.format(org_slug=slug))
 
 
 def get_acs_url(slug: str) -> str:
     """Return the URL to which an organization's provider sends its responses."""
-    return links.build_api_url(ACS.format(org_slug=slug))
+    return links.build_api_url(ACS_PATH.format(org_slug=slug))
 
 
 def build_metadata(slug: str) -> Download:
     """Return this service's metadata for an organization. Raises 404 on an invalid slug.
 
-    It contains nothing but URLs with the slug, and is the same whether or not the organization
-    exists: a provider is configured with it before the organization is.
+    The metadata contains only URLs with the slug, and is the same whether or not the organization
+    exists: administrators need it to configure their provider first.
     """
     if not slugs.is_slug(slug):
         raise errors.not_found()
@@ -76,16 +76,16 @@ class Saml:
     """The SAML implementation of `providers.Provider`."""
 
     def check(self, settings: Mapping[str, Any]) -> ProviderCheck:
-        """Read the provider's metadata, or fetch it from its URL. Raises 400 on a member."""
+        """Read the provider's metadata, or fetch it from its URL. Raises 400 on a setting."""
         if settings["name_id_format"] not in (None, *NAME_ID_FORMATS):
             message = f"Must be one of {', '.join(NAME_ID_FORMATS)}."
             raise errors.invalid(message, "saml.name_id_format")
-        url, text = settings["metadata_url"], settings["metadata_xml"]
-        if (url is None) == (text is None):
+        url, xml = settings["metadata_url"], settings["metadata_xml"]
+        if (url is None) == (xml is None):
             message = "Send either metadata_url or metadata_xml."
             raise errors.invalid(message, "saml.metadata_url")
         if url is None:
-            provider = _read_metadata(text.encode(), "saml.metadata_xml")
+            provider = _read_metadata(xml.encode(), "saml.metadata_xml")
         else:
             provider = _read_metadata(_fetch_metadata(url), "saml.metadata_url")
         facts = {"sso_url": provider.sso_url, "certificates": list(provider.certificates)}
@@ -97,7 +97,7 @@ class Saml:
         )
 
     def authorize(self, configuration: Configuration, slug: str, new_flow: NewFlow) -> str:
-        """Return the provider's URL with an AuthnRequest in it."""
+        """Return the provider's URL with an AuthnRequest in its query."""
         sso_url = configuration.provider["sso_url"]
         authn_request = request.build_authn_request(
             request_id=new_flow.flow.request_id,
@@ -129,17 +129,17 @@ def _fetch_metadata(url: str) -> bytes:
         raise errors.invalid(message, "saml.metadata_url") from None
 
 
-def _read_metadata(document: bytes, member: str) -> metadata.Provider:
+def _read_metadata(document: bytes, field: str) -> metadata.Provider:
     allow_http = container.current().egress.policy.allow_http
     try:
         return metadata.parse(document, now=db.utc_now(), allow_http=allow_http)
     except InvalidDocument as failure:
         message = f"The provider's metadata cannot be used: {failure}"
-        raise errors.invalid(message, member) from None
+        raise errors.invalid(message, field) from None
 
 
 class PostedResponse:
-    """A provider's response as it was posted; nothing in it is verified yet.
+    """A provider's response as it was posted, before it is verified.
 
     `encoded` is the form's SAMLResponse (saml-bindings 3.5.4). Raises 422 if it contains no SAML
     response.
@@ -158,7 +158,7 @@ class PostedResponse:
     def read_identity(
         self, configuration: Configuration, flow: Flow, slug: str
     ) -> ExternalIdentity:
-        """Verify the response and return its identity, once; see `callbacks.IdentityReader`.
+        """Verify the response and return its identity (see `callbacks.IdentityReader`).
 
         Raises 401 `invalid_credentials` if the response is not valid or was used before, and 403
         `permission_denied` if the provider refused the sign-in.
@@ -174,40 +174,45 @@ class PostedResponse:
             name_id_format=configuration.settings["name_id_format"],
         )
         try:
-            asserted = response.verify(self._tree, expected)
+            asserted_identity = response.verify(self._tree, expected)
         except SignInDeclined as refusal:
             message = f"The identity provider refused the sign-in: {refusal}."
             raise errors.denied(message) from None
         except ResponseRefused as refusal:
-            raise _response_refused(flow, str(refusal)) from None
-        expires_at = min(asserted.expires_at, expected.now + _ASSERTION_RETENTION) + SKEW
+            raise _log_refusal(flow, str(refusal)) from None
+        expires_at = min(asserted_identity.expires_at, expected.now + _ASSERTION_RETENTION) + SKEW
         assertion_hash = flows.fingerprint(
-            "assertion", f"{asserted.issuer} {asserted.assertion_id}"
+            "assertion", f"{asserted_identity.issuer} {asserted_identity.assertion_id}"
         )
         if not queries.record_assertion(assertion_hash, expires_at):
-            raise _response_refused(flow, "it was used before")
+            raise _log_refusal(flow, "it was used before")
         return ExternalIdentity(
-            issuer=asserted.issuer,
-            subject=asserted.subject,
-            email=asserted.email,
-            # SAML has no such claim: the provider vouches for everything in an assertion.
+            issuer=asserted_identity.issuer,
+            subject=asserted_identity.subject,
+            email=asserted_identity.email,
+            # SAML has no claim for it: the provider vouches for everything in an assertion.
             email_verified=True,
-            name=asserted.name,
-            groups=asserted.groups,
+            name=asserted_identity.name,
+            groups=asserted_identity.groups,
         )
 
 
 def complete_sign_in(
     slug: str, form: Mapping[str, str], *, browser: str | None
 ) -> dict[str, Any] | Redirect:
-    """Finish the sign-in that a posted response belongs to; see `callbacks.complete_sign_in`.
+    """Finish the sign-in that a posted response belongs to (see `callbacks.complete_sign_in`).
 
-    Raises 400 without the RelayState of a request of this service: the response was not requested.
+    Raises 400 if no request of this service has this RelayState, because the response was then not
+    requested.
     """
-    posted = PostedResponse(form["SAMLResponse"])
+    posted_response = PostedResponse(form["SAMLResponse"])
     try:
         return callbacks.complete_sign_in(
-            "saml", state=form["RelayState"], browser=browser, read=posted.read_identity, slug=slug
+            "saml",
+            state=form["RelayState"],
+            browser=browser,
+            read=posted_response.read_identity,
+            slug=slug,
         )
     except ApiError as refusal:
         if refusal.field == "state":
@@ -215,6 +220,7 @@ def complete_sign_in(
         raise
 
 
-def _response_refused(flow: Flow, reason: str) -> ApiError:
+def _log_refusal(flow: Flow, reason: str) -> ApiError:
+    """Log why a response is refused, and return the error to raise."""
     log.warning("sso.assertion_refused", issuer=flow.issuer, reason=reason)
-    return refuse_response(reason)
+    return build_refusal(reason)

@@ -1,4 +1,4 @@
-"""Schemas of requests and responses of single sign-on."""
+"""Request and response schemas of single sign-on."""
 
 from marshmallow import EXCLUDE
 
@@ -18,11 +18,11 @@ from app.kit.api.fields import (
 
 _KINDS = OneOf(("oidc", "saml"))
 _ROLES = OneOf(("viewer", "labeler", "reviewer", "admin"))
-_URL_LENGTH = 2000
+_MAX_URL_LENGTH = 2000
 
 
 class GroupMappingBody(Schema):
-    """An entry of the group mapping: the role, the team or both that a group gives."""
+    """An entry of the group mapping: a group, and the role, the team or both that it maps to."""
 
     group = Name(required=True, max_length=300)
     role = Str(validate=_ROLES, allow_none=True, load_default=None)
@@ -38,8 +38,7 @@ class OidcBody(Schema):
         allow_none=True,
         max_length=1000,
         description=(
-            "If omitted, the stored secret is kept, provided that issuer and client "
-            "id do not change."
+            "If omitted, the stored secret is kept, unless `issuer` or `client_id` changes."
         ),
     )
     scopes = List(Name(max_length=100), max_items=20, load_default=["openid", "email", "profile"])
@@ -49,7 +48,7 @@ class OidcBody(Schema):
 class SamlBody(Schema):
     """A SAML 2.0 provider: its metadata, or the URL of its metadata."""
 
-    metadata_url = Name(allow_none=True, max_length=_URL_LENGTH, load_default=None)
+    metadata_url = Name(allow_none=True, max_length=_MAX_URL_LENGTH, load_default=None)
     metadata_xml = Str(allow_none=True, max_length=500_000, load_default=None)
     name_id_format = Name(allow_none=True, max_length=200, load_default=None)
 
@@ -57,7 +56,7 @@ class SamlBody(Schema):
 class ConfigureSso(Schema):
     """Request body to configure single sign-on.
 
-    It replaces the whole configuration: omitted members get their default.
+    It replaces the whole configuration: omitted fields get their defaults.
     """
 
     kind = Str(required=True, validate=_KINDS)
@@ -69,7 +68,7 @@ class ConfigureSso(Schema):
     default_role = Str(validate=_ROLES, load_default="viewer")
     require_group = Bool(
         load_default=False,
-        description="Except for owners, only people with a group of the mapping can sign in.",
+        description="Only owners, and people with a group in the mapping, can sign in.",
     )
     email_domains = List(Name(max_length=253), max_items=50, load_default=[])
     group_mapping = List(Nested(GroupMappingBody), max_items=500, load_default=[])
@@ -116,7 +115,7 @@ class DnsRecord(Response):
 
 
 class SsoDomain(Response):
-    """An email domain, and when the organization proved it."""
+    """An email domain, the time at which it was proven, and the DNS record that proves it."""
 
     domain = Str()
     verified_at = UtcDateTime(allow_none=True)
@@ -144,17 +143,17 @@ class Sso(Response):
 
 
 class StartSso(Schema):
-    """Request body to start a sign-in, and the application to return to."""
+    """Request body to start a sign-in: an email address or a slug, and where to return to."""
 
     email = Name(max_length=320)
     org_slug = Name(max_length=100)
     redirect_uri = Name(
         allow_none=True,
-        max_length=_URL_LENGTH,
+        max_length=_MAX_URL_LENGTH,
         load_default=None,
-        description="A URL whose origin is that of PUBLIC_URL or one of CORS_ORIGINS.",
+        description="A URL with the origin of PUBLIC_URL or an origin in CORS_ORIGINS.",
     )
-    next = Name(allow_none=True, max_length=_URL_LENGTH, load_default=None)
+    next = Name(allow_none=True, max_length=_MAX_URL_LENGTH, load_default=None)
     code_challenge = Str(
         allow_none=True,
         max_length=43,
@@ -168,14 +167,14 @@ class SsoRedirect(Response):
 
     redirect_url = Str()
     kind = Str(validate=_KINDS)
-    expires_in = Int(description="Seconds.")
+    expires_in = Int(description="The number of seconds after which the sign-in expires.")
 
 
 class OidcAnswer(Schema):
-    """The query of an OpenID Connect response; it may have other members too."""
+    """The query parameters of an OpenID Connect response; other parameters are ignored."""
 
     class Meta:
-        """Ignores the members that providers add."""
+        """Ignores the parameters that providers add."""
 
         unknown = EXCLUDE
 
@@ -189,7 +188,7 @@ class SamlResponseForm(Schema):
     """The form of a SAML response (saml-bindings 3.5.4)."""
 
     class Meta:
-        """Ignores members that providers add, such as the name of the button."""
+        """Ignores the fields that providers add, such as the name of the button."""
 
         unknown = EXCLUDE
 
@@ -210,13 +209,18 @@ class SsoCode(Response):
     """
 
     code = Str(allow_none=True)
-    expires_in = Int(allow_none=True, description="Seconds.")
+    expires_in = Int(
+        allow_none=True, description="The number of seconds after which the code expires."
+    )
     confirmation = Str(allow_none=True)
     next = Str(allow_none=True)
 
 
 class ExchangeSsoCode(Schema):
-    """A one-time code and, if the sign-in has a challenge, the code verifier."""
+    """Request body to exchange a one-time code.
+
+    If the sign-in has a challenge, the code verifier is required.
+    """
 
     code = Name(required=True, max_length=200)
     code_verifier = Str(allow_none=True, max_length=128, load_default=None)

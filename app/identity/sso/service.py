@@ -1,4 +1,4 @@
-"""Service of single sign-on: configure it, start a sign-in, and exchange codes for sessions."""
+"""Service that configures single sign-on, starts sign-ins, and exchanges codes for sessions."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -26,7 +26,7 @@ from app.kit.errors import ApiError
 
 
 def get(slug: str) -> dict[str, Any]:
-    """Return the bound organization's configuration. Raises 404 if there is none."""
+    """Return the current organization's configuration. Raises 404 if there is none."""
     configuration = queries.get_configuration()
     if configuration is None:
         raise errors.not_found()
@@ -58,17 +58,17 @@ def configure(
     saml: dict[str, Any] | None,
     **options: bool | str,
 ) -> dict[str, Any]:
-    """Create or replace the bound organization's single sign-on configuration.
+    """Create or replace the current organization's single sign-on configuration.
 
-    `options` are `enabled`, `enforced`, `default_role` and `require_group`. The provider's metadata
-    and the domains' DNS records are checked with no transaction open. Raises 400 `validation_error`
-    on an invalid member, and 409 `stale_precondition`.
+    `options` contains `enabled`, `enforced`, `default_role` and `require_group`. No transaction is
+    open while the provider's metadata and the domains' DNS records are checked. Raises 400
+    `validation_error` on an invalid field, and 409 `stale_precondition`.
     """
     settings = _check_settings(kind, {"oidc": oidc, "saml": saml})
     names = [domains.parse(d, f"email_domains.{i}") for i, d in enumerate(email_domains)]
     mapping = _check_mapping(group_mapping)
     db.checkpoint()
-    checked = PROVIDERS[kind].check(settings)
+    check = PROVIDERS[kind].check(settings)
     configuration = _lock_configuration(revision)
     was_enforced = configuration and configuration.enforced and configuration.enabled
     client_secret = _pop_client_secret(configuration, kind, settings)
@@ -77,10 +77,10 @@ def configure(
         "kind": kind,
         "group_mapping": mapping,
         "settings": settings,
-        "provider": {"issuer": checked.issuer, "anchor": checked.anchor, **checked.facts},
+        "provider": {"issuer": check.issuer, "anchor": check.anchor, **check.facts},
         "client_secret": client_secret,
     }
-    configuration = _save(configuration, values, checked)
+    configuration = _save(configuration, values, check)
     rows = domains.replace_all(names)
     if values["enforced"] and values["enabled"] and not was_enforced:
         proven = [row.domain for row in rows if row.verified_at]
@@ -94,7 +94,7 @@ def _check_domains(configuration: Configuration, rows: Sequence[Domain]) -> None
 
     If too many requests are waiting, the hourly job checks the domains instead.
     """
-    # The DNS is queried outside of the transaction.
+    # Commit, so that no transaction is open while the DNS is queried.
     db.checkpoint()
     tokens = {row.domain: row.token for row in rows}
     try:
@@ -109,22 +109,25 @@ def _check_domains(configuration: Configuration, rows: Sequence[Domain]) -> None
 def _check_settings(
     kind: str, settings_by_kind: dict[str, dict[str, Any] | None]
 ) -> dict[str, Any]:
-    """Return the settings of the kind. Raises 400 if they are missing or of the other kind."""
+    """Return the settings of `kind`.
+
+    Raises 400 if the settings are missing or invalid, or if settings of another kind are present.
+    """
     for name, settings in settings_by_kind.items():
         if settings is None and name == kind:
             raise errors.invalid(f"Settings are required for the kind {kind}.", name)
         if settings is not None and name != kind:
             raise errors.invalid(f"Not allowed for the kind {kind}.", name)
-    chosen = settings_by_kind[kind]
-    if chosen is None or kind not in PROVIDERS:
+    selected_settings = settings_by_kind[kind]
+    if selected_settings is None or kind not in PROVIDERS:
         raise errors.invalid("This kind is not available.", "kind")
-    if "scopes" in chosen and "openid" not in chosen["scopes"]:
+    if "scopes" in selected_settings and "openid" not in selected_settings["scopes"]:
         raise errors.invalid("The scope openid is required.", "oidc.scopes")
-    return chosen
+    return selected_settings
 
 
 def _check_mapping(entries: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return the mapping to store. Raises 400 on an entry without effect and on an unknown team."""
+    """Return the mapping to store. Raises 400 on an entry without effect or with unknown team."""
     existing_ids = teams.lock_existing(e["team_id"] for e in entries if e["team_id"])
     for position, entry in enumerate(entries):
         field = f"group_mapping.{position}"
@@ -137,18 +140,18 @@ def _check_mapping(entries: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
 
 def _lock_configuration(revision: int | None) -> Configuration | None:
     configuration = queries.get_configuration(lock=True)
-    current = configuration.revision if configuration is not None else 0
-    if revision is not None and revision != current:
-        raise errors.stale(current)
+    current_revision = configuration.revision if configuration is not None else 0
+    if revision is not None and revision != current_revision:
+        raise errors.stale(current_revision)
     return configuration
 
 
 def _pop_client_secret(
     configuration: Configuration | None, kind: str, settings: dict[str, Any]
 ) -> str | None:
-    """Remove the client secret from `settings`, and return the one to store, encrypted.
+    """Remove the client secret from `settings`, and return the encrypted secret to store.
 
-    If `settings` has none, the stored secret is kept, but not for another provider or client.
+    If `settings` has no secret, returns the stored secret, unless the provider or client changes.
     """
     if "client_secret" in settings:
         secret = settings.pop("client_secret")
@@ -160,7 +163,7 @@ def _pop_client_secret(
 
 
 def _save(
-    configuration: Configuration | None, values: dict[str, Any], checked: ProviderCheck
+    configuration: Configuration | None, values: dict[str, Any], check: ProviderCheck
 ) -> Configuration:
     if configuration is None:
         configuration = Configuration(**values)
@@ -169,7 +172,7 @@ def _save(
         if getattr(configuration, name) != value:
             setattr(configuration, name, value)
     db.session().flush()
-    keys.store(configuration, checked.keys)
+    keys.store(configuration, check.keys)
     return configuration
 
 
@@ -178,14 +181,14 @@ def start(
     email: str | None = None,
     org_slug: str | None = None,
     redirect_uri: str | None,
-    next: str | None,  # noqa: A002 - the member's name
+    next: str | None,  # noqa: A002 - the field's name
     code_challenge: str | None,
     browser: str,
 ) -> tuple[dict[str, Any], str]:
-    """Begin a sign-in; return the response and the kind. `browser` is its cookie's secret.
+    """Begin a sign-in, and return the response and the kind; `browser` is the cookie's secret.
 
-    Only the domain of an email address counts, so the response reveals nothing about accounts.
-    Raises 400 on a member, 404 if there is no single sign-on.
+    Only the domain of an email address is used, so the response reveals nothing about accounts.
+    Raises 400 on an invalid field, and 404 if single sign-on is not available.
     """
     if (email is None) == (org_slug is None):
         raise errors.invalid("Send either email or org_slug.", "email")
@@ -254,10 +257,10 @@ def _check_access(row: Code) -> tuple[Configuration, User, UUID | None]:
 
 
 def verify_domain(domain: str, *, vouch: bool = False) -> bool:
-    """Check the DNS record of a domain now, or accept it without a record if `vouch` is set.
+    """Check the DNS record of a domain now; with `vouch`, accept the domain without a record.
 
-    Returns whether the domain is proven. Used by the operator's command; the organization is bound.
-    Raises 404 if the organization does not list the domain.
+    Returns whether the domain is proven. Used by the operator's command, which has bound the
+    organization. Raises 404 if the organization does not list the domain.
     """
     name = domains.parse(domain, "domain")
     row = next((row for row in queries.list_domains() if row.domain == name), None)
@@ -270,7 +273,7 @@ def verify_domain(domain: str, *, vouch: bool = False) -> bool:
     else:
         db.checkpoint()
         domains.record_proofs([row], domains.check_domains({row.domain: row.token}))
-    # Flush while the organization is bound: the caller commits when it no longer is.
+    # Flush while the organization is bound: it is no longer bound when the caller commits.
     db.session().flush()
     if row.verified_at is not None and not was_proven:
         enforcement.end_password_sessions(configuration, [row.domain])

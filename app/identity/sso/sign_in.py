@@ -1,7 +1,7 @@
-"""Decide which account a verified identity belongs to, and whether the person may sign in.
+"""Sign-in: which account a verified identity belongs to, and whether the person may sign in.
 
 Accounts are shared by all organizations, and an administrator chooses the provider, so a provider
-is trusted within its organization only. See docs/decisions/0017.
+is trusted only within its organization. See docs/decisions/0017.
 """
 
 from dataclasses import asdict
@@ -24,45 +24,46 @@ def sign_in(
     """Sign a person in: find, create or link the account, and update the membership.
 
     Returns the one-time code, or None if the person must first confirm the sign-in by email. The
-    organization is bound and its configuration locked. Raises 403 `permission_denied` if the
-    organization's policy refuses the person.
+    caller has bound the organization and locked its configuration. Raises 403 `permission_denied`
+    if the organization's policy refuses the person.
     """
-    known = queries.lock_identity(identity.issuer, identity.subject)
-    if known is None:
+    known_identity = queries.lock_identity(identity.issuer, identity.subject)
+    if known_identity is None:
         account = accounts.find_or_create(identity)
     else:
-        account = accounts.AccountMatch(accounts.get(known.user_id))
+        account = accounts.AccountMatch(accounts.get(known_identity.user_id))
     user = account.user
     if user.disabled_at is not None:
         raise errors.denied("This account is disabled.")
     audit.act_as("user", user.id, user.email)
     membership = queries.lock_membership(user.id)
     ownership_id = membership.ownership_id if membership is not None else None
-    if account.needs_confirmation or _must_confirm(membership, configuration, known):
+    if account.needs_confirmation or _must_confirm(membership, configuration, known_identity):
         pending = {**asdict(identity), "anchor": configuration.provider["anchor"]}
         code = flows.issue_code(flow, user.id, ownership_id=ownership_id, pending=pending)
         accounts.send_confirmation(organization, user, flow, code)
         return None
     if account.was_unverified:
-        _remove_previous_access(user, known)
-    _link_and_sync(organization, configuration, user, identity, known)
+        _remove_previous_access(user, known_identity)
+    _link_and_sync(organization, configuration, user, identity, known_identity)
     return flows.issue_code(flow, user.id, ownership_id=ownership_id)
 
 
 def _must_confirm(
-    membership: Membership | None, configuration: Configuration, known: Identity | None
+    membership: Membership | None, configuration: Configuration, known_identity: Identity | None
 ) -> bool:
     """Return whether the person must confirm by email because they are an owner.
 
-    An administrator chooses the provider and must not become an owner by it. So an owner confirms
-    each identity, once per term as an owner, and again when the provider's anchor changes.
+    An administrator chooses the provider, and must not be able to sign in as an owner. Therefore
+    owners confirm each identity once after they become an owner, and again when the provider's
+    anchor changes.
     """
     if membership is None or membership.role != Role.owner.name:
         return False
-    if known is None or known.anchor != configuration.provider["anchor"]:
+    if known_identity is None or known_identity.anchor != configuration.provider["anchor"]:
         return True
-    confirmed = known.confirmed_ownership_id
-    return confirmed is None or confirmed != membership.ownership_id
+    confirmed_id = known_identity.confirmed_ownership_id
+    return confirmed_id is None or confirmed_id != membership.ownership_id
 
 
 def confirm(
@@ -75,41 +76,44 @@ def confirm(
     """Complete a sign-in that the person has confirmed by email.
 
     `membership` is locked. Raises 403 `permission_denied` if the provider has changed since the
-    email was sent: the person confirmed the previous one.
+    email was sent, because the person confirmed the previous provider.
     """
     facts = {**pending, "groups": tuple(pending["groups"])}
     provider = (facts["issuer"], facts.pop("anchor", None))
     if provider != (configuration.provider["issuer"], configuration.provider["anchor"]):
         raise errors.denied("The single sign-on configuration has changed. Begin again.")
     identity = ExternalIdentity(**facts)
-    known = queries.lock_identity(identity.issuer, identity.subject)
-    if known is not None and known.user_id != user.id:
+    known_identity = queries.lock_identity(identity.issuer, identity.subject)
+    if known_identity is not None and known_identity.user_id != user.id:
         raise errors.denied("This identity is now linked to another account.")
-    if known is not None:
-        known.anchor = configuration.provider["anchor"]
+    if known_identity is not None:
+        known_identity.anchor = configuration.provider["anchor"]
     if user.email_verified_at is None:
-        # The code was emailed to the account's address, so the person can read its email.
-        _remove_previous_access(user, known)
-    linked = _link_and_sync(organization, configuration, user, identity, known)
+        # The code was emailed to the account's address, so the person can read email sent to it.
+        _remove_previous_access(user, known_identity)
+    linked_identity = _link_and_sync(organization, configuration, user, identity, known_identity)
     if membership is not None and membership.role == Role.owner.name:
         if membership.ownership_id is None:
             # The person became an owner before ownership ids existed.
             membership.ownership_id = uuid4()
-        linked.confirmed_ownership_id = membership.ownership_id
+        linked_identity.confirmed_ownership_id = membership.ownership_id
         db.session().flush()
 
 
-def _remove_previous_access(user: User, known: Identity | None) -> None:
-    """Remove the password, sessions, links and identities here that the account had before.
+def _remove_previous_access(user: User, known_identity: Identity | None) -> None:
+    """Remove the account's previous password, sessions, links and linked identities.
 
-    Somebody else may have registered the address earlier, to share the account with its holder.
+    Only identities in the current organization are removed. Somebody else may have registered the
+    address earlier, to share the account with its holder.
     """
     credentials.remove_credentials(user)
-    queries.delete_identities(user.id, keep=known.id if known is not None else None)
+    queries.delete_identities(
+        user.id, kept_id=known_identity.id if known_identity is not None else None
+    )
 
 
 def get_session_scope(configuration: Configuration, user: User) -> UUID | None:
-    """Return the organization that a session is limited to, or None for all of the person's.
+    """Return the organization that a session is limited to, or None if it is not limited.
 
     An administrator of one organization chose the provider, so it is trusted for that organization
     only. The exception is a person in a proven domain with passwords turned off: single sign-on is
@@ -125,23 +129,23 @@ def _link_and_sync(
     configuration: Configuration,
     user: User,
     identity: ExternalIdentity,
-    known: Identity | None,
+    known_identity: Identity | None,
 ) -> Identity:
-    linked = known or _create_identity(configuration, user, identity)
-    members.sync_membership(organization, configuration, user, identity.groups, linked)
-    return linked
+    linked_identity = known_identity or _create_identity(configuration, user, identity)
+    members.sync_membership(organization, configuration, user, identity.groups, linked_identity)
+    return linked_identity
 
 
 def _create_identity(
     configuration: Configuration, user: User, identity: ExternalIdentity
 ) -> Identity:
-    linked = Identity(
+    linked_identity = Identity(
         user_id=user.id,
         issuer=identity.issuer,
         subject=identity.subject,
         email=identity.email or user.email,
         anchor=configuration.provider["anchor"],
     )
-    db.session().add(linked)
+    db.session().add(linked_identity)
     db.session().flush()
-    return linked
+    return linked_identity

@@ -8,7 +8,7 @@ from app.identity.teams import tree
 from app.kit import errors
 
 BOUNDS = tree.Bounds(teams=20_000, members=200_000)
-"""Maximum size of one response: with all of its members, about 35 MB."""
+"""The maximum size of one chart; with all members, the response is about 35 MB."""
 
 
 def build_org_chart(
@@ -17,9 +17,9 @@ def build_org_chart(
     """Return the teams as a tree: {teams: [node], team_count, member_count}.
 
     Each node has the fields of its team, `lead`, `members` and `children`. `team_id` is the team to
-    start at; `depth` is the number of levels to return. The counts cover the returned teams; a user
-    who is in two of them counts twice. Raises 404 if the team does not exist, and 400 if the chart
-    exceeds `BOUNDS`.
+    start at; `depth` is the maximum number of levels to return. The counts cover the returned
+    teams; a user who is in two teams counts twice. Raises 404 if the team does not exist, and 400
+    if the chart exceeds `BOUNDS`.
     """
     rows = tree.list_chart_rows(team_id, depth=depth, members=members, bounds=BOUNDS)
     if team_id is not None and not rows:

@@ -20,8 +20,9 @@ class Team(TenantModel, db.Revised, db.Base):
 
     `skills` holds the skills as they were written; `skill_keys` holds them normalized for
     comparison. A foreign key ensures that the lead is a member of the team. A trigger on
-    `team_members` maintains `member_count`, so it is correct however a member leaves. `revision`
-    counts edits of the writable fields; adding or removing a member does not change it.
+    `team_members` maintains `member_count`, so the count is correct regardless of how a member
+    leaves. `revision` counts edits of the writable fields; adding or removing a member does not
+    change it.
     """
 
     __tablename__ = "teams"

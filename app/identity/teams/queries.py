@@ -1,4 +1,4 @@
-"""SQL queries of teams and their members; those of the tree are in `tree`."""
+"""SQL queries for teams and team members; `tree` has the queries for the tree of teams."""
 
 from collections.abc import Collection, Iterable, Sequence
 from datetime import datetime
@@ -45,7 +45,7 @@ TEAMS = Source(
 )
 """Source of the team counters; `root` is true for a team that has no parent."""
 
-_ISO = 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'
+_ISO_FORMAT = 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'
 _COLUMNS: tuple[Any, ...] = (
     Team.id,
     Team.name,
@@ -58,21 +58,21 @@ _COLUMNS: tuple[Any, ...] = (
     Team.updated_at,
     Team.revision,
 )
-_LEADS = TeamMember.user_id == Team.lead_id
-_PERSON = func.json_build_object("id", User.id, "email", User.email, "name", User.name)
-_MEMBER = func.json_build_object(
+_IS_LEAD = TeamMember.user_id == Team.lead_id
+_USER_OBJECT = func.json_build_object("id", User.id, "email", User.email, "name", User.name)
+_MEMBER_OBJECT = func.json_build_object(
     "user",
-    _PERSON,
+    _USER_OBJECT,
     "role",
-    case((_LEADS, "lead"), else_="member"),
+    case((_IS_LEAD, "lead"), else_="member"),
     "joined_at",
-    func.to_char(func.timezone("UTC", TeamMember.created_at), _ISO),
+    func.to_char(func.timezone("UTC", TeamMember.created_at), _ISO_FORMAT),
 )
-_ORDER = (case((_LEADS, 0), else_=1), User.name, User.id)
-_MEMBERS = (
+_MEMBER_ORDER = (case((_IS_LEAD, 0), else_=1), User.name, User.id)
+_MEMBER_ARRAY = (
     select(
         func.coalesce(
-            func.json_agg(aggregate_order_by(_MEMBER, *_ORDER)),
+            func.json_agg(aggregate_order_by(_MEMBER_OBJECT, *_MEMBER_ORDER)),
             cast(literal("[]"), JSON),
             type_=JSON(),
         )
@@ -83,17 +83,19 @@ _MEMBERS = (
     .correlate(Team)
     .scalar_subquery()
 )
-_WITH_MEMBERS = select(*_COLUMNS, _MEMBERS.label("members")).where(Team.id == bindparam("team_id"))
-# The ids are selected as text: a page has hundreds of them, and they are only serialized again.
-_LISTED = select(
+_WITH_MEMBERS = select(*_COLUMNS, _MEMBER_ARRAY.label("members")).where(
+    Team.id == bindparam("team_id")
+)
+# The ids are selected as text because a page has hundreds of ids, which are only serialized.
+_SELECT_SUMMARIES = select(
     *(cast(c, Text).label(c.key) if isinstance(c.type, Uuid) else c for c in _COLUMNS),
     null().label("members"),
 )
-_PERIOD = ("created_after", "created_before")
+_PERIOD_FILTERS = ("created_after", "created_before")
 _SORTS = {"name": Team.name, "created_at": Team.created_at}
 _BY_NAME = PreparedList(
     "list_teams",
-    _LISTED.where(Team.organization_id == bindparam("organization_id")),
+    _SELECT_SUMMARIES.where(Team.organization_id == bindparam("organization_id")),
     counters.build_prepared_total(TEAMS, {}),
     Team.name,
     Team.id,
@@ -112,7 +114,7 @@ _LOCK_MEMBERSHIPS = text(
 
 
 class TeamDetails(NamedTuple):
-    """A team with its members; the lead is first, the others are sorted by name."""
+    """A team with its members: the lead first, then the other members sorted by name."""
 
     id: UUID
     name: str
@@ -156,11 +158,11 @@ def get_page(request: PageRequest, filters: dict[str, Any]) -> Page:
     """
     if not filters and request.sort == "name":
         return _BY_NAME.page(request)
-    statement = _filter(_LISTED, **filters)
+    statement = _filter(_SELECT_SUMMARIES, **filters)
     total = None
-    if {"root", *_PERIOD}.issuperset(filters):
+    if {"root", *_PERIOD_FILTERS}.issuperset(filters):
         where = {"root": filters["root"]} if "root" in filters else {}
-        after, before = (filters.get(name) for name in _PERIOD)
+        after, before = (filters.get(name) for name in _PERIOD_FILTERS)
         between = None
         if after is not None or before is not None:
             in_organization = Team.organization_id == tenancy.current_organization_id()
@@ -179,7 +181,7 @@ def _filter(
     skill: str | None = None,
     created_after: datetime | None = None,
     created_before: datetime | None = None,
-    **equal: UUID,
+    **column_values: UUID,
 ) -> Select[Any]:
     if q is not None:
         statement = statement.where(Team.name.icontains(q, autoescape=True))
@@ -193,7 +195,7 @@ def _filter(
     if skill is not None:
         statement = statement.where(literal(skill) == any_(Team.skill_keys))
     statement = statement.where(*within(Team.created_at, created_after, created_before))
-    for name, value in equal.items():
+    for name, value in column_values.items():
         statement = statement.where(getattr(Team, name) == value)
     return statement
 
@@ -205,7 +207,7 @@ def lock_existing(team_ids: list[UUID]) -> set[UUID]:
 
 
 def list_by_user(user_ids: list[UUID]) -> Sequence[Row[UUID, UUID, str]]:
-    """Return (user_id, id, name) of every team of each user, sorted by team name."""
+    """Return (user_id, id, name) for every team of each user, sorted by team name."""
     statement = (
         select(TeamMember.user_id, Team.id, Team.name)
         .join(
@@ -232,9 +234,9 @@ def lock_memberships(user_ids: Iterable[UUID]) -> set[UUID]:
 
 def add_members(team_ids: Sequence[UUID], user_ids: Collection[UUID]) -> None:
     """Add each user to each team; existing team members are left unchanged."""
-    common = {"organization_id": tenancy.current_organization_id(), "created_at": db.utc_now()}
+    shared = {"organization_id": tenancy.current_organization_id(), "created_at": db.utc_now()}
     rows = [
-        {**common, "team_id": team_id, "user_id": user_id}
+        {**shared, "team_id": team_id, "user_id": user_id}
         for team_id in team_ids
         for user_id in sorted(user_ids)
     ]
@@ -245,8 +247,8 @@ def add_members(team_ids: Sequence[UUID], user_ids: Collection[UUID]) -> None:
 def lock_members(team_id: UUID, user_id: UUID | None = None) -> None:
     """Lock the member rows of a team, or only the row of `user_id`.
 
-    Call this before locking the team itself: it is the order in which the rows are locked when a
-    user leaves the organization, so the two cannot deadlock.
+    Call this before locking the team itself. The transaction in which a user leaves the
+    organization locks the rows in the same order, so the two transactions cannot deadlock.
     """
     rows = select(TeamMember.user_id).where(TeamMember.team_id == team_id)
     if user_id is not None:

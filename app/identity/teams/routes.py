@@ -32,7 +32,7 @@ _READ, _MANAGE = "teams:read", "teams:manage"
 def list_teams(caller: Caller, query: dict[str, Any]) -> Page:
     """List teams.
 
-    Filters by name, parent, lead, member, skill and time of creation.
+    Filters by name, parent, lead, member, skill and creation time.
     """
     return service.list_teams(query.pop("page"), query)
 
@@ -101,6 +101,6 @@ def add_team_members(caller: Caller, team_id: UUID, body: dict[str, Any]) -> Tea
 def remove_team_member(caller: Caller, team_id: UUID, user_id: UUID) -> None:
     """Remove a team member.
 
-    A team whose lead is removed has no lead. Emits `team.member_removed`.
+    If the user is the lead, the team then has no lead. Emits `team.member_removed`.
     """
     service.remove_member(team_id, user_id)

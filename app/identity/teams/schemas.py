@@ -5,7 +5,7 @@ from typing import Any
 from marshmallow import ValidationError
 
 from app.identity.teams.models import MAX_DEPTH
-from app.identity.teams.service import MAX_ADDED
+from app.identity.teams.service import MAX_ADDED_MEMBERS
 from app.identity.teams.skills import MAX_SKILL, MAX_SKILLS, normalize
 from app.identity.users.schemas import UserSummary
 from app.kit.api.fields import (
@@ -24,11 +24,11 @@ from app.kit.api.fields import (
 )
 
 ROLES = ("lead", "member")
-_LISTED = {"description": "Null in lists; get a single team to see its members."}
+_MEMBERS_METADATA = {"description": "Null in lists; get a single team to see its members."}
 
 
 class Skill(Name):
-    """A skill as free text; case and repeated spaces do not distinguish two skills."""
+    """A skill as free text; two skills that differ only in case or spacing are the same."""
 
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(max_length=MAX_SKILL, **kwargs)
@@ -70,8 +70,8 @@ class NewTeamMember(Schema):
 class AddTeamMembers(Schema):
     """Request body to add team members: `members` with roles, or only `user_ids`."""
 
-    members = List(Nested(NewTeamMember), max_items=MAX_ADDED)
-    user_ids = List(Uuid(), max_items=MAX_ADDED)
+    members = List(Nested(NewTeamMember), max_items=MAX_ADDED_MEMBERS)
+    user_ids = List(Uuid(), max_items=MAX_ADDED_MEMBERS)
 
 
 class TeamFilters(Schema):
@@ -79,7 +79,9 @@ class TeamFilters(Schema):
 
     q = Str(min_length=1, max_length=200, description="Part of the name.")
     parent_id = Uuid()
-    root = QueryBool(description="Whether the team has no parent.")
+    root = QueryBool(
+        description="True returns only teams without a parent, false only teams with a parent."
+    )
     lead_id = Uuid()
     member = Uuid(description="The id of a member of the team.")
     skill = Str(min_length=1, max_length=MAX_SKILL)
@@ -126,7 +128,7 @@ class Team(Response):
 class TeamSummary(Team):
     """A team in a list."""
 
-    members = List(Nested(TeamMember), allow_none=True, metadata=_LISTED)
+    members = List(Nested(TeamMember), allow_none=True, metadata=_MEMBERS_METADATA)
 
 
 class OrgChartTeam(Response):
@@ -153,4 +155,6 @@ class OrgChart(Response):
 
     teams = List(Nested(OrgChartTeam))
     team_count = Int()
-    member_count = Int(description="A user who is in two teams counts twice.")
+    member_count = Int(
+        description="The number of team members; a user who is in two teams counts twice."
+    )

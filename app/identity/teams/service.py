@@ -12,7 +12,7 @@ from app.identity.teams.queries import TeamDetails
 from app.kit import db, errors, events
 from app.kit.pagination import Page, PageRequest
 
-MAX_ADDED = 1000
+MAX_ADDED_MEMBERS = 1000
 RequestedMembers = list[tuple[str, UUID, str | None]]
 """For each requested user: the path in the request body, the id, and the role or None."""
 
@@ -76,14 +76,14 @@ def update(team_id: UUID, *, revision: int | None, changes: dict[str, Any]) -> T
     team = _lock(team_id, revision)
     parent_id = changes.get("parent_id", team.parent_id)
     if parent_id is not None and parent_id != team.parent_id:
-        _check_parent(parent_id, height=tree.get_height(team_id), moving=team_id)
+        _check_parent(parent_id, height=tree.get_height(team_id), moved_team_id=team_id)
     if changes.get("lead_id") is not None:
         queries.add_members([team_id], [changes["lead_id"]])
     if "skills" in changes:
         _set_skills(team, changes["skills"])
-    for member in ("name", "parent_id", "lead_id", "description"):
-        if member in changes:
-            setattr(team, member, changes[member])
+    for field in ("name", "parent_id", "lead_id", "description"):
+        if field in changes:
+            setattr(team, field, changes[field])
     db.session().flush()
     return get(team_id)
 
@@ -112,7 +112,7 @@ def delete(team_id: UUID, *, revision: int | None, deleted_by: UUID) -> None:
 def _lock(team_id: UUID, revision: int | None) -> Team:
     """Return a team, locked until the transaction ends.
 
-    Raises 404, or 409 if `revision` is given and is not the current one.
+    Raises 404, or 409 if `revision` is not None and not the current revision.
     """
     team = queries.lock(team_id)
     if team is None:
@@ -125,18 +125,18 @@ def _lock(team_id: UUID, revision: int | None) -> Team:
 def _check_lead(user_id: UUID | None) -> None:
     """Raise 400 on `lead_id` unless the user is a member of the organization.
 
-    Call this before locking the team: when a user leaves the organization, the membership is locked
-    first and the teams after it.
+    Call this before locking the team: when a user leaves the organization, the membership is also
+    locked before the teams.
     """
     if user_id is not None and not queries.lock_memberships([user_id]):
         raise errors.invalid("Must be a member of the organization.", "lead_id")
 
 
-def _check_parent(parent_id: UUID, *, height: int, moving: UUID | None = None) -> None:
+def _check_parent(parent_id: UUID, *, height: int, moved_team_id: UUID | None = None) -> None:
     ancestors = tree.list_ancestors(parent_id)
     if not ancestors:
-        raise errors.invalid("There is no such team.", "parent_id")
-    if moving in ancestors:
+        raise errors.invalid("The parent team does not exist.", "parent_id")
+    if moved_team_id in ancestors:
         raise errors.invalid("A team cannot be moved under itself or its descendants.", "parent_id")
     if len(ancestors) + height > MAX_DEPTH:
         raise errors.invalid(f"The tree has at most {MAX_DEPTH} levels.", "parent_id")
@@ -156,17 +156,18 @@ def add_members(
 ) -> TeamDetails:
     """Add members of the organization to a team; existing team members stay.
 
-    `members` are {user_id, role}. The role `lead` makes the user the lead, replacing the current
-    one; `member` removes the lead role from the user. Without a role, and in `user_ids`, the lead
-    does not change. Raises 404 if the team does not exist, and 400 on an empty request, on more
-    than `MAX_ADDED` users, on two leads, on a user with two roles, or on the first user who is not
-    a member of the organization; `details.user_ids` then lists all such users.
+    Each item of `members` is {user_id, role}. The role `lead` makes the user the lead instead of
+    the current lead; `member` removes the lead role from the user. A user without a role, or in
+    `user_ids`, does not change the lead. Raises 404 if the team does not exist, and 400 on an empty
+    request, on more than `MAX_ADDED_MEMBERS` users, on two leads, on a user with two roles, or on
+    the first user who is not a member of the organization; `details.user_ids` then lists all users
+    who are not members.
     """
     if not queries.exists(team_id):
         raise errors.not_found()
-    requested = _parse_requested(members or [], user_ids or [])
-    roles = _get_roles(requested)
-    _check_members(requested)
+    requested_members = _parse_requested(members or [], user_ids or [])
+    roles = _merge_roles(requested_members)
+    _check_members(requested_members)
     team = _lock(team_id, None)
     queries.add_members([team_id], roles)
     lead = next((user_id for user_id, role in roles.items() if role == "lead"), None)
@@ -200,9 +201,9 @@ def lock_existing(team_ids: Iterable[UUID]) -> set[UUID]:
 
 
 def join(user_id: UUID, team_ids: Iterable[UUID]) -> None:
-    """Add a member of the organization to the teams that an invitation names.
+    """Add a member of the organization to the teams of an invitation.
 
-    Teams that no longer exist, and teams that the user is already in, are skipped.
+    Skips teams that no longer exist and teams that the user is already in.
     """
     queries.add_members(sorted(lock_existing(team_ids)), [user_id])
 
@@ -219,23 +220,28 @@ def list_by_user(user_ids: Iterable[UUID]) -> dict[UUID, list[dict[str, Any]]]:
 
 
 def _parse_requested(members: list[dict[str, Any]], user_ids: list[UUID]) -> RequestedMembers:
-    requested: RequestedMembers = [
+    requested_members: RequestedMembers = [
         (f"members.{index}.user_id", member["user_id"], member.get("role"))
         for index, member in enumerate(members)
     ]
-    requested += [(f"user_ids.{index}", user_id, None) for index, user_id in enumerate(user_ids)]
-    if not requested:
+    requested_members += [
+        (f"user_ids.{index}", user_id, None) for index, user_id in enumerate(user_ids)
+    ]
+    if not requested_members:
         raise errors.invalid(
             "At least one user is required, in `members` or `user_ids`.", "members"
         )
-    if len(requested) > MAX_ADDED:
-        raise errors.invalid(f"At most {MAX_ADDED} users can be added at once.", "members")
-    return requested
+    if len(requested_members) > MAX_ADDED_MEMBERS:
+        raise errors.invalid(
+            f"At most {MAX_ADDED_MEMBERS} users can be added in one request.", "members"
+        )
+    return requested_members
 
 
-def _get_roles(requested: RequestedMembers) -> dict[UUID, str | None]:
+def _merge_roles(requested_members: RequestedMembers) -> dict[UUID, str | None]:
+    """Return the role of each user. Raises 400 on two leads or on a user with two roles."""
     roles: dict[UUID, str | None] = {}
-    for path, user_id, role in requested:
+    for path, user_id, role in requested_members:
         if role is not None and roles.get(user_id) not in (None, role):
             raise errors.invalid("This user is listed twice, with different roles.", path)
         roles[user_id] = role or roles.get(user_id)
@@ -244,12 +250,14 @@ def _get_roles(requested: RequestedMembers) -> dict[UUID, str | None]:
     return roles
 
 
-def _check_members(requested: RequestedMembers) -> None:
-    member_ids = queries.lock_memberships({user_id for _, user_id, _ in requested})
-    unknown = [(path, user_id) for path, user_id, _ in requested if user_id not in member_ids]
-    if unknown:
+def _check_members(requested_members: RequestedMembers) -> None:
+    member_ids = queries.lock_memberships({user_id for _, user_id, _ in requested_members})
+    unknown_members = [
+        (path, user_id) for path, user_id, _ in requested_members if user_id not in member_ids
+    ]
+    if unknown_members:
         raise errors.invalid(
             "Must be members of the organization.",
-            unknown[0][0],
-            user_ids=list(dict.fromkeys(user_id for _, user_id in unknown)),
+            unknown_members[0][0],
+            user_ids=list(dict.fromkeys(user_id for _, user_id in unknown_members)),
         )

@@ -1,11 +1,11 @@
-"""Functions that normalize skills, so that two spellings of a skill compare as equal."""
+"""Normalization of skills, so that different spellings of a skill compare as equal."""
 
 import unicodedata
 from collections.abc import Iterable
 
 MAX_SKILLS = 50
 MAX_SKILL = 64
-"""Maximum length of a skill in characters, as it was written."""
+"""The maximum length in characters of a skill, before it is normalized."""
 
 
 def normalize(skill: str) -> str:

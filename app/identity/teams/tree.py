@@ -1,6 +1,6 @@
-"""SQL queries of the tree of teams.
+"""SQL queries for the tree of teams.
 
-The queries are recursive and written as plain SQL, so each must filter by organization itself.
+The queries are recursive and written as plain SQL, so each query must filter by organization.
 """
 
 from typing import Any, NamedTuple
@@ -12,7 +12,7 @@ from app.identity.teams.models import MAX_DEPTH
 from app.kit import db, tenancy
 
 _LOCK = text("SELECT pg_advisory_xact_lock(hashtextextended(:key, 0))")
-# A path is never longer than the maximum depth of the tree; the bound of 1000 levels ends the
+# No path is longer than the maximum depth of the tree. The limit of 1000 levels only ends the
 # recursion if the data contains a cycle.
 _ANCESTORS = text(
     """
@@ -54,11 +54,11 @@ _MOVE_UP = text(
     WHERE organization_id = :org AND parent_id = :team_id
     """
 )
-_PARENT = "fk_teams_organization_id_parent_id"
-_DEFER = text(f"SET CONSTRAINTS {_PARENT} DEFERRED")
-_CHECK = text(f"SET CONSTRAINTS {_PARENT} IMMEDIATE")
-# One statement whose query plan stays good whatever the table statistics are: the members are
-# looked up team by team. No members are read when the chart is too large to be returned.
+_PARENT_CONSTRAINT = "fk_teams_organization_id_parent_id"
+_DEFER_PARENT_CHECK = text(f"SET CONSTRAINTS {_PARENT_CONSTRAINT} DEFERRED")
+_CHECK_PARENTS = text(f"SET CONSTRAINTS {_PARENT_CONSTRAINT} IMMEDIATE")
+# One statement whose query plan stays good regardless of the table statistics: the members are
+# looked up team by team. No members are read if the chart is too large to be returned.
 _CHART = """
     WITH RECURSIVE tree (id, parent_id, level) AS (
         SELECT id, parent_id, 1 FROM teams WHERE organization_id = :org AND {start}
@@ -90,16 +90,16 @@ _CHART = """
            END AS members
     FROM shown ORDER BY shown.name, shown.id LIMIT :max_teams
 """
-_WHOLE = text(_CHART.format(start="parent_id IS NULL"))
-_PART = text(_CHART.format(start="id = :team_id"))
+_WHOLE_CHART = text(_CHART.format(start="parent_id IS NULL"))
+_SUBTREE_CHART = text(_CHART.format(start="id = :team_id"))
 
 
-def _build_values(**more: object) -> dict[str, object]:
-    return {"org": tenancy.current_organization_id(), **more}
+def _build_params(**params: object) -> dict[str, object]:
+    return {"org": tenancy.current_organization_id(), **params}
 
 
 def lock() -> None:
-    """Lock the shape of the organization's tree until the transaction ends."""
+    """Lock the structure of the organization's tree of teams until the transaction ends."""
     db.session().execute(_LOCK, {"key": f"{tenancy.current_organization_id()}/teams"})
 
 
@@ -108,27 +108,27 @@ def list_ancestors(team_id: UUID) -> list[UUID]:
 
     The list is empty if the team does not exist.
     """
-    return list(db.session().scalars(_ANCESTORS, _build_values(team_id=team_id)))
+    return list(db.session().scalars(_ANCESTORS, _build_params(team_id=team_id)))
 
 
 def get_height(team_id: UUID) -> int:
     """Return the number of levels in a team's subtree; 0 if the team does not exist."""
-    return int(db.session().scalars(_HEIGHT, _build_values(team_id=team_id)).one())
+    return int(db.session().scalars(_HEIGHT, _build_params(team_id=team_id)).one())
 
 
 def list_conflicting_names(team_id: UUID, parent_id: UUID | None) -> list[str]:
     """Return the names of a team's children that a child of `parent_id` already has."""
-    values = _build_values(team_id=team_id, parent_id=parent_id)
+    values = _build_params(team_id=team_id, parent_id=parent_id)
     return list(db.session().scalars(_CONFLICTING_NAMES, values))
 
 
 def remove(team_id: UUID, parent_id: UUID | None) -> None:
     """Delete a team and move its children up to `parent_id`."""
     session = db.session()
-    session.execute(_DEFER)
-    session.execute(_REMOVE, _build_values(team_id=team_id))
-    session.execute(_MOVE_UP, _build_values(team_id=team_id, parent_id=parent_id))
-    session.execute(_CHECK)
+    session.execute(_DEFER_PARENT_CHECK)
+    session.execute(_REMOVE, _build_params(team_id=team_id))
+    session.execute(_MOVE_UP, _build_params(team_id=team_id, parent_id=parent_id))
+    session.execute(_CHECK_PARENTS)
 
 
 class Bounds(NamedTuple):
@@ -139,7 +139,10 @@ class Bounds(NamedTuple):
 
 
 class ChartRow(NamedTuple):
-    """A team of an organization chart; `team_count` and `seat_count` are totals of the chart."""
+    """A team in an organization chart.
+
+    `team_count` and `seat_count` are the totals of teams and team members in the whole chart.
+    """
 
     id: UUID
     parent_id: UUID | None
@@ -162,7 +165,7 @@ def list_chart_rows(
 
     If the chart exceeds `bounds`, the rows have no members and the list is incomplete.
     """
-    values = _build_values(
+    values = _build_params(
         team_id=team_id,
         depth=depth or MAX_DEPTH,
         with_members=members,
@@ -171,5 +174,5 @@ def list_chart_rows(
     )
     if team_id is None:
         del values["team_id"]
-    rows = db.session().execute(_WHOLE if team_id is None else _PART, values)
+    rows = db.session().execute(_WHOLE_CHART if team_id is None else _SUBTREE_CHART, values)
     return [ChartRow(*row) for row in rows]

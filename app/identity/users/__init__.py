@@ -1,1 +1,1 @@
-"""Accounts."""
+"""User accounts."""

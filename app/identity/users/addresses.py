@@ -1,7 +1,7 @@
-"""Email addresses: the form in which they are stored, and the key that identifies a mailbox.
+"""Email addresses: their stored form, and the key that identifies a mailbox.
 
-Email is sent to the stored address. The key only serves comparison: addresses that a person would
-confuse have the same key, so that they cannot have two accounts.
+Email is sent to the stored address. The key is only used to compare addresses: addresses that a
+person would confuse have the same key, so that they cannot belong to two accounts.
 """
 
 import unicodedata
@@ -16,7 +16,7 @@ from app.kit.errors import ApiError
 MAX_LENGTH = 254
 """RFC 5321, section 4.5.3.1.3: a path of 256 octets without its angle brackets."""
 
-_INTRANET = ".local"
+_INTRANET_SUFFIX = ".local"
 
 
 def parse(email: str) -> str:
@@ -27,15 +27,15 @@ def parse(email: str) -> str:
     """
     text = email.strip().lower()
     # Companies often use .local for internal email, but the library rejects that domain.
-    intranet = text.endswith(_INTRANET)
-    checked = text.removesuffix(_INTRANET) + ".example" if intranet else text
+    is_intranet = text.endswith(_INTRANET_SUFFIX)
+    candidate = text.removesuffix(_INTRANET_SUFFIX) + ".example" if is_intranet else text
     try:
-        address = validate_email(checked, check_deliverability=False, strict=True)
+        address = validate_email(candidate, check_deliverability=False, strict=True)
     except (EmailNotValidError, UnicodeError):
         raise _build_address_error() from None
     domain = address.ascii_domain
-    if intranet:
-        domain = domain.removesuffix(".example") + _INTRANET
+    if is_intranet:
+        domain = domain.removesuffix(".example") + _INTRANET_SUFFIX
     stored = f"{address.local_part}@{domain}".lower()
     if len(stored.encode()) > MAX_LENGTH:
         raise _build_address_error()
@@ -47,12 +47,12 @@ def _build_address_error() -> ApiError:
 
 
 def get_mailbox_key(email: str) -> str:
-    """Return the key of the mailbox that any input text names. Never raises an error.
+    """Return the mailbox key of an address. Accepts any text and never raises an error.
 
     The text is normalized to NFKC and case-folded (Unicode's toNFKC_Casefold), the domain is
-    decoded from its ASCII form (IDNA), and each non-ASCII character that looks like another one is
-    replaced by it (UTS 39, section 4). ASCII characters are kept: `a1@` and `al@` look alike, too,
-    but may belong to two people.
+    decoded from its ASCII form (IDNA), and each non-ASCII character that looks like another
+    character is replaced by that character (UTS 39, section 4). ASCII characters are kept: `a1@`
+    and `al@` also look alike, but may belong to two people.
     """
     local, at, domain = email[: 2 * MAX_LENGTH].strip().rpartition("@")
     return _fold(local) + at + ".".join(_fold(_decode_label(label)) for label in domain.split("."))
@@ -71,24 +71,24 @@ def _fold(text: str) -> str:
     folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
     if folded.isascii():
         return folded
-    visible = "".join(_get_prototype(c) for c in folded if unicodedata.category(c) != "Cf")
-    return unicodedata.normalize("NFKC", visible.casefold())
+    visible_text = "".join(_get_prototype(c) for c in folded if unicodedata.category(c) != "Cf")
+    return unicodedata.normalize("NFKC", visible_text.casefold())
 
 
 @cache
 def _get_prototype(character: str) -> str:
     """Return the character that represents all characters that look like this one.
 
-    UTS 39 calls it the prototype. The data lists only the prototype for an ordinary character, and
-    all look-alikes for a prototype.
+    UTS 39 calls it the prototype. For an ordinary character, the data lists only its prototype; for
+    a prototype, the data lists all characters that look like it.
     """
     # Imported here because it takes 7 MB and only non-ASCII addresses need it.
     from confusable_homoglyphs import confusables  # noqa: PLC0415
 
-    listed = [entry["c"] for entry in confusables.confusables_data.get(character, ())]
-    if character.isascii() or len(listed) != 1:
+    lookalikes = [entry["c"] for entry in confusables.confusables_data.get(character, ())]
+    if character.isascii() or len(lookalikes) != 1:
         return character
-    other: str = listed[0]
-    if other.isascii() or len(confusables.confusables_data.get(other, ())) > 1:
-        return other
-    return min(character, other)
+    lookalike: str = lookalikes[0]
+    if lookalike.isascii() or len(confusables.confusables_data.get(lookalike, ())) > 1:
+        return lookalike
+    return min(character, lookalike)

@@ -13,9 +13,10 @@ from app.kit import db
 class User(db.Revised, db.Base):
     """A user account.
 
-    `email` is the stored form of the address. `email_key` is the key that all its spellings share;
-    it is updated whenever `email` is set (see `addresses`). Increasing `token_version` ends all
-    sessions. `notification_preferences` contains only the differences from the defaults.
+    `email` is the stored form of the address. `email_key` is the mailbox key, which all spellings
+    of the address share; it is updated whenever `email` is set (see `addresses`). Increasing
+    `token_version` ends all sessions. `notification_preferences` contains only the differences from
+    the defaults.
     """
 
     __tablename__ = "users"

@@ -1,8 +1,9 @@
 """Password rules: a minimum length, no common password, nothing derived from the user's data.
 
-Common passwords are those in the list of zxcvbn (Wheeler, "zxcvbn: Low-Budget Password Strength
-Estimation", USENIX Security 2016): 30,000 passwords from published leaks, by frequency. NIST SP
-800-63B, section 5.1.1.2, requires exactly this, and no rules about types of characters.
+Common passwords are the passwords in zxcvbn's list (Wheeler, "zxcvbn: Low-Budget Password Strength
+Estimation", USENIX Security 2016): 30,000 passwords from published leaks, sorted by frequency.
+NIST SP 800-63B, section 5.1.1.2, requires these checks and advises against rules about character
+types.
 """
 
 import re
@@ -38,7 +39,7 @@ def check(password: str, *, email: str, name: str, field: str = "password") -> N
         raise _build_password_error(
             "This password is too common. Choose a different one.", field, "common"
         )
-    if _consists_of(folded, _get_personal_words(email, name)):
+    if _consists_of_words(folded, _get_personal_words(email, name)):
         raise _build_password_error(
             "Must not consist of your name or email address.", field, "personal"
         )
@@ -63,7 +64,8 @@ def _fold(text: str) -> str:
 def _is_common(folded: str) -> bool:
     """Return true for a common password, even if it is repeated or has digits or signs around it.
 
-    Sequences and repetitions of up to `_MAX_UNIT_LENGTH` characters are common, too.
+    Sequences, and repetitions of a unit of up to `_MAX_UNIT_LENGTH` characters, also count as
+    common.
     """
     core = re.sub(r"^[\W\d_]+|[\W\d_]+$", "", folded)
     unit = _find_repeated_unit(folded)
@@ -79,24 +81,27 @@ def _is_sequence(text: str) -> bool:
 
 
 def _find_repeated_unit(text: str) -> str:
-    """Return the shortest text of which `text` is a repetition."""
+    """Return the shortest unit that gives `text` when it is repeated."""
     return text[: (text + text).find(text, 1)] if text else text
 
 
 def _get_personal_words(email: str, name: str) -> list[str]:
-    """Return the words of the name and of the address, longest first."""
+    """Return the words in the name and the email address, longest first."""
     words = re.split(r"[\W_]+", f"{_fold(name)} {_fold(email)}")
-    whole = [re.sub(r"[\W_]+", "", _fold(text)) for text in (name, email)]
+    joined_texts = [re.sub(r"[\W_]+", "", _fold(text)) for text in (name, email)]
     return sorted(
-        (w for w in {*words, *whole} if len(w) >= _MIN_WORD_LENGTH), key=len, reverse=True
+        (w for w in {*words, *joined_texts} if len(w) >= _MIN_WORD_LENGTH), key=len, reverse=True
     )
 
 
-def _consists_of(folded: str, words: list[str]) -> bool:
-    """Return true if fewer than `_MIN_OTHER_LETTERS` letters remain after the words are removed."""
+def _consists_of_words(folded: str, words: list[str]) -> bool:
+    """Return true if `folded` contains `words` and few other letters.
+
+    Few means fewer than `_MIN_OTHER_LETTERS` letters that remain after the words are removed.
+    """
     characters = re.sub(r"[\W_]+", "", folded)
-    rest = characters
+    remaining = characters
     for word in words:
-        rest = rest.replace(word, " ")
-    letters = sum(character.isalpha() for character in rest)
-    return rest != characters and letters < _MIN_OTHER_LETTERS
+        remaining = remaining.replace(word, " ")
+    letter_count = sum(character.isalpha() for character in remaining)
+    return remaining != characters and letter_count < _MIN_OTHER_LETTERS

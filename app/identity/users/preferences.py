@@ -16,9 +16,9 @@ DEFAULT_CHANNELS: Mapping[str, tuple[bool, bool]] = {
     "invitation": (True, True),
     "plan_limit": (True, True),
 }
-"""Maps each kind to its defaults: (in the application, by email).
+"""Maps each kind to its default channels: (in the application, by email).
 
-Assignments are too frequent to send an email for each of them.
+Assignments are too frequent to send an email for each assignment.
 """
 
 
@@ -36,7 +36,7 @@ def fill_defaults(chosen: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str
 def merge(
     chosen: Mapping[str, Mapping[str, Any]], changes: Mapping[str, Mapping[str, bool]]
 ) -> dict[str, dict[str, bool]]:
-    """Return the choices with `changes` made; a choice that equals its default is left out."""
+    """Return the choices after applying `changes`; choices equal to the default are left out."""
     merged: dict[str, dict[str, bool]] = {}
     for kind, defaults in DEFAULT_CHANNELS.items():
         channels = {**chosen.get(kind, {}), **changes.get(kind, {})}

@@ -1,4 +1,4 @@
-"""SQL queries of users. The users table is not a tenant table: users exist above organizations."""
+"""SQL queries for users. The users table is not a tenant table: users exist above organizations."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -10,30 +10,31 @@ from app.identity.users import addresses
 from app.identity.users.models import User
 from app.kit import db
 
-_IS_ADDRESS: ColumnElement[bool] = or_(
+_MATCHES_ADDRESS: ColumnElement[bool] = or_(
     User.email_key == bindparam("key"), User.email == bindparam("email")
 )
 # An exact match has priority: a key that is missing, or was computed with an older version of
 # Unicode, must not lock anybody out.
-_EXACT_FIRST = (User.email == bindparam("email")).desc()
-_BY_EMAIL = select(User).where(_IS_ADDRESS).order_by(_EXACT_FIRST).limit(1)
-# The query returns one row whether or not there is an account, so that both take the same time.
+_EXACT_MATCH_FIRST = (User.email == bindparam("email")).desc()
+_BY_EMAIL = select(User).where(_MATCHES_ADDRESS).order_by(_EXACT_MATCH_FIRST).limit(1)
+# The query returns one row whether or not there is an account, so that both cases take the same
+# time.
 _ONE_ROW = select(literal(1).label("one")).subquery()
 _CREDENTIALS = (
     select(User.id, User.email, User.password_hash, User.disabled_at, User.token_version)
     .select_from(_ONE_ROW)
-    .outerjoin(User, _IS_ADDRESS)
-    .order_by(_EXACT_FIRST.nulls_last())
+    .outerjoin(User, _MATCHES_ADDRESS)
+    .order_by(_EXACT_MATCH_FIRST.nulls_last())
     .limit(1)
 )
 
 
-_FIRST_ACCOUNT = func.pg_advisory_xact_lock(0x6163636F756E74)
+_LOCK_FIRST_ACCOUNT = func.pg_advisory_xact_lock(0x6163636F756E74)
 
 
 @dataclass(frozen=True, slots=True)
 class Credentials:
-    """The data that a login is checked against; all None if there is no account."""
+    """The data that a login is checked against; all fields are None if there is no account."""
 
     user_id: UUID | None
     email: str | None
@@ -44,22 +45,25 @@ class Credentials:
 
 def _build_email_parameters(email: str) -> dict[str, str]:
     # Characters that PostgreSQL does not accept are removed; no stored address contains them.
-    storable = email.replace("\x00", "").encode("utf-8", "ignore").decode()
-    return {"key": addresses.get_mailbox_key(storable), "email": storable.strip().lower()}
+    storable_email = email.replace("\x00", "").encode("utf-8", "ignore").decode()
+    return {
+        "key": addresses.get_mailbox_key(storable_email),
+        "email": storable_email.strip().lower(),
+    }
 
 
 def find_by_email(email: str) -> User | None:
-    """Return the account of an address, found under any spelling that looks the same, or None.
+    """Return the account with this address, or with an address that looks the same, or None.
 
-    Send email to the stored `user.email` only. A proof of an address (by an identity provider or an
-    invitation) is a proof of the account's address only if `addresses.parse` of the proven address
-    equals `user.email`: a look-alike address finds the account, but is a different mailbox.
+    Send email only to the stored `user.email`. If an identity provider or an invitation proves an
+    address, this proves the account's address only if `addresses.parse` returns `user.email` for
+    the proven address: a look-alike address finds the account, but is a different mailbox.
     """
     return db.session().execute(_BY_EMAIL, _build_email_parameters(email)).scalar_one_or_none()
 
 
 def get_credentials(email: str) -> Credentials:
-    """Return the credentials of an address, in the same time whether or not it has an account."""
+    """Return the credentials for an address, in the same time whether or not it has an account."""
     return Credentials(*db.session().execute(_CREDENTIALS, _build_email_parameters(email)).one())
 
 
@@ -82,16 +86,16 @@ def lock(user_id: UUID) -> User | None:
 
 
 def has_no_users() -> bool:
-    """Return true if there is no account at all.
+    """Return true if the installation has no account.
 
-    Concurrent callers wait until the transaction ends.
+    Concurrent callers wait until the current transaction ends.
     """
-    db.session().execute(select(_FIRST_ACCOUNT))
+    db.session().execute(select(_LOCK_FIRST_ACCOUNT))
     return db.session().execute(select(User.id).limit(1)).first() is None
 
 
 def update_account(user: User, **values: object) -> None:
-    """Update columns that are not part of the profile, without increasing its revision."""
+    """Update columns that are not part of the profile, without increasing the revision."""
     db.session().execute(
         update(User)
         .where(User.id == user.id)
@@ -102,7 +106,10 @@ def update_account(user: User, **values: object) -> None:
 
 
 def replace_hash(user_id: UUID, *, old: str, new: str) -> None:
-    """Replace an old hash of the same password, unless the password has changed meanwhile."""
+    """Replace the stored hash `old` with `new`, a new hash of the same password.
+
+    Does nothing if the password has changed meanwhile.
+    """
     db.session().execute(
         update(User).where(User.id == user_id, User.password_hash == old).values(password_hash=new)
     )

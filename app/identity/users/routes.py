@@ -47,8 +47,8 @@ def update_notification_preferences(
 ) -> dict[str, dict[str, bool]]:
     """Update notification preferences.
 
-    Changes, for each kind that is sent, whether notifications are shown in the application and sent
-    by email. Other kinds stay as they are. Returns the preferences of all kinds. They are part of
-    the profile and change its revision.
+    Sets, for each notification kind in the request, whether notifications of that kind are shown in
+    the application and sent by email. Kinds that are not in the request do not change. Returns the
+    preferences for all kinds. The preferences are part of the profile and change its revision.
     """
     return service.update_preferences(caller.user_id, changes=body, revision=revision)

@@ -30,17 +30,17 @@ NotificationPreferences = type(
 
 
 class ChannelChoice(Schema):
-    """The channels of one kind of notification that are to change."""
+    """Changes to the channels of one kind of notification."""
 
-    in_app = Bool(description="Show these notifications in the application.")
-    email = Bool(description="Send an email of each of these notifications.")
+    in_app = Bool(description="Show notifications of this kind in the application.")
+    email = Bool(description="Send notifications of this kind by email.")
 
 
 UpdateNotificationPreferences = type(
     "UpdateNotificationPreferences",
     (Schema,),
     {
-        "__doc__": "The channels to change, by the kind of notification.",
+        "__doc__": "Changes to the channels of each kind of notification.",
         **{kind: Nested(ChannelChoice) for kind in DEFAULT_CHANNELS},
         "revision": Int(description="The revision of the profile."),
     },

@@ -11,9 +11,9 @@ from app.kit.errors import ApiError
 from app.kit.locales import check_locale, check_time_zone
 from app.kit.principal import Caller
 
-_TAKEN_MESSAGE = "An account with this email address already exists."
-db_errors.register("uq_users_email", _TAKEN_MESSAGE, "email")
-db_errors.register("uq_users_email_key", _TAKEN_MESSAGE, "email")
+_ADDRESS_TAKEN_MESSAGE = "An account with this email address already exists."
+db_errors.register("uq_users_email", _ADDRESS_TAKEN_MESSAGE, "email")
+db_errors.register("uq_users_email_key", _ADDRESS_TAKEN_MESSAGE, "email")
 
 
 def create(
@@ -25,9 +25,9 @@ def create(
     time_zone: str = "UTC",
     verified: bool = False,
 ) -> User:
-    """Create an account; flushed, not committed.
+    """Create an account and flush it; the caller commits.
 
-    Without a password, the user signs in in another way, such as single sign-on. Raises 400
+    A user without a password signs in by other means, such as single sign-on. Raises 400
     `validation_error` on `email` or `password`, and 409 `conflict` if the mailbox already has an
     account.
     """
@@ -50,8 +50,8 @@ def create(
 
 
 def build_address_taken_error() -> ApiError:
-    """Return the 409 error that says that the mailbox already has an account."""
-    return ApiError("conflict", _TAKEN_MESSAGE, field="email")
+    """Return the 409 error for a mailbox that already has an account."""
+    return ApiError("conflict", _ADDRESS_TAKEN_MESSAGE, field="email")
 
 
 def get_time_zone(user_id: UUID) -> str:
@@ -94,8 +94,8 @@ def update_profile(
     if "time_zone" in changes:
         check_time_zone(changes["time_zone"], "time_zone")
     user = _lock(caller.user_id, revision)
-    for member, value in changes.items():
-        setattr(user, member, value)
+    for field, value in changes.items():
+        setattr(user, field, value)
     db.session().flush()
     return _render(user)
 
@@ -103,9 +103,10 @@ def update_profile(
 def update_preferences(
     user_id: UUID, *, changes: Mapping[str, Mapping[str, bool]], revision: int | None = None
 ) -> dict[str, dict[str, bool]]:
-    """Change the channels of some kinds of notifications, and return those of all kinds.
+    """Change the channels of the kinds in `changes`, and return the channels of all kinds.
 
-    Raises 404, and 409 `stale_precondition` if the revision of the profile is another one.
+    Raises 404, and 409 `stale_precondition` if `revision` is not the current revision of the
+    profile.
     """
     user = _lock(user_id, revision)
     user.notification_preferences = preferences.merge(user.notification_preferences, changes)

@@ -1,7 +1,7 @@
-"""Unsubscribe links in emails: signed for one user and some kinds of notifications.
+"""Unsubscribe links in emails: signed for one user and a set of notification kinds.
 
 The link works without signing in and never expires, as mail programs expect (RFC 8058). It can only
-turn off emails of its kinds.
+turn off the emails of these kinds.
 """
 
 import base64
@@ -26,14 +26,14 @@ class Subscription(NamedTuple):
 
 
 def build_token(user_id: UUID, kinds: Iterable[str]) -> str:
-    """Return a token that turns off emails of these kinds for this user."""
+    """Return a token that turns off a user's emails of the given kinds."""
     payload = user_id.bytes + ",".join(sorted(kinds)).encode()
     signature = container.keyring().sign(_PURPOSE, payload)
     return base64.urlsafe_b64encode(signature + payload).rstrip(b"=").decode()
 
 
 def read_token(token: str) -> Subscription:
-    """Return what a token turns off. Raises 404 if it is not one of `build_token`."""
+    """Return the emails that a token turns off. Raises 404 if `build_token` did not create it."""
     try:
         raw = base64.b64decode(
             token.encode("ascii") + b"=" * (-len(token) % 4), altchars=b"-_", validate=True
@@ -45,12 +45,12 @@ def read_token(token: str) -> Subscription:
         raise errors.not_found()
     kinds = payload[_ID_BYTES:].decode().split(",")
     # A later release may have removed a kind.
-    known = tuple(kind for kind in kinds if kind in DEFAULT_CHANNELS)
-    return Subscription(UUID(bytes=payload[:_ID_BYTES]), known)
+    known_kinds = tuple(kind for kind in kinds if kind in DEFAULT_CHANNELS)
+    return Subscription(UUID(bytes=payload[:_ID_BYTES]), known_kinds)
 
 
 def get_address(subscription: Subscription) -> str:
-    """Return the address of the user. Raises 404 if there is no such account any more."""
+    """Return the address of the user. Raises 404 if the account no longer exists."""
     user = queries.get(subscription.user_id)
     if user is None:
         raise errors.not_found()

@@ -1,1 +1,1 @@
-"""Drift of models and of the labeling."""
+"""Drift of models and of labeling."""

@@ -13,5 +13,5 @@ it.
 FOUND = "drift.found"
 """A detection has created reports. Emitted once per detection.
 
-Data: {detection_id, schema_name, count, shifts}; `shifts` describes the first ones as text.
+Data: {detection_id, schema_name, count, shifts}; `shifts` describes the first shifts as text.
 """

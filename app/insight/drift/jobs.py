@@ -9,7 +9,7 @@ from app.kit import jobs, purging
 from app.kit.jobs import Job
 
 _DAY_SECONDS = 86_400
-_OLD = "created_at < now() - interval '400 days' AND finished_at IS NOT NULL"
+_IS_EXPIRED = "created_at < now() - interval '400 days' AND finished_at IS NOT NULL"
 
 
 def _get_detection_id(args: dict[str, Any]) -> UUID:
@@ -38,7 +38,7 @@ def detect(job: Job) -> None:
 
 @jobs.handler("drift.start_daily", queue="drift")
 def start_daily(_job: Job) -> None:
-    """Enqueue a job for each organization, so that they take turns."""
+    """Enqueue a job for each organization, so that the queue serves organizations in turn."""
     for organization_id in requesting.list_organizations():
         jobs.enqueue(
             "drift.request_daily",
@@ -56,8 +56,8 @@ def request_daily(job: Job) -> None:
 
 @jobs.handler("drift.purge", queue="maintenance", resumable=True)
 def purge(job: Job) -> None:
-    """Delete old detections; their reports are kept."""
-    purging.purge("drift_detections", _OLD, job.checkpoint)
+    """Delete detections that are older than 400 days; their reports are kept."""
+    purging.purge("drift_detections", _IS_EXPIRED, job.checkpoint)
 
 
 jobs.periodic("drift.start_daily", every=_DAY_SECONDS)

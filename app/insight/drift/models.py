@@ -20,7 +20,7 @@ class Subject(StrEnum):
 
 
 class Metric(StrEnum):
-    """A compared quantity. Models have ACCURACY, CONFIDENCE and CORRECTION_RATE."""
+    """A metric that is compared. Models have ACCURACY, CONFIDENCE and CORRECTION_RATE."""
 
     VALUES = "values"
     LENGTH = "length"
@@ -32,7 +32,7 @@ class Metric(StrEnum):
 
 
 class ReportStatus(StrEnum):
-    """The status of a report. An open report is acknowledged, or closed when the shift is gone."""
+    """The status of a report. An open report is later acknowledged, or closed if its shift ends."""
 
     OPEN = "open"
     ACKNOWLEDGED = "acknowledged"
@@ -53,7 +53,7 @@ class DriftDetection(TenantModel, db.Record, db.Base):
 
     `due_on` is the day of a daily detection, null if a user requested it. `report_ids` are the
     reports that it created or confirmed. `compared` counts the pairs of samples that were tested,
-    `not_enough` those that were too small.
+    and `not_enough` the pairs of samples that were too small.
     """
 
     __tablename__ = "drift_detections"
@@ -100,9 +100,10 @@ class DriftDetection(TenantModel, db.Record, db.Base):
 class DriftReport(TenantModel, db.Record, db.Base):
     """A shift of one metric. `shift_key` identifies the shift, which has at most one open report.
 
-    `baseline` and `current` are {from, to, n, value, sampled}. The baseline of a report about a
-    labeler (`labeler_id`) is their peers in the same period. `confirmed_at` is when a detection
-    last found the shift.
+    `baseline` and `current` are {start, end, n, value}. In a report about a labeler (`labeler_id`),
+    the baseline is the work of the labeler's peers in the same period, or the labeler's own work
+    after an acknowledged shift. `confirmed_at` is the time at which a detection last found the
+    shift.
     """
 
     __tablename__ = "drift_reports"
@@ -150,7 +151,7 @@ class DriftReport(TenantModel, db.Record, db.Base):
 
 
 class DriftBaseline(TenantModel, db.Base):
-    """The fixed baseline of a schema, for its daily detections and those without a baseline."""
+    """The fixed baseline of a schema, for daily detections and for requests without a baseline."""
 
     __tablename__ = "drift_baselines"
     __table_args__ = (

@@ -22,10 +22,10 @@ blueprint = Blueprint("drift", tag="quality", records="drift_reports")
 def list_drift_reports(caller: Caller, query: dict[str, Any]) -> Page:
     """List drift reports.
 
-    Returns the shifts of models and of the labeling that were found. Reports about one labeler are
-    shown to that labeler and to reviewers, but not to reviewers who are in other teams only. With
-    `detection_id`, responds with 409 `conflict` until the detection is completed; `details.status`
-    is its status.
+    Returns the shifts of models and of labeling that were found. A report about a labeler is shown
+    to that labeler and to reviewers; reviewers in teams see only reports about members of their
+    teams. With `detection_id`, responds with 409 `conflict` until the detection is completed;
+    `details.status` is its status.
     """
     return reading.list_reports(caller=caller, **query)
 
@@ -62,7 +62,7 @@ def detect_drift(caller: Caller, body: dict[str, Any]) -> dict[str, Any]:
 def acknowledge_drift_report(caller: Caller, report_id: UUID) -> Report:
     """Acknowledge a drift report.
 
-    Accepts the shift: the time after it becomes the baseline of later detections, and the same
-    shift is not reported again. A closed report is refused with 409 `conflict`.
+    Accepts the shift: the period after the shift becomes the baseline of later detections, and the
+    same shift is not reported again. A closed report is refused with 409 `conflict`.
     """
     return reading.acknowledge(report_id, caller=caller)

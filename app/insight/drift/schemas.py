@@ -16,10 +16,10 @@ from app.kit.api.fields import (
 )
 
 _FIX = (
-    "true: use this baseline from now on, in daily detections too. false: stop using a fixed"
-    " baseline."
+    "`true`: use this baseline in all later detections, including daily detections. `false`: delete"
+    " the fixed baseline."
 )
-_DETECTION = "The reports that this detection created or confirmed; 409 until it is completed."
+_DETECTION = "Only reports that this detection created or confirmed; 409 until it is completed."
 
 
 class DriftFilters(Schema):
@@ -49,8 +49,8 @@ class DetectDrift(Schema):
     baseline = Nested(
         DriftPeriod,
         description=(
-            "By default the fixed baseline of the schema, or else the 28 days before the current"
-            " period and before any open report."
+            "By default the fixed baseline of the schema. Without a fixed baseline, the 28 days"
+            " before the current period and before the shift of any open report."
         ),
     )
     current = Nested(DriftPeriod, description="By default the last 7 days.")
@@ -65,7 +65,7 @@ class ComparedPeriod(Response):
 
 
 class DriftDetection(Response):
-    """A detection. Its reports are in the list of reports with `detection_id`."""
+    """A detection. List the reports with `detection_id` to get its results."""
 
     id = Uuid()
     schema_id = Uuid()
@@ -80,8 +80,8 @@ class DriftSample(ComparedPeriod):
 
     n = Int(description="The size of the sample.")
     value = Float(
-        description="The rate, the share of `category`, or the median; of dates in days before the"
-        " decision, of times in hours."
+        description="The rate, the share of `category`, or the median. The median of dates is in"
+        " days before the decision, and the median of times in hours."
     )
 
 
@@ -96,7 +96,7 @@ class DriftReport(Response):
     metric = Str(validate=OneOf(tuple(Metric)))
     labeler_id = Uuid(
         allow_none=True,
-        description="The labeler who differs from their peers, whose sample is the baseline.",
+        description="The labeler who differs from their peers. The peers' sample is the baseline.",
     )
     category = Str(allow_none=True, description="The value whose share has changed most.")
     test = Str(validate=OneOf(("chi_square", "fisher_exact", "kolmogorov_smirnov")))
@@ -108,7 +108,7 @@ class DriftReport(Response):
     js_distance = Float(description="The Jensen-Shannon distance, between 0 and 1.")
     warnings = List(Str())
     status = Str(validate=OneOf(tuple(ReportStatus)))
-    confirmed_at = UtcDateTime(description="When a detection last found the shift.")
+    confirmed_at = UtcDateTime(description="The time at which a detection last found the shift.")
     acknowledged_by = Uuid(allow_none=True)
     acknowledged_at = UtcDateTime(allow_none=True)
     closed_at = UtcDateTime(allow_none=True)

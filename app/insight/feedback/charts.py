@@ -7,25 +7,25 @@ from app.insight.charts import service as charts
 
 
 def draw_calibration(summary: dict[str, Any], kind: ImageKind) -> bytes:
-    """Return the calibration curve of a summary by field: of its only field, or of all fields.
+    """Return a chart of the calibration curve: of the only field in a summary, or of all fields.
 
     Raises 503 `service_unavailable` if it cannot be drawn now.
     """
     fields = summary["fields"]
-    only = fields[0] if len(fields) == 1 else None
-    shown = only or summary["total"]
-    calibration, threshold = shown["calibration"], shown["recommended_threshold"]
+    only_field = fields[0] if len(fields) == 1 else None
+    figures = only_field or summary["total"]
+    calibration, threshold = figures["calibration"], figures["recommended_threshold"]
     chart = CalibrationChart(
-        title=f"Calibration of {only['field'] if only else 'all fields'}",
+        title=f"Calibration of {only_field['field'] if only_field else 'all fields'}",
         bins=[
             CalibrationBin(
-                one["confidence"],
-                one["accuracy"],
-                one["predictions"],
-                one["ci_low"],
-                one["ci_high"],
+                calibration_bin["confidence"],
+                calibration_bin["accuracy"],
+                calibration_bin["predictions"],
+                calibration_bin["ci_low"],
+                calibration_bin["ci_high"],
             )
-            for one in calibration["bins"]
+            for calibration_bin in calibration["bins"]
         ],
         error=calibration["expected_calibration_error"],
         threshold=None if threshold is None else threshold["value"],

@@ -9,7 +9,7 @@ from app.kit.jobs import Job
 from app.workflow.tag_sets import emitted_events
 
 
-# Without a maximum of attempts, because feedback must not be missed.
+# Attempts are not limited, because feedback must not be lost.
 @jobs.handler(
     "feedback.record",
     queue="bulk",
@@ -18,7 +18,7 @@ from app.workflow.tag_sets import emitted_events
     max_attempts=None,
 )
 def record(batch: Sequence[Job]) -> None:
-    """Update the feedback of the tag sets that were accepted or reopened."""
+    """Update the feedback of tag sets that were accepted, reopened or deleted."""
     payloads = [job.args["data"] for job in batch]
     service.record(
         [(UUID(payload["artifact_id"]), UUID(payload["tag_set_id"])) for payload in payloads]

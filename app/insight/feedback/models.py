@@ -13,11 +13,11 @@ from app.kit import db
 from app.kit.ids import uuid7
 from app.kit.tenancy import TenantModel
 
-_REPORTED = text("position IS NULL")
+_IS_REPORTED = text("position IS NULL")
 
 
 class FeedbackOutcome(StrEnum):
-    """The result of comparing a predicted value with the correct one."""
+    """The result of comparing a predicted value with the correct value."""
 
     CORRECT = "correct"
     CORRECTED = "corrected"
@@ -42,14 +42,15 @@ def _reference_schema() -> ForeignKeyConstraint:
 
 
 class PredictionFeedback(TenantModel, db.Base):
-    """How one predicted value compares with the correct one. Immutable.
+    """The result of comparing one predicted value with the correct value. Immutable.
 
     Automatic feedback belongs to the revision `accepted_revision` of an accepted tag set and has a
-    `position` in it; its values are in the tag set's revisions. Reported feedback has its values,
-    and a `value_key` where the field is multiple, so that each value is reported once.
+    `position` in it; its values are in the tag set's revisions. Reported feedback stores its
+    values, and if its field allows several values, a `value_key`: each value is reported only once.
 
-    `confidence` is in millionths. `bin` is the bin in which calibration counts it, null if it does
-    not count. `day` is when the tag set was accepted, or the feedback reported, in UTC.
+    `confidence` is in millionths. `bin` is the bin in which calibration counts the prediction, or
+    null if it does not count. `day` is the day, in UTC, on which the tag set was accepted or the
+    feedback was reported.
     """
 
     __tablename__ = "prediction_feedback"
@@ -80,7 +81,7 @@ class PredictionFeedback(TenantModel, db.Base):
             "value_key",
             unique=True,
             postgresql_nulls_not_distinct=True,
-            postgresql_where=_REPORTED,
+            postgresql_where=_IS_REPORTED,
         ),
     )
 
@@ -108,7 +109,7 @@ class PredictionFeedback(TenantModel, db.Base):
 class FeedbackDocument(TenantModel, db.Base):
     """The outcomes of one model on one document, for the comparison of models.
 
-    `shared`: another model has feedback on the document, too.
+    `shared` is true if another model also has feedback on the document.
     """
 
     __tablename__ = "feedback_documents"

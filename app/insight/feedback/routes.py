@@ -8,7 +8,7 @@ from app.kit.errors import ApiError
 from app.kit.pagination import Page
 from app.kit.principal import Caller
 
-blueprint = Blueprint("feedback", description="How predictions compare with accepted tag sets.")
+blueprint = Blueprint("feedback", description="Comparison of predictions with accepted tag sets.")
 
 
 @blueprint.post(
@@ -22,9 +22,9 @@ def create_prediction_feedback(caller: Caller, body: dict[str, Any]) -> dict[str
     """Create prediction feedback.
 
     Records how one prediction of any model compares with the correct value. Both values are
-    normalized first. Do not report predictions from which a tag set was started: the service
-    records these when the tag set is accepted. A second report of the same prediction is refused
-    with 409 `conflict`.
+    normalized first. Do not report a prediction from which a tag set was started: the service
+    records its feedback when the tag set is accepted. A second report of the same prediction is
+    refused with 409 `conflict`.
     """
     return service.create(body, caller=caller)
 
@@ -40,8 +40,8 @@ def create_prediction_feedback(caller: Caller, body: dict[str, Any]) -> dict[str
 def create_prediction_feedback_bulk(caller: Caller, body: dict[str, Any]) -> dict[str, Any]:
     """Create prediction feedback in bulk.
 
-    Records up to 1,000 reports and returns an outcome for each, in the same order. A report that
-    fails does not undo the others.
+    Records up to 1,000 reports and returns an outcome for each report, in the same order. If a
+    report fails, the other reports are still recorded.
     """
     results = service.create_many(body["items"], caller=caller)
     outcomes = [_build_outcome(index, result) for index, result in enumerate(results)]
@@ -104,8 +104,8 @@ def get_feedback_by_field(caller: Caller, query: dict[str, Any]) -> dict[str, An
 def list_feedback_models(caller: Caller, query: dict[str, Any]) -> Page:
     """List feedback models.
 
-    Returns the models of each schema with their accuracy over time. Each is compared with another
-    model on the documents with feedback on both, by a paired bootstrap; `verdict` is the result in
-    words. A page has at most 10 models, even with a larger `page_size`.
+    Returns the models of each schema with their accuracy over time. Each model is compared with
+    another model by a paired bootstrap, on the documents with feedback on both models; `verdict` is
+    the result in words. A page has at most 10 models, even if `page_size` is larger.
     """
     return service.list_models(**query)

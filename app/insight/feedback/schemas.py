@@ -1,4 +1,4 @@
-"""Bodies, queries and responses of feedback."""
+"""Request and response schemas of feedback."""
 
 import re
 
@@ -53,12 +53,12 @@ class NewFeedback(Schema):
         required=True,
         min_length=1,
         max_length=_FIELD_LENGTH,
-        description="The key of a field, or table.column.",
+        description="The key of a field, or `table.column`.",
     )
     row = Int(
         allow_none=True,
         maximum=MAX_ROW,
-        description="The row of a table, counted from 0; required for the column of a table.",
+        description="The row of a table, counted from 0; required for a table column.",
     )
     model = Str(
         required=True,
@@ -98,9 +98,9 @@ class Feedback(Response):
 
 
 class FeedbackItemOutcome(Response):
-    """The outcome of one report. If it failed, `code`, `message` and `field` give the reason."""
+    """The outcome of one report. If it failed, `code`, `message` and `field` explain why."""
 
-    index = Int(description="The position in the request, counted from 0.")
+    index = Int(description="The position of the report in the request, counted from 0.")
     ok = Bool()
     id = Uuid(allow_none=True)
     outcome = Str(allow_none=True)
@@ -126,12 +126,12 @@ class FeedbackQuery(Schema):
     labeler_id = Uuid(
         data_key="labeler",
         description=(
-            "The labeler of the tag sets: of reviewers in a team one of its members, below the role"
-            " `reviewer` the caller."
+            "Only tag sets of this labeler. Reviewers in a team may name only its members, and"
+            " callers below reviewer only themselves."
         ),
     )
     first = Date(data_key="from", description="The first day, in UTC.")
-    end = Date(data_key="to", description="The day after the last one, in UTC.")
+    end = Date(data_key="to", description="The day after the last day, in UTC.")
 
 
 class SummaryQuery(FeedbackQuery):
@@ -140,7 +140,7 @@ class SummaryQuery(FeedbackQuery):
     interval = Str(
         load_default="month",
         validate=OneOf(["month", "day"]),
-        description="The step of the trend. By day, at most 366 days after `from`.",
+        description="The step of the trend. `day` needs `from` and a period of at most 366 days.",
     )
 
 
@@ -150,22 +150,22 @@ class FieldsQuery(FeedbackQuery):
     target_precision = _Share(
         load_default=0.95,
         validate=Range(0, 1),
-        metadata={"description": "What the lower bound of the precision must reach, 0 to 1."},
+        metadata={"description": "The minimum for the lower bound of the precision, 0 to 1."},
     )
 
 
 class Figures(Response):
     """Numbers of compared values by outcome, and rates."""
 
-    predictions = Int(description="The values that were predicted.")
+    predictions = Int(description="The number of predicted values.")
     correct = Int()
-    corrected = Int(description="Predicted values instead of which another one is right.")
-    missed = Int(description="Right values that were not predicted.")
-    spurious = Int(description="Predicted values where there is none.")
-    precision = Float(allow_none=True, description=f"Correct of predicted values. {_RATE}")
-    recall = Float(allow_none=True, description=f"Correctly predicted of right values. {_RATE}")
+    corrected = Int(description="The number of predicted values that another value replaced.")
+    missed = Int(description="The number of correct values that were not predicted.")
+    spurious = Int(description="The number of predicted values where no value is correct.")
+    precision = Float(allow_none=True, description=f"The share of correct predictions. {_RATE}")
+    recall = Float(allow_none=True, description=f"The share of correct values predicted. {_RATE}")
     f1 = Float(allow_none=True)
-    accuracy = Float(allow_none=True, description=f"Correct of all compared values. {_RATE}")
+    accuracy = Float(allow_none=True, description=f"The correct share of compared values. {_RATE}")
     ci_low = Float(
         allow_none=True, description="The lower bound of the accuracy (Wilson, level 0.95)."
     )
@@ -201,7 +201,8 @@ class FeedbackSummary(FeedbackCriteria):
     interval = Str()
     total = Nested(Figures)
     models = List(
-        Nested(ModelFigures), description="The 200 models with the most predictions, those first."
+        Nested(ModelFigures),
+        description="The 200 models with the most predictions, in descending order.",
     )
     model_count = Int(description="The number of all models.")
     trend = List(Nested(TrendFigures))
@@ -235,8 +236,8 @@ class RecommendedThreshold(Response):
     precision = Float()
     ci_low = Float()
     ci_high = Float()
-    predictions = Int(description="The predictions with at least this confidence.")
-    coverage = Float(description="Their share of all predictions.")
+    predictions = Int(description="The number of predictions with at least this confidence.")
+    coverage = Float(description="The share of predictions that have at least this confidence.")
 
 
 class CalibratedFigures(Figures):
@@ -258,7 +259,9 @@ class FeedbackByField(FeedbackCriteria):
 
     target_precision = Float()
     total = Nested(CalibratedFigures)
-    fields = List(Nested(FieldFigures), description="At most 1,000, by schema and field.")
+    fields = List(
+        Nested(FieldFigures), description="At most 1,000 fields, sorted by schema and field."
+    )
     field_count = Int(description="The number of all fields.")
 
 
@@ -268,7 +271,7 @@ class ModelsQuery(Schema):
     schema_id = Uuid()
     compare_with = Str(
         max_length=MAX_MODEL_LENGTH,
-        description="The model with which the others are compared; by default the one before each.",
+        description="The model to compare with; by default the previous model of the same schema.",
     )
 
 
@@ -276,7 +279,7 @@ class ModelComparison(Response):
     """The comparison with another model on the same documents, by a paired bootstrap of F1."""
 
     model = Str()
-    documents = Int(description="The documents with feedback on both; at most the newest 1,000.")
+    documents = Int(description="The number of compared documents; at most the newest 1,000.")
     f1 = Float(allow_none=True)
     other_f1 = Float(allow_none=True)
     difference = Float(allow_none=True)
@@ -287,10 +290,10 @@ class ModelComparison(Response):
 
 
 class FeedbackModel(ModelFigures):
-    """The accuracy of a model of one schema, over time and compared with another one."""
+    """The accuracy of a model of one schema, over time and compared with another model."""
 
     schema_id = Uuid()
     first_date = Date()
     last_date = Date()
-    trend = List(Nested(TrendFigures), description="By month.")
+    trend = List(Nested(TrendFigures), description="The figures of each month.")
     comparison = Nested(ModelComparison, allow_none=True)

@@ -1,4 +1,4 @@
-"""SQL query of a document's history: the entries of several features as one list."""
+"""SQL query for a document's history: the entries of several features as one list."""
 
 from datetime import datetime
 from typing import Any, NamedTuple
@@ -38,8 +38,8 @@ _DEFAULTS: dict[str, ColumnElement[Any]] = {
     "changes": _NO_CHANGES,
 }
 """The optional columns of an entry, with their values if it has none."""
-_REVIEW_MEMBERS = ("claim_user_id", "assignee_id", "assignee_team_id", "escalated", "flags")
-"""Members of a tag set that belong to its review. Revisions show changes of its status and tags."""
+_REVIEW_PROPERTIES = ("claim_user_id", "assignee_id", "assignee_team_id", "escalated", "flags")
+"""Properties of a tag set that belong to its review. Revisions show changes of status and tags."""
 
 
 class Sources(NamedTuple):
@@ -49,8 +49,8 @@ class Sources(NamedTuple):
     (None hides them from the caller) and their comments. `actions` and `revisions` are actions on
     the document and on its tag sets. `rules` are the rules that matched the document.
 
-    With `claims_by`, claims of the document by other users are left out. Changes of the document's
-    `hidden` members are never shown.
+    If `claims_by` is set, claims of the document by other users are left out. Changes of the
+    document's properties in `hidden` are never shown.
     """
 
     document: Select[Any]
@@ -95,7 +95,7 @@ def _select_entry(
     actor: ColumnElement[Any],
     **optional: ColumnElement[Any],
 ) -> Select[Any]:
-    """Return a SELECT of all columns of an entry; `optional` are those of `_DEFAULTS`."""
+    """Return a SELECT of the columns of an entry; `optional` overrides values of `_DEFAULTS`."""
     columns: dict[str, ColumnElement[Any]] = {
         "id": id,
         "at": at,
@@ -140,7 +140,7 @@ def _has_changed_only(entry: Columns, *names: str) -> ColumnElement[bool]:
 
 
 def _build_id(*parts: ColumnElement[Any]) -> ColumnElement[UUID]:
-    """Return an id for an entry that has none of its own."""
+    """Return an id for an entry whose source has no id."""
     key = func.concat_ws("/", *(cast(part, String) for part in parts))
     return cast(func.md5(key), Uuid())
 
@@ -149,9 +149,9 @@ def _select_document_entries(
     entries: Select[Any], claims_by: UUID | None, hidden: tuple[str, ...]
 ) -> Select[Any]:
     entry = entries.subquery("entry").c
-    released = entry.action == "artifacts.release"
+    is_release = entry.action == "artifacts.release"
     # An action on a tag set also changes the status and claim of its document. The action has its
-    # own entry, so these changes are left out. Of a release, only the change of the claim is shown.
+    # own entry, so these changes are left out. A release shows only the change of the claim.
     is_side_effect = or_(
         and_(
             entry.action == "artifacts.update",
@@ -159,7 +159,7 @@ def _select_document_entries(
             entry.actor_kind != "system",
             _has_changed_only(entry, "status", "claim_user_id"),
         ),
-        and_(released, _has_changed_only(entry, "status")),
+        and_(is_release, _has_changed_only(entry, "status")),
     )
     statement = _select_entry(
         id=entry.id,
@@ -170,12 +170,12 @@ def _select_document_entries(
         changes=cast(entry.changes, JSONB).op("-")(cast(list(hidden), ARRAY(String))),
     ).where(not_(is_side_effect))
     if hidden:
-        updated = entry.action == "artifacts.update"
-        statement = statement.where(not_(and_(updated, _has_changed_only(entry, *hidden))))
+        is_update = entry.action == "artifacts.update"
+        statement = statement.where(not_(and_(is_update, _has_changed_only(entry, *hidden))))
     if claims_by is not None:
         is_by_user = func.coalesce(entry.actor_id == claims_by, False)
         statement = statement.where(
-            or_(is_by_user, not_(or_(released, _has_changed(entry, "claim_user_id"))))
+            or_(is_by_user, not_(or_(is_release, _has_changed(entry, "claim_user_id"))))
         )
     return statement
 
@@ -201,16 +201,16 @@ def _select_review_entries(entries: Select[Any]) -> Select[Any]:
         # Saves are excluded by name: they are the most frequent entries, and large.
         entry.action != "tag_sets.replace",
         not_(_has_changed(entry, "status", "tags")),
-        _has_changed(entry, *_REVIEW_MEMBERS),
+        _has_changed(entry, *_REVIEW_PROPERTIES),
     )
 
 
 def _select_comment_entries(entries: Select[Any]) -> Select[Any]:
     entry = entries.subquery("comment").c
-    written = _has_changed(entry, "body")
-    resolved = cast(entry.changes, JSONB)["resolved_at"][1].astext.is_not(None)
+    is_written = _has_changed(entry, "body")
+    is_resolved = cast(entry.changes, JSONB)["resolved_at"][1].astext.is_not(None)
     action = case(
-        (written, "comments.create"), (resolved, "comments.resolve"), else_="comments.reopen"
+        (is_written, "comments.create"), (is_resolved, "comments.resolve"), else_="comments.reopen"
     )
     return _select_entry(
         id=entry.id,
@@ -221,18 +221,18 @@ def _select_comment_entries(entries: Select[Any]) -> Select[Any]:
         tag_set_id=entry.tag_set_id,
         comment_id=entry.target_id,
         field=entry.field,
-        note=case((written, entry.body)),
+        note=case((is_written, entry.body)),
     )
 
 
 def _select_action_entries(actions: Select[Any]) -> Select[Any]:
     action = actions.subquery("action").c
-    discarded = action.kind == "discard"
+    is_discard = action.kind == "discard"
     return _select_entry(
         id=action.id,
         at=action.at,
-        kind=case((discarded, "tag_set"), else_="artifact"),
-        action=case((discarded, "tag_sets.delete"), else_=literal("artifacts.") + action.kind),
+        kind=case((is_discard, "tag_set"), else_="artifact"),
+        action=case((is_discard, "tag_sets.delete"), else_=literal("artifacts.") + action.kind),
         actor=_build_user_actor(action.user_id, action.user),
         tag_set_id=action.tag_set_id,
         note=action.note,

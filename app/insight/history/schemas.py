@@ -7,14 +7,14 @@ KINDS = ("artifact", "tag_set", "comment")
 
 
 class HistoryFilters(Schema):
-    """Filters of the history by time."""
+    """Time filters of the history."""
 
     created_after = UtcDateTime()
     created_before = UtcDateTime()
 
 
 class HistoryActor(Response):
-    """Actor of an entry; background jobs are `system`."""
+    """The actor of an entry; `system` for background jobs."""
 
     kind = Str(validate=OneOf(audit.KINDS))
     id = Uuid(allow_none=True)
@@ -22,7 +22,7 @@ class HistoryActor(Response):
 
 
 class RoutingRuleReference(Response):
-    """A routing rule with the name that it had at the time."""
+    """A routing rule, with its name at the time of the entry."""
 
     id = Uuid()
     name = Str()
@@ -35,7 +35,7 @@ class HistoryEntry(Response):
     at = UtcDateTime()
     kind = Str(
         validate=OneOf(KINDS),
-        description="What the entry is about: the document, a tag set of it, or a comment.",
+        description="The subject of the entry: the document, a tag set or a comment.",
     )
     action = Str(
         description="For example `artifacts.update`, `tag_sets.submit` or `tag_sets.reject`."
@@ -43,7 +43,7 @@ class HistoryEntry(Response):
     actor = Nested(HistoryActor)
     tag_set_id = Uuid(allow_none=True)
     comment_id = Uuid(allow_none=True)
-    field = Str(allow_none=True, description="The field that a comment is about.")
+    field = Str(allow_none=True, description="The field to which a comment refers.")
     rule = Nested(
         RoutingRuleReference,
         allow_none=True,
@@ -52,14 +52,14 @@ class HistoryEntry(Response):
     note = Str(
         allow_none=True,
         description=(
-            "The reason for a skip, a rejection or an escalation, or the beginning"
-            " of a comment. If a tag set was accepted without a reviewer, why it needed none:"
+            "The reason for a skip, a rejection or an escalation, or the beginning of a comment. If"
+            " a tag set was accepted without a reviewer, the reason why it needed no review:"
             " `sampling`, `confidence` or `agreement`."
         ),
     )
     changes = JsonObject(
         description=(
-            "Changed members with their old and new values, as `[from, to]`. The"
-            " tags of a tag set are in its revisions."
+            "The changed properties with their old and new values, as `[from, to]`. The tags of a"
+            " tag set are in its revisions."
         )
     )

@@ -19,10 +19,10 @@ def list_history(
 ) -> Page:
     """List what happened to a document, newest first by default.
 
-    `created`: created_after, created_before. Saves are left out, because they are revisions of
-    their tag sets. Callers who must label blind see nothing of what others do with the document.
-    Callers who cannot review do not see who reviews what, the drafts of others, and gold. Raises
-    404.
+    `created` may contain created_after and created_before. Saves are left out, because they are in
+    the revisions of the tag set. Callers who must label blind do not see what other users do with
+    the document. Callers who cannot review do not see review assignments, drafts of other users and
+    changes of `gold`. Raises 404.
     """
     artifacts.get_api_row(artifact_id)
     only_user_id = caller.user_id if tag_sets.is_blind(artifact_id, caller=caller) else None

@@ -1,6 +1,6 @@
-"""Jobs that keep the daily aggregates of quality current.
+"""Jobs that keep the daily quality aggregates current.
 
-They have a queue of their own: it serves organizations in turns, and delays no other work.
+They run in a separate queue, which serves organizations in turn and delays no other work.
 """
 
 from collections.abc import Sequence
@@ -12,7 +12,7 @@ from app.kit import jobs
 from app.kit.jobs import Job
 from app.workflow.tag_sets import emitted_events as tag_set_events
 
-_CHANGES = (
+_CHANGE_EVENTS = (
     tag_set_events.SUBMITTED,
     tag_set_events.ACCEPTED,
     tag_set_events.REJECTED,
@@ -22,20 +22,20 @@ _CHANGES = (
     artifact_events.UPDATED,
     artifact_events.DELETED,
 )
-_COUNTED_MEMBERS = frozenset({"gold", "schema_id"})
+_COUNTED_PROPERTIES = frozenset({"gold", "schema_id"})
 _EVERY_SECONDS = 300
 
 
 @jobs.handler(
-    "quality.update", queue="quality_counts", listens=_CHANGES, batch=True, max_attempts=10
+    "quality.update", queue="quality_counts", listens=_CHANGE_EVENTS, batch=True, max_attempts=10
 )
 def update(batch: Sequence[Job]) -> None:
-    """Recount the documents of a batch of events."""
+    """Recount the documents that a batch of events has changed."""
     changed = [
         UUID(job.args["data"]["artifact_id"])
         for job in batch
         if job.args["name"] != artifact_events.UPDATED
-        or not _COUNTED_MEMBERS.isdisjoint(job.args["data"]["changed"])
+        or not _COUNTED_PROPERTIES.isdisjoint(job.args["data"]["changed"])
     ]
     if changed:
         updating.update(changed, batch[0].checkpoint)
@@ -45,7 +45,7 @@ def update(batch: Sequence[Job]) -> None:
 def prepare(_: Job) -> None:
     """Enqueue a recount of organizations that are new or whose rules or time zone have changed.
 
-    Also enqueue the sums of those that were counted before there were sums.
+    Also enqueue the computation of sums for organizations whose sums are incomplete.
     """
     for organization_id in updating.list_outdated():
         jobs.enqueue(
@@ -71,7 +71,7 @@ def rebuild(job: Job) -> None:
 
 @jobs.handler("quality.sum", queue="quality_counts", max_attempts=10)
 def complete_sums(_: Job) -> None:
-    """Compute the sums of an organization that was counted before there were sums."""
+    """Compute the sums of an organization whose sums are incomplete."""
     updating.complete_sums()
 
 

@@ -1,4 +1,4 @@
-"""Models of the daily aggregates of quality, and of what each document contributes to them."""
+"""Models of the daily quality aggregates, and of the contributions of documents to them."""
 
 from datetime import date, datetime
 from enum import StrEnum
@@ -27,17 +27,17 @@ COUNTERS = (
 )
 """The counters of a cell and of a contribution, in the order in which a contribution stores them.
 
-`agreement` and `accuracy` are sums of shares in billionths, so that sums are exact whatever their
-order is."""
-SHARE = 1_000_000_000
-"""The whole, in units of `agreement` and `accuracy`."""
-RULES = 1
-"""The version of the rules by which documents contribute. Increase it when they change: each
+`agreement` and `accuracy` are sums of shares in billionths: sums of integers are exact, regardless
+of the order of addition."""
+SHARE_SCALE = 1_000_000_000
+"""The value of `agreement` and `accuracy` for a share of 1."""
+RULES_VERSION = 1
+"""The version of the rules for counting documents. Increase it when the rules change: each
 organization is then counted again."""
 
 
 class Subject(StrEnum):
-    """What a cell counts: a whole schema, or one of its labelers, reviewers or fields."""
+    """The subject of a cell: a whole schema, or one of its labelers, reviewers or fields."""
 
     SCHEMA = "schema"
     LABELER = "labeler"
@@ -48,10 +48,11 @@ class Subject(StrEnum):
 class QualityState(TenantModel, db.Base):
     """The progress of counting the aggregates of an organization; one row per organization.
 
-    `time_zone` is the one in which days are counted. While a recount is running, `counted_until` is
-    the last artifact that it has counted, and `repaired_until` the last schema whose cells it has
-    compared with the contributions; `counted_at` is when a recount was last completed. `summed_at`
-    is when the sums were last compared with the cells; before, they are incomplete.
+    Days are counted in `time_zone`. While a recount is running, `counted_until` is the last
+    artifact that it has counted, and `repaired_until` is the last schema whose cells it has
+    compared with the contributions. `counted_at` is the time at which a recount was last completed.
+    `summed_at` is the time at which the sums were last compared with the cells; while it is null,
+    the sums are incomplete.
     """
 
     __tablename__ = "quality_states"
@@ -67,10 +68,10 @@ class QualityState(TenantModel, db.Base):
 class QualityDocument(TenantModel, db.Base):
     """The contributions of one artifact to the cells.
 
-    They are [subject, schema_id, name, field_type, day, *counters], sorted. `schema_id` is the
-    schema of all of them, or null if they are of several; a repair reads one schema at a time.
-    There is no foreign key to the artifact: after its deletion its contributions still must be
-    taken from the cells.
+    Each contribution is [subject, schema_id, name, field_type, day, *counters]; the list is sorted.
+    The column `schema_id` is the schema that all contributions have, or null if their schemas
+    differ; a repair reads one schema at a time. There is no foreign key to the artifact: when it is
+    deleted, its contributions must still be subtracted from the cells.
     """
 
     __tablename__ = "quality_documents"
@@ -99,22 +100,24 @@ class _Counters:
 
 
 class QualityCell(TenantModel, _Counters, db.Base):
-    """The sums of the contributions of one day to a schema, or to one of its subjects.
+    """The sums of one day's contributions to a schema, or to a labeler, reviewer or field of it.
 
     `name` is the id of the labeler or reviewer, or the full name of the field; it is empty for the
-    schema. `field_type` is the type of a field in the version that was labeled. Submissions count
-    on their day, decisions on the day of the decision, agreement on the day of the last submission
-    that was compared. Cells without any count have no row.
+    schema. `field_type` is the type of the field in the version that was labeled. Submissions count
+    on the day of the submission, decisions on the day of the decision, and agreement on the day of
+    the last compared submission. A cell whose counters are all 0 has no row.
 
-    - submitted: submissions, resubmissions included.
-    - timed, seconds: tag sets with a recorded time, on the day of their last submission.
-    - accepted, corrected, rejected: decisions of reviewers. Of a field: values that the reviewer
-      kept or changed in an accepted tag set.
+    - submitted: submissions, including resubmissions.
+    - timed, seconds: the number of tag sets with a recorded time and the sum of these times, on the
+      day of the last submission.
+    - accepted, corrected, rejected: decisions of reviewers. For a field: accepted tag sets in which
+      the reviewer kept (accepted) or changed (corrected) its values.
     - auto_accepted: tag sets accepted without a reviewer.
     - overturned: acceptances followed by a reopening, and rejections followed by an acceptance of
       the same tags.
     - compared, agreement: compared documents, and the sum of their agreement.
-    - checked, accuracy: tag sets of gold documents, and the sum of their agreement with the answer.
+    - checked, accuracy: tag sets of gold documents, and the sum of their agreement with the correct
+      answer.
     """
 
     __tablename__ = "quality_cells"
@@ -132,25 +135,26 @@ class QualityCell(TenantModel, _Counters, db.Base):
 
 
 class Unit(StrEnum):
-    """The length of a sum: one day, a week from Monday, or a month."""
+    """The period of a sum: a day, a week that begins on Monday, or a calendar month."""
 
     DAY = "day"
     WEEK = "week"
     MONTH = "month"
 
 
-STEPS = {Unit.DAY: 1, Unit.WEEK: 7}
-"""The length in days of the units of fixed length."""
+UNIT_DAYS = {Unit.DAY: 1, Unit.WEEK: 7}
+"""The number of days in each unit that has a fixed length."""
 
 
 _IS_EMPTY = " AND ".join(f"{name} = 0" for name in COUNTERS)
 
 
 class QualitySum(TenantModel, _Counters, db.Base):
-    """The sums of cells over a unit of time, so that reads of long periods read few rows.
+    """The sums of cells over a unit of time, so that reading a long period reads few rows.
 
-    Triggers of the cells keep them, in every transaction that changes cells. `name` is the id of a
-    schema, or of a labeler or reviewer, whose sums are those of all schemas. Fields have none.
+    Triggers on the cells update the sums in every transaction that changes cells. `name` is the id
+    of a schema, labeler or reviewer. The sums of a labeler or reviewer cover all schemas. Fields
+    have no sums.
     """
 
     __tablename__ = "quality_sums"

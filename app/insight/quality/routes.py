@@ -18,7 +18,7 @@ from app.kit.pagination import Page
 from app.kit.principal import Caller
 
 blueprint = Blueprint(
-    "quality", description="How far the labels can be trusted: agreement, accuracy and drift."
+    "quality", description="Metrics of label quality: agreement, accuracy and drift."
 )
 
 
@@ -31,7 +31,7 @@ blueprint = Blueprint(
 def get_latest_quality(caller: Caller, query: dict[str, Any]) -> dict[str, Any]:
     """Get the latest quality metrics.
 
-    Returns agreement, acceptance rate, accuracy on gold documents and throughput of each schema.
+    Returns agreement, acceptance rate, accuracy on gold documents and throughput for each schema.
     """
     return service.get_latest(caller=caller, **query)
 
@@ -47,9 +47,9 @@ def get_quality_trends(caller: Caller, query: dict[str, Any]) -> dict[str, Any]:
     """Get a quality metric over time.
 
     Returns one metric by day, week or month, optionally grouped by schema, field, team or labeler.
-    Figures of teams and of other labelers, and accuracy on gold documents by day or field, require
-    the role of a reviewer. With `Accept: image/png`
-    or `image/svg+xml` the response is a chart.
+    Figures of teams and of other labelers require the reviewer role. So does accuracy on gold
+    documents by day or by field. With `Accept: image/png` or `image/svg+xml` the response is a
+    chart.
     """
     return service.get_trends(caller=caller, **query)
 
@@ -63,8 +63,8 @@ def get_quality_trends(caller: Caller, query: dict[str, Any]) -> dict[str, Any]:
 def get_field_quality(caller: Caller, query: dict[str, Any]) -> dict[str, Any]:
     """Get quality metrics by field.
 
-    Returns the correction rate, the agreement and the accuracy of predictions of each field. If the
-    type of a field has changed, figures of earlier types are omitted, and a warning says so.
+    Returns the correction rate, the agreement and the prediction accuracy for each field. If the
+    type of a field has changed, figures of its earlier types are omitted, and a warning says so.
     """
     return service.get_fields(caller=caller, **query)
 
@@ -93,7 +93,7 @@ def get_labeler_quality(caller: Caller, query: dict[str, Any]) -> Page:
 def get_reviewer_quality(caller: Caller, query: dict[str, Any]) -> Page:
     """Get quality metrics by reviewer.
 
-    Returns the number of decisions, how many were overturned, and the acceptance rate compared with
-    that of the other reviewers.
+    Returns the number of decisions, the share of decisions that were overturned, and the acceptance
+    rate compared with that of the other reviewers.
     """
     return service.list_reviewers(caller=caller, **query)

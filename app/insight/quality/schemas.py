@@ -22,45 +22,47 @@ GROUPS = ("schema", "field", "team", "labeler")
 
 
 class QualityPeriodQuery(Schema):
-    """A period in days of the organization's time zone; by default the last 30 days."""
+    """A period of whole days in the organization's time zone; by default the last 30 days."""
 
     first = Date(data_key="from", description="The first day, inclusive.")
-    end = Date(data_key="to", description="The end, exclusive; a period has at most 1,830 days.")
+    end = Date(
+        data_key="to", description="The day after the last day. A period has at most 1,830 days."
+    )
     schema_id = Uuid()
 
     @validates_schema
     def _check_period(self, data: dict[str, object], **_: object) -> None:
         if "first" in data and data["first"] == data.get("end"):
-            raise ValidationError("The period is empty; the end is exclusive.", "to")
+            raise ValidationError("The period is empty, because `to` is exclusive.", "to")
 
 
 class LabelerFilters(QualityPeriodQuery):
-    """Filters of labelers' figures."""
+    """Filters of the list of labelers."""
 
-    team_id = Uuid(description="Members of this team.")
-    user_id = Uuid(description="This labeler.")
+    team_id = Uuid(description="Only members of this team.")
+    user_id = Uuid(description="Only this labeler.")
 
 
 class TrendsQuery(QualityPeriodQuery):
-    """A metric, its buckets and groups."""
+    """The metric to return, with its buckets, groups and filters."""
 
     metric = Str(validate=OneOf(tuple(METRICS)), load_default="agreement")
     bucket = Str(
         validate=OneOf(BUCKETS),
         load_default="day",
-        description="At most 400 buckets; weeks begin on Monday.",
+        description="The length of a bucket; weeks begin on Monday. There are at most 400 buckets.",
     )
     group_by = Str(
         validate=OneOf(GROUPS),
-        description="One series for each group; without it, one series. `field` needs `schema_id`.",
+        description="One series per group; by default a single series. `field` needs `schema_id`.",
     )
-    field = Str(max_length=200, description="Full name of a field; needs `schema_id`.")
+    field = Str(max_length=200, description="The full name of a field; needs `schema_id`.")
     team_id = Uuid()
     labeler_id = Uuid()
 
 
 class QualityRate(Response):
-    """A share (0 to 1) with its 95 % Wilson interval and sample size `n`; null without cases."""
+    """A share from 0 to 1 with its 95 % Wilson interval; null if the sample size `n` is 0."""
 
     value = Float(allow_none=True)
     ci_low = Float(allow_none=True)
@@ -84,7 +86,7 @@ class QualityUser(Response):
 
 
 class Throughput(Response):
-    """Numbers of submissions, and of decisions on them."""
+    """The numbers of submissions and of decisions."""
 
     submitted = Int()
     accepted = Int(description="Accepted by reviewers without corrections.")
@@ -94,7 +96,7 @@ class Throughput(Response):
 
 
 class Speed(Response):
-    """Labeling time of the tag sets that have a recorded time; null without any."""
+    """The labeling speed, from tag sets with a recorded time; null if no tag set has one."""
 
     timed = Int()
     mean_seconds = Float(allow_none=True)
@@ -112,10 +114,10 @@ class QualityPeriod(Response):
 class SchemaQuality(Response):
     """Metrics of one schema.
 
-    `agreement` has the compared documents as its sample size, `acceptance_rate` and
-    `correction_rate` the decisions, `gold_accuracy` the tag sets of gold documents. Below reviewer,
-    `gold_accuracy` is null unless the period is whole weeks or months that have ended, with at
-    least 10 tag sets.
+    The sample size `n` is the number of compared documents in `agreement`, of decisions in
+    `acceptance_rate`, of acceptances in `correction_rate`, and of tag sets on gold documents in
+    `gold_accuracy`. For roles below reviewer, `gold_accuracy` has no value unless the period
+    consists of whole weeks or months that have ended, with at least 10 such tag sets.
     """
 
     schema = Nested(QualityReference)
@@ -128,10 +130,10 @@ class SchemaQuality(Response):
 
 
 class LatestQuality(QualityPeriod):
-    """Metrics of each schema that was worked on in the period, by name."""
+    """Metrics of each schema that was worked on in the period, sorted by name."""
 
     schemas = List(Nested(SchemaQuality))
-    truncated = Bool(description="There are more than 500 schemas.")
+    truncated = Bool(description="Whether schemas after the first 500 were left out.")
 
 
 class FieldQuality(Response):
@@ -143,7 +145,7 @@ class FieldQuality(Response):
     schema = Nested(QualityReference)
     field = Str()
     type = Str()
-    removed = Bool(description="The current version does not have this field.")
+    removed = Bool(description="Whether the field is missing from the current schema version.")
     correction_rate = Nested(QualityRate)
     agreement = Nested(QualityRate)
     model_accuracy = Nested(QualityRate)
@@ -162,11 +164,13 @@ class FieldQualities(QualityPeriod):
 
     fields = List(Nested(FieldQuality))
     warnings = List(Nested(FieldWarning))
-    truncated = Bool(description="There are more than 500 fields; name a schema.")
+    truncated = Bool(
+        description="Whether fields after the first 500 were left out. Filter by `schema_id`."
+    )
 
 
 class LabelerQuality(Response):
-    """Metrics of one labeler; `id` is the user's."""
+    """Metrics of one labeler; `id` is the user id."""
 
     id = Uuid()
     user = Nested(QualityUser)
@@ -179,9 +183,9 @@ class LabelerQuality(Response):
 
 
 class ReviewerQuality(Response):
-    """Decisions of one reviewer; `id` is the user's.
+    """Decisions of one reviewer; `id` is the user id.
 
-    `leniency` is the acceptance rate minus that of all other reviewers together.
+    `leniency` is the acceptance rate minus the acceptance rate of all other reviewers together.
     """
 
     id = Uuid()
@@ -197,14 +201,14 @@ class ReviewerQuality(Response):
 
 
 class TrendPoint(QualityRate):
-    """The metric in one bucket; the first and the last are cut to the period."""
+    """The metric in one bucket. The first and the last bucket are cut to the period."""
 
     first = Date(data_key="from")
     end = Date(data_key="to")
 
 
 class TrendSeries(Response):
-    """The metric of one group over time; `key` is null without groups."""
+    """The metric of one group over time; `key` and `name` are null without `group_by`."""
 
     key = Str(allow_none=True)
     name = Str(allow_none=True)

@@ -1,4 +1,4 @@
-"""The counters of disagreements, which replace counting rows."""
+"""The counters of disagreements, from which totals are read."""
 
 from app.kit.counters import Cube, Source
 

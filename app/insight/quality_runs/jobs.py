@@ -13,13 +13,13 @@ from app.kit.jobs import Job
 from app.workflow.tag_sets import emitted_events as tag_set_events
 
 REPORT_SECONDS = 1.0
-REMOVED_LONG_AGO = "created_at < now() - interval '400 days'"
+EXPIRED_CONDITION = "created_at < now() - interval '400 days'"
 _DAY_SECONDS = 86_400
 _START = str(UUID(int=0))
 
 
 class _RunEnded(Exception):  # noqa: N818 - a signal, not an error
-    """Signals that the run was ended by something else."""
+    """Signals that the run has ended while it was computed."""
 
 
 def _get_run_id(job: Job) -> UUID:
@@ -44,7 +44,7 @@ def _reopen_run(args: dict[str, Any]) -> None:
 def run_computation(job: Job) -> None:
     """Compute a run.
 
-    A repeated attempt starts again from the beginning. Does nothing when the run is already over.
+    A repeated attempt starts from the beginning. Does nothing if the run has already ended.
     """
     run = running.start(_get_run_id(job))
     if run is None:
@@ -63,19 +63,19 @@ def run_computation(job: Job) -> None:
 
 
 def _compute(job: Job, run: QualityRun) -> Any:
-    # Imported here because it loads numpy and scipy, which no idle process may hold.
+    # Imported here because it loads numpy and scipy, which idle processes must not keep in memory.
     from app.insight.quality_runs.service import computing  # noqa: PLC0415
 
     plans = running.plan(run)
     job.checkpoint()
-    due = 0.0
+    next_report_at = 0.0
 
     def report(done: int, total: int) -> None:
-        nonlocal due
-        if monotonic() < due:
+        nonlocal next_report_at
+        if monotonic() < next_report_at:
             return
         _report_progress(job, run.id, done, total)
-        due = monotonic() + REPORT_SECONDS
+        next_report_at = monotonic() + REPORT_SECONDS
 
     with answers.open_snapshot(run.schema_id, run.starts_at, run.ends_at) as snapshot:
         return computing.compute(snapshot, plans, run.schema_id, report)
@@ -106,7 +106,7 @@ def compare_documents(batch: list[Job]) -> None:
 
 @jobs.handler("quality_runs.compare_schema", queue="bulk")
 def compare_schema(job: Job) -> None:
-    """Update the disagreements on the next documents of a schema, and enqueue the step after it."""
+    """Update the disagreements on the next documents of a schema, and enqueue the next step."""
     schema_id, after = UUID(job.args["schema_id"]), UUID(job.args["after"])
     last = disagreeing.update_next(schema_id, after)
     if last is not None:
@@ -118,15 +118,15 @@ def compare_schema(job: Job) -> None:
 
 
 @jobs.handler("quality_runs.start_outdated", queue="maintenance")
-def start_outdated(_job: Job) -> None:
-    """Start a run for each schema with several labelers and changes since its newest run."""
+def create_outdated_runs(_job: Job) -> None:
+    """Create a run for each schema with several labelers that changed since its newest run."""
     creating.create_outdated()
 
 
 @jobs.handler("quality_runs.forget", queue="maintenance", resumable=True)
-def forget_old_runs(job: Job) -> None:
-    """Delete runs that were created long ago."""
-    purging.purge("quality_runs", REMOVED_LONG_AGO, job.checkpoint)
+def delete_old_runs(job: Job) -> None:
+    """Delete runs that are older than 400 days."""
+    purging.purge("quality_runs", EXPIRED_CONDITION, job.checkpoint)
 
 
 jobs.periodic("quality_runs.start_outdated", every=_DAY_SECONDS)

@@ -14,8 +14,8 @@ from app.kit import db
 from app.kit.ids import uuid7
 from app.kit.tenancy import TenantModel
 
-SHARE = 1_000_000
-"""The whole, in units of the column `share`."""
+SHARE_SCALE = 1_000_000
+"""The value of the column `share` for a share of 1."""
 
 
 class RunStatus(StrEnum):
@@ -43,10 +43,11 @@ TRANSITIONS: Mapping[RunStatus, tuple[RunStatus, ...]] = {
 class QualityRun(TenantModel, db.Record, db.Base):
     """A computation of the agreement of labelers over a schema and a period.
 
-    `fields` are the names that were requested; none means all. The period begins with `starts_at`,
-    or with the first tag set, and ends before `ends_at`. `results`, `pairs` and `warnings` are
-    stored as clients see them. `confusions` maps each choice field to its matrices (see
-    `service.confusing`). They are loaded on access, because lists do not show them.
+    `fields` are the names of the requested fields; an empty list means all fields. The period
+    begins with `starts_at`, or with the first tag set, and ends before `ends_at`. `results`,
+    `pairs` and `warnings` are stored as clients see them. `confusions` maps each choice field to
+    its matrices (see `service.confusing`). These four columns are loaded on access, because lists
+    do not show them.
     """
 
     __tablename__ = "quality_runs"
@@ -95,11 +96,11 @@ class QualityRun(TenantModel, db.Record, db.Base):
 
 
 class Disagreement(TenantModel, db.Base):
-    """The disagreement of labelers on one field of a document, if there is any.
+    """The disagreement of labelers on one field of a document.
 
-    `share` is the mean disagreement over all pairs of labelers, in millionths so that pages have an
-    exact order. `answers` has the most frequent answers, each with the number of labelers who gave
-    it. `compared_at` is when the tag sets were last compared.
+    `share` is the mean disagreement over all pairs of labelers. It is in millionths, so that pages
+    have an exact order. `answers` has the most frequent answers, each with the number of labelers
+    who gave it. `compared_at` is the time at which the tag sets were last compared.
     """
 
     __tablename__ = "quality_disagreements"

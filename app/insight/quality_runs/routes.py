@@ -37,7 +37,7 @@ def compute_quality(caller: Caller, body: dict[str, Any]) -> models.QualityRun:
 
     Queues a run that compares the tag sets which different labelers submitted for the same document
     in a period, field by field. Drafts, predictions, merges and the corrections of reviewers do not
-    count. Also updates the list of disagreements of the schema.
+    count. Also updates the list of disagreements on the schema.
     """
     return creating.create(**body, created_by=caller.user_id)
 
@@ -89,8 +89,8 @@ def get_agreement(caller: Caller, query: dict[str, Any]) -> dict[str, Any]:
 def list_disagreements(caller: Caller, query: dict[str, Any]) -> Page:
     """List disagreements.
 
-    Returns the documents and fields on which labelers disagree, the largest disagreement first,
-    with their answers. The list includes new work within seconds.
+    Returns the documents and fields on which labelers disagree, with the labelers' answers, largest
+    disagreement first. The list includes new work within seconds.
     """
     return reading.list_disagreements(**query)
 
@@ -106,8 +106,8 @@ def get_confusion(caller: Caller, query: dict[str, Any]) -> dict[str, Any]:
     """Get a confusion matrix.
 
     Returns how often pairs of labelers chose each pair of values of a choice field for the same
-    document, or how often labelers chose each value for each accepted value. The
-    counts are from the newest completed run that covers the query. With `Accept: image/png` or
-    `image/svg+xml` the response is a chart.
+    document, or how often labelers chose each value for each accepted value. The counts are from
+    the newest completed run that covers the query. With `Accept: image/png` or `image/svg+xml` the
+    response is a chart.
     """
     return reading.get_confusion(**query)

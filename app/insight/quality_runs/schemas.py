@@ -24,13 +24,13 @@ METRICS = tuple(metric for metric in Metric if metric != Metric.GWET_AC2)
 """Gwet's AC2 needs weights, which a run does not have."""
 MAX_FIELDS = 500
 MAX_NAME = 129
-"""The length of `table.column`."""
+"""The maximum length of a field name or of `table.column`."""
 DEFAULT_VALUES = 50
 MAX_VALUES = 100
 
-_TO = "The end of the period, exclusive. An end in the future becomes now."
-_COVERED = "The run must cover the period from here; the response says which period it has."
-_CI = "Bounds of the 95 % confidence interval, from a bootstrap over documents."
+_TO = "The end of the period, exclusive. A time in the future is replaced by the current time."
+_COVERED = "The start of the period that the run must cover. The response states the run's period."
+_CI = "The lower bound of the 95 % confidence interval, from a bootstrap over documents."
 
 
 class ComputeQuality(Schema):
@@ -43,15 +43,15 @@ class ComputeQuality(Schema):
         attribute="fields",
         load_default=list,
         max_items=MAX_FIELDS,
-        description="Fields by key, columns of tables as `table.column`. By default all.",
+        description="The keys of fields; table columns as `table.column`. By default all fields.",
     )
     metrics = List(
         Str(validate=OneOf(METRICS)),
         load_default=list,
         validate=Length(max=len(METRICS)),
         description=(
-            "By default percent, cohen_kappa, fleiss_kappa, krippendorff_alpha and f1. Each field"
-            " has those of them that suit its type."
+            "By default percent, cohen_kappa, fleiss_kappa, krippendorff_alpha and f1. For each"
+            " field, only metrics that suit its type are computed."
         ),
     )
     start = UtcDateTime(
@@ -64,7 +64,9 @@ class ComputeQuality(Schema):
 class RunProgress(Response):
     """The progress of a run, updated about once a second while it is running."""
 
-    done = Int(description="Tag sets that were read, once for each pass over them.")
+    done = Int(
+        description="The number of tag sets read. A run may read each tag set several times."
+    )
     total = Int(allow_none=True)
     rate_per_second = Float(allow_none=True)
     eta_seconds = Int(allow_none=True)
@@ -85,9 +87,11 @@ class AgreementResult(Response):
     value = Float(allow_none=True, description="Null if it is undefined; a warning says why.")
     ci_low = Float(allow_none=True, description=_CI)
     ci_high = Float(allow_none=True)
-    units = Int(description="Units that at least two labelers labeled.")
-    documents = Int(description="Documents with such units.")
-    raters = Int(description="Labelers.")
+    units = Int(description="The number of units that at least two labelers labeled.")
+    documents = Int(
+        description="The number of documents with units that at least two labelers labeled."
+    )
+    raters = Int(description="The number of labelers.")
 
 
 class PairMember(Response):
@@ -100,22 +104,27 @@ class PairMember(Response):
 class AgreementPair(Response):
     """A coefficient of one field between two labelers.
 
-    Reviewers see all pairs; those in a team see the pairs of its members, in which `b` is null if
-    it is not a member. A labeler sees their own, in which `b` is null. Viewers see none.
+    Reviewers without a team see all pairs. Reviewers in a team see the pairs of its members; `b` is
+    null if `b` is not a member. Labelers see only their own pairs; `b` is null. Viewers see no
+    pairs.
     """
 
     a = Nested(PairMember, allow_none=True)
-    b = Nested(PairMember, allow_none=True, description="Null if the caller may not know it.")
+    b = Nested(
+        PairMember, allow_none=True, description="Null if the caller may not see this labeler."
+    )
     field = Str()
     metric = Str()
     value = Float(allow_none=True)
-    ci_low = Float(allow_none=True, description="Null if there are more than twelve labelers, too.")
+    ci_low = Float(
+        allow_none=True, description="Null if undefined, or with more than twelve labelers."
+    )
     ci_high = Float(allow_none=True)
-    units = Int(description="Units that both labeled.")
+    units = Int(description="The number of units that both labelers labeled.")
 
 
 class RunWarning(Response):
-    """A reason to read results with care, or what was left out."""
+    """A limitation of the results, or data that was left out."""
 
     code = Str()
     field = Str(allow_none=True)
@@ -132,7 +141,9 @@ class QualityRunSummary(Response):
     )
     metrics = List(Str())
     starts_at = UtcDateTime(
-        data_key="from", allow_none=True, description="Null: from the first tag set."
+        data_key="from",
+        allow_none=True,
+        description="Null if the period begins with the first tag set.",
     )
     ends_at = UtcDateTime(data_key="to")
     status = Str(validate=OneOf(STATUSES))
@@ -163,7 +174,7 @@ class RunFilters(Schema):
 
 
 class AgreementQuery(Schema):
-    """The filters of the agreement."""
+    """Filters of the agreement."""
 
     schema_id = Uuid(required=True)
     field = Str(min_length=1, max_length=MAX_NAME)
@@ -173,13 +184,15 @@ class AgreementQuery(Schema):
 
 
 class FromRun(Response):
-    """The run that a response is taken from; null if no completed run covers the query."""
+    """The run from which the response is taken; null if no completed run covers the query."""
 
     schema_id = Uuid()
     run_id = Uuid(allow_none=True)
     computed_at = UtcDateTime(allow_none=True)
     starts_at = UtcDateTime(
-        data_key="from", allow_none=True, description="Null: from the first tag set."
+        data_key="from",
+        allow_none=True,
+        description="Null if the period begins with the first tag set.",
     )
     ends_at = UtcDateTime(data_key="to", allow_none=True)
 
@@ -193,7 +206,7 @@ class Agreement(FromRun):
 
 
 class ConfusionQuery(Schema):
-    """The selection of a confusion matrix."""
+    """The field of a confusion matrix, and the period that the run must cover."""
 
     schema_id = Uuid(required=True)
     field = Str(required=True, min_length=1, max_length=MAX_NAME)
@@ -201,15 +214,16 @@ class ConfusionQuery(Schema):
         validate=OneOf(("labelers", "accepted")),
         load_default="labelers",
         description=(
-            "`labelers`: each two labelers of a document, symmetric. `accepted`: each labeler"
-            " (rows) against the accepted value (columns), without gold documents."
+            "`labelers`: compare every two labelers of a document; the matrix is symmetric."
+            " `accepted`: compare each labeler (rows) with the accepted value (columns), except in"
+            " gold documents."
         ),
     )
     limit = QueryInt(
         minimum=1,
         maximum=MAX_VALUES,
         load_default=DEFAULT_VALUES,
-        description="The number of the most frequent values; all others are summed as one.",
+        description="The maximum number of values. All less frequent values are combined into one.",
     )
     start = UtcDateTime(data_key="from", description=_COVERED)
     end = UtcDateTime(data_key="to", description=_TO)
@@ -220,19 +234,24 @@ class ConfusionMatrix(FromRun):
 
     field = Str()
     against = Str()
-    values = List(Str(allow_none=True), description="Most frequent first. Null: no value.")
+    values = List(
+        Str(allow_none=True),
+        description="The values, most frequent first; null stands for no value.",
+    )
     other_values = Int(
-        description="If not 0, the last row and column sum up so many less frequent values."
+        description="The number of less frequent values, combined in the last row and column."
     )
     counts = List(List(Int()), description="Rows and columns in the order of `values`.")
-    units = Int(description="Comparisons.")
+    units = Int(description="The number of comparisons.")
 
 
 class DisagreementFilters(Schema):
     """Filters of the list of disagreements."""
 
     schema_id = Uuid()
-    field = Str(min_length=1, max_length=MAX_NAME, description="Needs `schema_id`.")
+    field = Str(
+        min_length=1, max_length=MAX_NAME, description="The key of a field; needs `schema_id`."
+    )
 
 
 class DisagreementArtifact(Response):
@@ -243,9 +262,12 @@ class DisagreementArtifact(Response):
 
 
 class DisagreementAnswer(Response):
-    """An answer, and how many labelers gave it."""
+    """An answer, and the number of labelers who gave it."""
 
-    value = Any_(allow_none=True, description="A list if several are allowed. Long values are cut.")
+    value = Any_(
+        allow_none=True,
+        description="A list if the field allows several values. Long values are cut.",
+    )
     count = Int()
 
 
@@ -257,8 +279,8 @@ class Disagreement(Response):
     schema_id = Uuid()
     field = Str()
     disagreement = Float(
-        description="One minus the mean agreement of each two labelers, from 0 to 1."
+        description="One minus the mean agreement of all pairs of labelers, from 0 to 1."
     )
-    raters = Int(description="Labelers.")
-    answers = List(Nested(DisagreementAnswer), description="The ten most frequent.")
+    raters = Int(description="The number of labelers.")
+    answers = List(Nested(DisagreementAnswer), description="The ten most frequent answers.")
     compared_at = UtcDateTime()

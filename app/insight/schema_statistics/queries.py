@@ -1,4 +1,4 @@
-"""SQL queries of the statistics of a schema."""
+"""SQL queries for the statistics of a schema."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -34,7 +34,7 @@ _STATUSES = tuple(TagSetStatus)
 _ARTIFACTS = Artifact.__table__
 _TAG_SETS = TagSet.__table__
 _MEASURE = "measure"
-"""The name of the column that is added up besides the number of rows."""
+"""The name of the column that is summed, in addition to the number of rows."""
 
 
 def count_artifacts(
@@ -51,7 +51,7 @@ def count_artifacts(
 class TagSetCounts(NamedTuple):
     """Counts and labeling times of the tag sets of a version, or of all versions (id None).
 
-    Those of a version without tag sets are None.
+    All values are None for a version without tag sets.
     """
 
     id: UUID | None
@@ -71,7 +71,7 @@ class TagSetCounts(NamedTuple):
 def count_tag_sets(
     schema_id: UUID, *, first: datetime | None, end: datetime | None
 ) -> list[TagSetCounts]:
-    """Return the counts of tag sets: the total first, then those of each version, newest first."""
+    """Return the counts of tag sets: the total first, then each version, newest first."""
     tag_sets = _TAG_SETS.c
     columns = (
         cast(tag_sets.schema_version_id, Text).label("version_id"),
@@ -98,7 +98,7 @@ def count_tag_sets(
 
 
 def _sum_by_version(cells: Subquery) -> Subquery:
-    """Add up cells of tag sets: all of them (version_id null), and those of each version."""
+    """Add up the cells of tag sets by version, and for all versions (version_id null)."""
     accepted = cells.c.status == TagSetStatus.ACCEPTED
     counts: dict[str, ColumnElement[bool]] = {
         **{status: cells.c.status == status for status in _STATUSES},
@@ -116,8 +116,8 @@ def _sum_by_version(cells: Subquery) -> Subquery:
     return union_all(by_version, total).subquery()
 
 
-# The median is computed from how many tag sets there are of each duration, so that its cost does
-# not grow with the number of tag sets.
+# The median is computed from the number of tag sets for each duration, so that its cost does not
+# grow with the number of tag sets.
 _LABELING_TIMES = """
     WITH durations AS (
         SELECT CAST(version_id AS uuid) AS version_id, CAST(seconds AS int) AS seconds, sum(n) AS n
@@ -135,7 +135,7 @@ _LABELING_TIMES = """
             + min(seconds) FILTER (WHERE cumulative >= floor((total + 2) / 2))) / 2.0 AS median
     FROM ranked GROUP BY version_id
 """
-# The tag sets of a period are read one by one.
+# Durations in a period are not counted, so its tag sets are read row by row.
 _SECONDS_OF_PERIOD = """
     SELECT CAST(schema_version_id AS text) AS version_id,
            CAST(seconds_spent AS text) AS seconds, 1 AS n
@@ -177,11 +177,11 @@ def _select_cells(
     end: datetime | None,
 ) -> Subquery:
     """Return the counts of the schema's rows of `table` by the values of `columns`."""
-    shown = [str(column.key) for column in columns if column.key != _MEASURE]
+    facet_names = [str(column.key) for column in columns if column.key != _MEASURE]
     where = {"schema_id": schema_id}
     if first is None and end is None:
-        return counters.select_cells(counters.SOURCES[source], shown, where)
-    is_own = table.c.organization_id == tenancy.current_organization_id()
-    rows = select(*columns).where(is_own, table.c.schema_id == schema_id)
+        return counters.select_cells(counters.SOURCES[source], facet_names, where)
+    is_in_organization = table.c.organization_id == tenancy.current_organization_id()
+    rows = select(*columns).where(is_in_organization, table.c.schema_id == schema_id)
     between = Between("created", table.c.created_at, first, end, rows)
-    return counters.select_cells_between(counters.SOURCES[source], shown, where, between)
+    return counters.select_cells_between(counters.SOURCES[source], facet_names, where, between)

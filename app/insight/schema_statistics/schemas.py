@@ -1,14 +1,16 @@
-"""Query and response of the statistics of a schema."""
+"""Query and response schemas of schema statistics."""
 
 from app.documents.artifacts.schemas.stats import DocumentCounts
 from app.kit.api.fields import Float, Int, List, Nested, Response, Schema, UtcDateTime, Uuid
 
-_TIMED = {"description": "Number of submitted tag sets by people that have a recorded time."}
-_DECIDED = {"description": "Number of tag sets that are accepted now, plus all their rejections."}
+_TIMED = {
+    "description": "The number of tag sets that people submitted and that have a recorded time."
+}
+_DECIDED = {"description": "The number of tag sets that are accepted now, plus all rejections."}
 
 
 class StatsQuery(Schema):
-    """The period in which the counted artifacts and tag sets were created; by default all."""
+    """The period in which the counted artifacts and tag sets were created; by default all time."""
 
     first = UtcDateTime(data_key="from")
     end = UtcDateTime(data_key="to", description="The end of the period, exclusive.")
@@ -35,7 +37,7 @@ class LabelingSeconds(Response):
 class Outcome(Response):
     """Numbers of tag sets and their outcome.
 
-    The rate is between 0 and 1, and null without decisions.
+    `acceptance_rate` is between 0 and 1, and null if there are no decisions.
     """
 
     tag_sets = Nested(TagSetCounts)

@@ -11,7 +11,7 @@ from app.kit import errors
 from app.schemas.artifact_schemas import service as schemas
 from app.workflow.tag_sets.transitions import TagSetStatus
 
-_TAG_SETS = (*TagSetStatus, "total")
+_TAG_SET_COUNTS = (*TagSetStatus, "total")
 
 
 def get_statistics(
@@ -19,10 +19,11 @@ def get_statistics(
 ) -> dict[str, Any]:
     """Return statistics of a schema's documents and tag sets, of all time or of a period.
 
-    The period selects those created from `first` until `end`, exclusive. Returns {schema_id, first,
-    end, artifacts, tag_sets, labeling_seconds {mean, median, timed}, decided, acceptance_rate,
-    rejections, auto_accepted, versions}. The items of `versions`, newest first, have the members
-    from `tag_sets` to `auto_accepted` too. Raises 404, or 400 on `from` if it is not before `to`.
+    Counts the documents and tag sets created from `first` until `end`, exclusive. Returns
+    {schema_id, first, end, artifacts, tag_sets, labeling_seconds {mean, median, timed}, decided,
+    acceptance_rate, rejections, auto_accepted, versions}. The items of `versions`, newest first,
+    have `id`, `number`, and the keys from `tag_sets` to `auto_accepted`. Raises 404, or 400 on
+    `from` if it is not before `to`.
     """
     schemas.get(schema_id)
     if first is not None and end is not None and first >= end:
@@ -51,7 +52,7 @@ def _build_outcome(row: TagSetCounts) -> dict[str, Any]:
     accepted, rejections = row.accepted or 0, int(row.rejections or 0)
     decided = accepted + rejections
     return {
-        "tag_sets": {status: getattr(row, status) or 0 for status in _TAG_SETS},
+        "tag_sets": {status: getattr(row, status) or 0 for status in _TAG_SET_COUNTS},
         "labeling_seconds": {"mean": row.mean, "median": row.median, "timed": row.timed or 0},
         "decided": decided,
         "acceptance_rate": accepted / decided if decided else None,

@@ -1,1 +1,1 @@
-"""Whose figures and reports a caller may see."""
+"""Visibility of the figures and reports of labelers and teams."""

@@ -1,4 +1,4 @@
-"""SQL of the teams of users, and of their members."""
+"""SQL queries for the teams of a user and the members of teams."""
 
 from collections.abc import Sequence
 from uuid import UUID

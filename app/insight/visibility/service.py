@@ -1,4 +1,4 @@
-"""Find whose figures and reports a caller may see."""
+"""Find the labelers and teams whose figures and reports a caller may see."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -32,11 +32,12 @@ class Visible(NamedTuple):
 
 
 def find_visible(caller: Caller) -> Visible:
-    """Return whose figures the caller may see.
+    """Return the labelers and teams whose figures the caller may see.
 
-    Administrators see all. Reviewers see their teams and the members, or all if they are in no
-    team: then they review the work of all. Everybody else sees their own figures. An API key
-    stands for no person: it sees all from the role of a reviewer up, and nobody below.
+    Administrators see all labelers and teams. Reviewers see their teams and the members of these
+    teams; reviewers without a team see all, because they review the work of all labelers. Other
+    users see only their own figures. An API key is not a person: it sees all with the reviewer role
+    or a higher role, otherwise nothing.
     """
     if caller.has(Role.admin) or (caller.has(Role.reviewer) and caller.api_key_id is not None):
         return Visible(None, None)

@@ -1,1 +1,1 @@
-"""Work lists and workloads of members and teams."""
+"""Work lists of users, and workloads of teams."""

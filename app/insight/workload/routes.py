@@ -28,8 +28,8 @@ mine = Blueprint("my-work", tag="users")
 def get_team_workload(caller: Caller, team_id: UUID, query: dict[str, Any]) -> dict[str, Any]:
     """Get the workload of a team.
 
-    Returns the open and overdue work of each member and what they finished in the period, and the
-    work assigned to the team that nobody has begun.
+    Returns the open and overdue work of each member, the work that each member finished in the
+    period, and the work assigned to the team that nobody has begun.
     """
     return service.get_team_workload(team_id, caller=caller, **query)
 

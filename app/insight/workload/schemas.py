@@ -16,7 +16,7 @@ from app.kit.api.fields import (
 )
 
 _SECONDS_SPENT = {
-    "description": "Time spent on tag sets, on the day of their last submission in the period."
+    "description": "The time spent on tag sets, counted on the day of their last submission."
 }
 
 
@@ -56,10 +56,10 @@ class AssignmentFilters(Schema):
 
 
 class PeriodQuery(Schema):
-    """A period in days of the caller's time zone; by default the last 30 days."""
+    """A period of whole days in the caller's time zone; by default the last 30 days."""
 
     first = Date(data_key="from", description="The first day.")
-    last = Date(data_key="to", description="The last day; a period has at most 366 days.")
+    last = Date(data_key="to", description="The last day. A period has at most 366 days.")
 
 
 class WorkloadUser(Response):
@@ -114,11 +114,11 @@ class TeamWorkload(Response):
 
 
 class ActivityCounts(Response):
-    """Numbers of the caller's submissions, by outcome, and of their review decisions."""
+    """The numbers of the caller's submissions by outcome, and of the caller's review decisions."""
 
     submitted = Int()
-    accepted = Int(description="Accepted without corrections.")
-    corrected = Int(description="Accepted with corrections.")
+    accepted = Int(description="Submissions that were accepted without corrections.")
+    corrected = Int(description="Submissions that were accepted with corrections.")
     rejected = Int()
     pending = Int()
     reviewed = Int()
@@ -134,8 +134,8 @@ class ActivityDay(ActivityCounts):
 class Activity(Response):
     """Activity of the caller in the period.
 
-    Rates are between 0 and 1, and null without decisions. The median and the number per hour are
-    null if no tag set has a recorded time.
+    Rates are between 0 and 1, and null if there are no decisions. The median and the number per
+    hour are null if no tag set has a recorded time.
     """
 
     time_zone = Str()

@@ -9,7 +9,7 @@ from app.identity.organizations import service as organizations
 from app.identity.users import service as users
 from app.insight.workload.queries import activity, assignments, teams
 from app.insight.workload.queries.activity import Submissions
-from app.insight.workload.queries.assignments import Assignment, Kinds
+from app.insight.workload.queries.assignments import Assignment, WorkTypes
 from app.insight.workload.queries.counting import WorkCriteria
 from app.insight.workload.queries.teams import Member, MemberWork
 from app.kit import db, errors
@@ -31,13 +31,13 @@ def list_assignments(
     team_id: UUID | None = None,
     due_before: datetime | None = None,
 ) -> Page:
-    """List what the caller has to label or review, most urgent first.
+    """List the work that the caller has to label or review, most urgent first.
 
     The order is that of the review queue: by the priority of the document, then by due time or, if
-    there is none, by age. To label are drafts, claims, and documents assigned to the caller or one
-    of their teams that they can begin now. To review are tag sets that are assigned to the caller
-    or claimed by them. `kind` is label or review. With `team_id`, only documents assigned to the
-    caller through this team are listed.
+    there is none, by age. Work to label consists of drafts, claims, and documents that are assigned
+    to the caller or one of their teams and that the caller can begin now. Work to review consists
+    of tag sets that are assigned to the caller or claimed by the caller. `kind` is label or review.
+    With `team_id`, only documents assigned to the caller through this team are listed.
     """
     criteria = WorkCriteria(
         [caller.user_id],
@@ -47,8 +47,10 @@ def list_assignments(
         due_before=due_before,
     )
     reviews = caller.has(Role.reviewer) and kind != "label" and team_id is None
-    kinds = Kinds(kind != "review", reviews, organizations.allows_self_review(caller.org.settings))
-    result = assignments.list_assignments(page, criteria, kinds)
+    work_types = WorkTypes(
+        kind != "review", reviews, organizations.allows_self_review(caller.org.settings)
+    )
+    result = assignments.list_assignments(page, criteria, work_types)
     now = db.utc_now()
     return replace(result, items=[_build_item(row, now) for row in result.items])
 
@@ -75,20 +77,26 @@ def get_activity(
     """Return the caller's submissions and review decisions per day, with rates and speed.
 
     The period is from day `first` to day `last`, inclusive, in the caller's time zone; days without
-    work have zeros. A submission and its outcome count on the day of the submission, whenever it
-    was decided. The acceptance rate is the share of decided submissions that were accepted, with or
-    without corrections; `unchanged_rate` is the share accepted without corrections. Raises 400 on
-    the period.
+    work have zeros. A submission and its outcome count on the day of the submission, regardless of
+    the day of the decision. The acceptance rate is the share of decided submissions that were
+    accepted, with or without corrections; `unchanged_rate` is the share accepted without
+    corrections. Raises 400 for an invalid period.
     """
     period = get_period(users.get_time_zone(caller.user_id), first, last)
-    submitted = {row.day: row for row in activity.count_submissions(caller.user_id, period.edges)}
-    reviewed = activity.count_reviews(caller.user_id, period.edges)
+    submissions_by_day = {
+        row.day: row for row in activity.count_submissions(caller.user_id, period.edges)
+    }
+    reviews_by_day = activity.count_reviews(caller.user_id, period.edges)
     days = [
-        {"date": day, **_build_counts(submitted.get(number)), "reviewed": reviewed.get(number, 0)}
+        {
+            "date": day,
+            **_build_counts(submissions_by_day.get(number)),
+            "reviewed": reviews_by_day.get(number, 0),
+        }
         for number, day in enumerate(period.days, start=1)
     ]
-    total = submitted[None]
-    totals = {**_build_counts(total), "reviewed": sum(reviewed.values())}
+    total = submissions_by_day[None]
+    totals = {**_build_counts(total), "reviewed": sum(reviews_by_day.values())}
     return {
         "time_zone": period.zone,
         "first": period.first,
@@ -126,10 +134,10 @@ def get_team_workload(
 ) -> dict[str, Any]:
     """Return the open, overdue and finished work of each member of a team.
 
-    A member's open work is what they are assigned to by name or have begun, in this team or not.
-    Work that is assigned to the team as a whole and that nobody has begun is `waiting`. Finished
-    work is what members submitted and decided from day `first` to day `last`, in the caller's time
-    zone. Raises 404; 400 on the period.
+    A member's open work is the work that is assigned to them by name or that they have begun, even
+    if it is not assigned to this team. Work that is assigned to the team as a whole and that nobody
+    has begun is `waiting`. Finished work consists of submissions and decisions from day `first` to
+    day `last`, in the caller's time zone. Raises 404; 400 for an invalid period.
     """
     members = teams.list_members(team_id)
     if members is None:

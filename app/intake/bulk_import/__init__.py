@@ -1,1 +1,1 @@
-"""Bulk import: one file with many documents."""
+"""Bulk import of many documents from one file."""

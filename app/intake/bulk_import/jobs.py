@@ -11,11 +11,11 @@ from app.kit import container, jobs
 from app.kit.jobs import Job
 
 
-def _fail(job: Job, error: str) -> None:
+def _fail_import(job: Job, error: str) -> None:
     ingestion_jobs.fail_after_attempts(UUID(job.args["data"]["job_id"]), error)
 
 
-def _reopen(args: dict[str, Any]) -> None:
+def _reopen_import(args: dict[str, Any]) -> None:
     ingestion_jobs.reopen(UUID(args["data"]["job_id"]))
 
 
@@ -24,13 +24,13 @@ def _reopen(args: dict[str, Any]) -> None:
     queue="imports",
     listens=(emitted_events.REQUESTED,),
     resumable=True,
-    on_failure=_fail,
-    on_retry=_reopen,
+    on_failure=_fail_import,
+    on_retry=_reopen_import,
 )
 def run_import(job: Job) -> None:
-    """Import an uploaded file, or what an interrupted run left of it."""
+    """Import an uploaded file, or continue an interrupted import."""
     if job.args["data"]["kind"] != JobKind.IMPORT:
         return
-    # Texts and their index are written to the database, which needs the disk reserve for itself.
+    # The import writes texts and their index to the database, and must not use the disk reserve.
     container.current().reserve.check()
     service.run_import(UUID(job.args["data"]["job_id"]), job.checkpoint)

@@ -1,4 +1,4 @@
-"""SQL queries of bulk import."""
+"""SQL queries for bulk import."""
 
 from uuid import UUID
 
@@ -9,6 +9,6 @@ from app.schemas.artifact_schemas.models import ArtifactSchema
 
 
 def schema_exists(schema_id: UUID) -> bool:
-    """Return whether the bound organization has the schema."""
+    """Return whether the current organization has the schema."""
     statement = select(ArtifactSchema.id).where(ArtifactSchema.id == schema_id)
     return db.session().execute(statement).first() is not None

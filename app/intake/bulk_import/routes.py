@@ -25,12 +25,12 @@ blueprint = Blueprint("bulk-import", tag="artifacts", records="ingestion_jobs")
 def bulk_import_artifacts(caller: Caller, body: dict[str, Any]) -> IngestionJobRow:
     """Import artifacts.
 
-    Queues an ingestion job that creates an artifact from each record of a file: JSON Lines with
-    the members `text`, `tags`, `name`, `external_id`, `metadata`, `schema_id`, `priority` and
-    `due_at`; CSV with a column `text`, whose other columns become metadata (except `name` and
-    `external_id`); the JSON export of Label Studio; the JSON Lines export of doccano; or from each
-    file of a ZIP archive. Labels become tag sets with the source `import`. Content that the
-    organization already has is counted as duplicate. What cannot be imported becomes a failed item
-    of the job; the rest is imported.
+    Queues an ingestion job that creates an artifact from each record of a file, or from each file
+    of a ZIP archive. The formats with records are JSON Lines with the fields `text`, `tags`,
+    `name`, `external_id`, `metadata`, `schema_id`, `priority` and `due_at`; CSV with a column
+    `text`, whose other columns become metadata (except `name` and `external_id`); the JSON export
+    of Label Studio; and the JSON Lines export of doccano. Labels become tag sets with the source
+    `import`. Content that the organization already has is counted as duplicate. A record that
+    cannot be imported becomes a failed item of the job; the other records are imported.
     """
     return service.import_records(caller=caller, **body)

@@ -18,6 +18,6 @@ class AlertPayload(TypedDict):
 
 
 class AlertRaisedPayload(AlertPayload):
-    """The payload of `ALERT_RAISED`, for notifications: the name of the connector, too."""
+    """The payload of `ALERT_RAISED`, with the name of the connector for notifications."""
 
     connector_name: str

@@ -1,4 +1,4 @@
-"""Jobs of connectors: crawl, start what is due, and notice what is stale."""
+"""Jobs that crawl sources, start due crawls, and raise alerts for stale connectors."""
 
 from typing import Any
 from uuid import UUID
@@ -11,16 +11,16 @@ from app.kit import container, jobs
 from app.kit.jobs import Job
 
 SCHEDULE_EVERY = 60
-_FAILURE = ("internal_error", "The crawl failed after several attempts.")
+_CRAWL_ERROR = ("internal_error", "The crawl failed after several attempts.")
 
 
-def _fail(job: Job, error: str) -> None:  # noqa: ARG001 - clients do not see the error
+def _fail_crawl(job: Job, error: str) -> None:  # noqa: ARG001 - clients do not see the error
     if job.args["data"]["kind"] == JobKind.CRAWL:
-        code, message = _FAILURE
+        code, message = _CRAWL_ERROR
         service.fail_crawl(UUID(job.args["data"]["job_id"]), code=code, message=message)
 
 
-def _reopen(args: dict[str, Any]) -> None:
+def _reopen_crawl(args: dict[str, Any]) -> None:
     ingestion_jobs.reopen(UUID(args["data"]["job_id"]))
 
 
@@ -29,31 +29,31 @@ def _reopen(args: dict[str, Any]) -> None:
     queue="crawls",
     listens=(emitted_events.REQUESTED,),
     resumable=True,
-    on_failure=_fail,
-    on_retry=_reopen,
+    on_failure=_fail_crawl,
+    on_retry=_reopen_crawl,
 )
 def crawl(job: Job) -> None:
-    """Crawl a source, or what an interrupted run left of it."""
+    """Crawl a source, or continue an interrupted crawl."""
     if job.args["data"]["kind"] != JobKind.CRAWL:
         return
-    # Documents are written to the storage, and the database needs the disk reserve for itself.
+    # The crawl writes documents to the storage, and must not use the disk reserve.
     container.current().reserve.check()
     service.run_crawl(UUID(job.args["data"]["job_id"]), job.checkpoint)
 
 
 @jobs.handler("connectors.schedule", queue="maintenance", resumable=True)
 def start_due_crawls(job: Job) -> None:
-    """Start the crawls that are due, and raise alerts for stale connectors."""
+    """Start due crawls, and raise alerts for stale connectors."""
     while service.start_due_crawls():
         job.checkpoint()
     while service.raise_stale_alerts():
         job.checkpoint()
 
 
-@jobs.handler(service.FORGET, queue="maintenance", resumable=True)
-def forget_objects(job: Job) -> None:
+@jobs.handler(service.DELETE_OBJECTS_JOB, queue="maintenance", resumable=True)
+def delete_objects(job: Job) -> None:
     """Delete the objects of a deleted connector."""
-    while service.forget_objects(UUID(job.args["connector_id"])):
+    while service.delete_objects(UUID(job.args["connector_id"])):
         job.checkpoint()
 
 

@@ -1,4 +1,4 @@
-"""Models of connectors, their alerts, and the objects that they have seen."""
+"""Models for connectors, their alerts, and the objects that their crawls have handled."""
 
 from datetime import datetime
 from typing import Any
@@ -16,11 +16,11 @@ from app.kit.tenancy import TenantModel
 class Connector(TenantModel, db.Revised, db.Base):
     """A source of documents.
 
-    `settings` are the settings without secrets; `credentials` is the encrypted JSON object of the
-    secrets, or null, and `stored_secrets` are their names. `next_crawl_at` is the next time of the
-    schedule; it is null without one, and while the schedule is suspended. After `stale_at` without
-    a successful crawl, the connector is stale. The revision counts edits; a crawl does not change
-    it.
+    `settings` contains the settings without secrets, `credentials` the encrypted JSON object with
+    the secrets, or null, and `stored_secrets` the names of the secrets. `next_crawl_at` is the next
+    scheduled time; it is null without a schedule, and while the schedule is suspended. If no crawl
+    succeeds until `stale_at`, the connector becomes stale. The revision counts edits; a crawl does
+    not change it.
     """
 
     __tablename__ = "connectors"
@@ -59,7 +59,7 @@ class Connector(TenantModel, db.Revised, db.Base):
 
 
 class ConnectorAlert(TenantModel, db.Record, db.Base):
-    """A problem of a connector. It is open until `closed_at`; there is one open alert per kind."""
+    """A problem of a connector, open until `closed_at`. At most one alert per kind is open."""
 
     __tablename__ = "connector_alerts"
     __table_args__ = (
@@ -91,9 +91,9 @@ class ConnectorAlert(TenantModel, db.Record, db.Base):
 class ConnectorObject(TenantModel, db.Base):
     """A document of a source, as a crawl last handled it.
 
-    `digest` is the SHA-256 of its path, because a path may be too long for an index. `version` is
-    null if the document could not be read and must be tried again. A job deletes the objects of a
-    deleted connector.
+    `digest` is the SHA-256 of the path, because a path may be too long for an index. `version` is
+    null if the document could not be read and the next crawl must retry it. A job deletes the
+    objects of a deleted connector.
     """
 
     __tablename__ = "connector_objects"

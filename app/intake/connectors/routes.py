@@ -10,7 +10,7 @@ from app.kit.api.blueprint import Blueprint, Listing
 from app.kit.pagination import Page
 from app.kit.principal import Caller
 
-blueprint = Blueprint("connectors", description="Input connections that bring documents in.")
+blueprint = Blueprint("connectors", description="Connections to sources of documents.")
 _READ, _MANAGE = "connectors:read", "connectors:manage"
 
 
@@ -38,8 +38,8 @@ def list_connectors(caller: Caller, query: dict[str, Any]) -> Page:
 def create_connector(caller: Caller, body: dict[str, Any]) -> dict[str, Any]:
     """Create a connector.
 
-    The settings are validated against the JSON Schema of the type. Its secrets are stored
-    encrypted and are never in a response. Test the connector before its first crawl.
+    The settings are validated against the JSON Schema of the type. Secrets are stored encrypted and
+    are never returned. Test the connector before its first crawl.
     """
     return service.create(created_by=caller.user_id, **body)
 
@@ -62,7 +62,7 @@ def list_connector_types(caller: Caller, query: dict[str, Any]) -> Page:
 def get_connector(caller: Caller, connector_id: UUID) -> dict[str, Any]:
     """Get a connector.
 
-    Returns one connector. Of its secrets only the names are shown.
+    Returns one connector with the names of its secrets, but not their values.
     """
     return service.get(connector_id)
 
@@ -79,8 +79,9 @@ def update_connector(
 ) -> dict[str, Any]:
     """Update a connector.
 
-    Changes name, settings, schema, schedule, patterns or whether it is enabled. If the settings
-    name another host, the secrets must be sent again. Resumes a suspended schedule.
+    Changes the name, settings, schema, schedule or patterns, or enables or disables the connector.
+    If the settings contain another host, the secrets must be sent again. Resumes a suspended
+    schedule.
     """
     return service.update(connector_id, revision=revision, **body)
 
@@ -89,7 +90,7 @@ def update_connector(
 def delete_connector(caller: Caller, connector_id: UUID, revision: int | None) -> None:
     """Delete a connector.
 
-    Cancels its crawl. The documents that it brought in, and its ingestion jobs, stay.
+    Cancels the connector's crawl. Documents that it has imported, and its ingestion jobs, are kept.
     """
     service.delete(connector_id, revision=revision)
 
@@ -100,7 +101,7 @@ def delete_connector(caller: Caller, connector_id: UUID, revision: int | None) -
 def test_connector(caller: Caller, connector_id: UUID) -> dict[str, Any]:
     """Test a connector.
 
-    Connects to the source, lists its first entries, and says what went wrong. Waits for at most 10
+    Connects to the source, and returns its first entries or the error. Waits for at most 10
     seconds.
     """
     return service.test(connector_id)
@@ -115,8 +116,8 @@ def test_connector(caller: Caller, connector_id: UUID) -> dict[str, Any]:
 def browse_connector(caller: Caller, connector_id: UUID, query: dict[str, Any]) -> dict[str, Any]:
     """Browse a connector.
 
-    Returns the first entries of a folder of the source, and which documents a crawl would read. A
-    source that cannot be read is 409 conflict with details.kind.
+    Returns the first entries of a folder in the source, and whether a crawl would read each
+    document. Responds with 409 `conflict` and `details.kind` if the source cannot be read.
     """
     return service.browse(connector_id, **query)
 
@@ -132,8 +133,8 @@ def crawl_connector(caller: Caller, connector_id: UUID) -> IngestionJobRow:
     """Crawl a connector.
 
     Queues an ingestion job that reads the documents that are new or have changed since the last
-    crawl. While another crawl of the connector waits or runs, the request is refused with 409
-    conflict and details.job_id.
+    crawl. Responds with 409 `conflict` and `details.job_id` if another crawl of the connector is
+    queued or running.
     """
     return service.crawl(connector_id, created_by=caller.user_id)
 
@@ -147,7 +148,7 @@ def crawl_connector(caller: Caller, connector_id: UUID) -> IngestionJobRow:
 def list_connector_alerts(caller: Caller, connector_id: UUID, query: dict[str, Any]) -> Page:
     """List the alerts of a connector.
 
-    There is one open alert for each cause. A successful crawl closes all.
+    A connector has at most one open alert for each cause. A successful crawl closes all its alerts.
     """
     return service.list_alerts(connector_id, **query)
 
@@ -162,6 +163,6 @@ def acknowledge_connector_alert(
 ) -> models.ConnectorAlert:
     """Acknowledge an alert.
 
-    Records who has seen the alert. It stays open until a crawl succeeds.
+    Records which user has seen the alert. The alert stays open until a crawl succeeds.
     """
     return service.acknowledge(connector_id, alert_id, by=caller.user_id)

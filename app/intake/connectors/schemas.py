@@ -25,10 +25,12 @@ _TYPES = tuple(TYPES)
 _MAX_BIGINT = 2**63 - 1
 _MAX_PATTERN = 500
 _MAX_PATTERNS = 100
-_SETTINGS = "The settings by the JSON Schema of the type, with its secrets."
-_SCHEDULE = "A cron expression of five fields in the organization's time zone; null for none."
-_INCLUDE = "Patterns of paths to crawl, such as `invoices/**/*.pdf`; empty for all."
-_EXCLUDE = "Patterns of paths to leave out."
+_SETTINGS = "The settings, including secrets, according to the JSON Schema of the type."
+_SCHEDULE = (
+    "A cron expression with five fields in the organization's time zone; null for no schedule."
+)
+_INCLUDE = "Patterns for paths to crawl, such as `invoices/**/*.pdf`; if empty, all paths."
+_EXCLUDE = "Patterns for paths not to crawl."
 
 
 def _build_patterns(description: str) -> List:
@@ -55,8 +57,8 @@ class UpdateConnector(Schema):
 
     name = Name()
     settings = JsonObject(
-        description="Replaces all settings. The secrets are kept if none is sent and the host stays"
-        " the same."
+        description="Replaces all settings. If the request contains no secrets, the stored secrets"
+        " are kept; this requires that the host and account stay the same."
     )
     schema_id = Uuid(allow_none=True)
     enabled = Bool()
@@ -67,7 +69,7 @@ class UpdateConnector(Schema):
 
 
 class ConnectorFilters(Schema):
-    """Filters of the list of connectors."""
+    """Filters for the list of connectors."""
 
     type = Str(validate=OneOf(_TYPES))
     enabled = QueryBool()
@@ -83,9 +85,9 @@ class BrowseQuery(Schema):
 
 
 class AlertFilters(Schema):
-    """Filters of the alerts of a connector."""
+    """Filters for the alerts of a connector."""
 
-    is_open = QueryBool(data_key="open", description="Whether the problem still exists.")
+    is_open = QueryBool(data_key="open", description="True for open alerts, false for closed ones.")
     created_after = UtcDateTime()
     created_before = UtcDateTime()
 
@@ -101,10 +103,12 @@ class TypeOfConnector(Response):
 
 
 class LastCrawl(Response):
-    """The latest crawl."""
+    """The latest crawl of a connector."""
 
-    job_id = Uuid(description="The ingestion job.")
-    at = UtcDateTime(description="When it ended, or else when it began or was requested.")
+    job_id = Uuid(description="The ingestion job of the crawl.")
+    at = UtcDateTime(
+        description="When the crawl ended. If it has not ended, when it began or was requested."
+    )
     status = Str(validate=OneOf(tuple(JobStatus)))
 
 
@@ -115,12 +119,12 @@ class Connector(Response):
     name = Str()
     type = Str(validate=OneOf(_TYPES))
     settings = JsonObject(description="The settings without secrets.")
-    stored_secrets = List(Str(), description="The names of the secrets that are stored.")
+    stored_secrets = List(Str(), description="The names of the stored secrets.")
     schema_id = Uuid(allow_none=True)
     enabled = Bool()
     schedule = Str(allow_none=True)
     next_crawl_at = UtcDateTime(
-        allow_none=True, description="Null without a schedule, and while it is suspended."
+        allow_none=True, description="Null without a schedule, or if the schedule is suspended."
     )
     include = List(Str(), attribute="include_patterns")
     exclude = List(Str(), attribute="exclude_patterns")
@@ -161,7 +165,7 @@ class ConnectorError(Response):
 
 
 class ConnectorTest(Response):
-    """The result of a test."""
+    """The result of a connector test."""
 
     ok = Bool()
     error = Nested(ConnectorError, allow_none=True)

@@ -1,14 +1,14 @@
-"""The kinds of alerts."""
+"""The kinds of connector alerts."""
 
 from enum import StrEnum
 
 
 class AlertKind(StrEnum):
-    """Why a connector raised an alert.
+    """The reason for a connector alert.
 
     CREDENTIALS_REFUSED, UNREACHABLE, CRAWL_FAILED: the latest crawl failed for this reason. STALE:
-    several scheduled crawls in a row brought no result. QUARANTINED: the schedule is suspended
-    because too many crawls failed in a row.
+    no crawl has succeeded at several consecutive scheduled times. QUARANTINED: the schedule is
+    suspended because too many consecutive crawls have failed.
     """
 
     CRAWL_FAILED = "crawl_failed"

@@ -1,4 +1,4 @@
-"""Jobs that request the predictions of an extraction, and that store their outcomes."""
+"""Jobs that request the predictions of an extraction, and store their outcomes."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -14,11 +14,11 @@ from app.kit.jobs import Job
 from app.workflow.predictions import emitted_events as prediction_events
 
 
-def _fail(job: Job, error: str) -> None:
+def _fail_extraction(job: Job, error: str) -> None:
     ingestion_jobs.fail_after_attempts(UUID(job.args["data"]["job_id"]), error)
 
 
-def _reopen(args: dict[str, Any]) -> None:
+def _reopen_extraction(args: dict[str, Any]) -> None:
     ingestion_jobs.reopen(UUID(args["data"]["job_id"]))
 
 
@@ -27,11 +27,11 @@ def _reopen(args: dict[str, Any]) -> None:
     queue="imports",
     listens=(emitted_events.REQUESTED,),
     resumable=True,
-    on_failure=_fail,
-    on_retry=_reopen,
+    on_failure=_fail_extraction,
+    on_retry=_reopen_extraction,
 )
 def run_extraction(job: Job) -> None:
-    """Request the predictions of an extraction; continue where an interrupted run ended."""
+    """Request the predictions of an extraction, or continue an interrupted run."""
     if job.args["data"]["kind"] == JobKind.EXTRACT:
         service.run_extraction(UUID(job.args["data"]["job_id"]), job.checkpoint)
 
@@ -41,7 +41,7 @@ def run_extraction(job: Job) -> None:
     listens=(prediction_events.ENDED, artifact_events.DELETED),
     batch=True,
 )
-def settle(ended: Sequence[Job]) -> None:
-    """Store the outcomes of documents whose predictions have ended, or that were deleted."""
-    artifact_ids = {UUID(job.args["data"]["artifact_id"]) for job in ended}
+def settle(batch: Sequence[Job]) -> None:
+    """Store the outcomes of documents that were deleted or whose predictions have ended."""
+    artifact_ids = {UUID(job.args["data"]["artifact_id"]) for job in batch}
     ingestion_jobs.settle_extractions(sorted(artifact_ids))

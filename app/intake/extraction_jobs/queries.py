@@ -1,4 +1,4 @@
-"""SQL of the documents that an ingestion job created."""
+"""SQL queries for extractions and the documents that an ingestion job created."""
 
 from typing import NamedTuple
 from uuid import UUID
@@ -19,7 +19,7 @@ class CreatedItem(NamedTuple):
 
 
 def lock_job(job_id: UUID) -> IngestionJob | None:
-    """Return a job, locked until the transaction ends, or None."""
+    """Return a job, locked until the transaction ends, or None if it does not exist."""
     statement = select(IngestionJob).where(IngestionJob.id == job_id).with_for_update()
     return db.session().execute(statement, execution_options={"populate_existing": True}).scalar()
 
@@ -35,7 +35,7 @@ def find_active_extraction(source_id: UUID) -> IngestionJob | None:
 
 
 def list_created(job_id: UUID, after: int, limit: int) -> list[CreatedItem]:
-    """Return the documents that a job created, by number, after a number."""
+    """Return documents that a job created, with numbers above `after`, in order of numbers."""
     item = IngestionItem
     statement = (
         select(item.number, item.uri, item.artifact_id)

@@ -23,8 +23,8 @@ def extract_ingestion_job(caller: Caller, job_id: UUID) -> IngestionJobRow:
     Queues an ingestion job of the kind `extract` that predicts the tags of each document that the
     job created. Its items are these documents: `processing` until the prediction ends, then
     `created`, or `failed` with the reason, such as a schema without AI assistance. While an
-    extraction of the job is pending or running, another request returns the same one. A job that
-    has not ended is refused with 409 `conflict` and `details.state`; a job that is itself an
-    extraction with `details.kind`.
+    extraction of the job is queued or running, another request returns the same extraction.
+    Responds with 409 `conflict` and `details.state` if the job has not ended, or `details.kind` if
+    the job is itself an extraction.
     """
     return service.request_extraction(job_id, created_by=caller.user_id)

@@ -1,4 +1,4 @@
-"""Predict the tags of all documents that an ingestion job created."""
+"""Extractions, which predict the tags of all documents that an ingestion job created."""
 
 from collections.abc import Callable
 from uuid import UUID
@@ -19,7 +19,7 @@ Checkpoint = Callable[[], None]
 
 
 def request_extraction(job_id: UUID, *, created_by: UUID | None) -> IngestionJob:
-    """Create the job that predicts the tags of a job's documents, or return the pending one.
+    """Create the job that predicts the tags of a job's documents, or return the active job.
 
     Raises 404, and 409 `conflict` with `details.kind` or `details.state`.
     """
@@ -27,11 +27,11 @@ def request_extraction(job_id: UUID, *, created_by: UUID | None) -> IngestionJob
     if source is None:
         raise errors.not_found()
     if source.kind == JobKind.EXTRACT:
-        message = "This job is an extraction. Extract from the job that brought the documents in."
+        message = "This job is an extraction. Extract from the job that created the documents."
         raise errors.conflict(message, kind=source.kind)
-    pending = queries.find_active_extraction(job_id)
-    if pending is not None:
-        return pending
+    active_extraction = queries.find_active_extraction(job_id)
+    if active_extraction is not None:
+        return active_extraction
     if JobStatus(source.status) not in ENDED:
         message = f"The job is {source.status}; wait until it has ended."
         raise errors.conflict(message, state=source.status)
@@ -44,7 +44,7 @@ def run_extraction(job_id: UUID, checkpoint: Checkpoint) -> None:
     """Request the remaining predictions of a job; do nothing if it has ended.
 
     `checkpoint` commits each batch, or raises if this run must stop; the next run continues after
-    the last batch that was committed. The job ends when the last prediction has.
+    the last batch that was committed. The job ends when the last prediction has ended.
     """
     job = ingestion_jobs.start(job_id)
     if job is None:
@@ -62,19 +62,19 @@ def run_extraction(job_id: UUID, checkpoint: Checkpoint) -> None:
 
 
 def _request_batch(job: IngestionJob, batch: list[CreatedItem], numbers: set[int]) -> None:
-    numbered = [
+    numbered_items = [
         (number, item)
         for number, item in enumerate(batch, start=job.next_number)
         if number in numbers
     ]
     outcomes = predictions.request_many(
-        [item.artifact_id for _, item in numbered],
+        [item.artifact_id for _, item in numbered_items],
         requested_by=job.created_by,
         ingestion_job_id=job.id,
     )
     items = [
         _build_item(number, item, outcome)
-        for (number, item), outcome in zip(numbered, outcomes, strict=True)
+        for (number, item), outcome in zip(numbered_items, outcomes, strict=True)
     ]
     next_number = job.next_number + len(batch)
     ingestion_jobs.record_batch(job, items, number=next_number, cursor=str(batch[-1].number))

@@ -1,1 +1,1 @@
-"""Ingestion jobs: runs that bring documents in, with their items."""
+"""Ingestion jobs, which import documents, and their items."""

@@ -1,4 +1,4 @@
-"""The counters of ingestion jobs, which replace counting rows."""
+"""Counters for ingestion jobs, so that rows need not be counted."""
 
 from app.kit.counters import Cube, Source
 from app.kit.counters.spans import DAY, MONTH

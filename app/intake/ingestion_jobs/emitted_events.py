@@ -11,8 +11,8 @@ ENDED = "ingestion_job.ended"
 class JobPayload(TypedDict):
     """The payload of `REQUESTED` and `READ`.
 
-    `REQUESTED`: the job is queued to run, or to try its failures again. `READ`: its source was read
-    to the end, and some of its documents are still being parsed.
+    `REQUESTED`: the job is queued to run, or to retry its failed documents. `READ`: its source was
+    read to the end, and documents are still being parsed.
     """
 
     job_id: UUID
@@ -20,7 +20,7 @@ class JobPayload(TypedDict):
 
 
 class EndedPayload(JobPayload):
-    """The payload of `ENDED`: the final status and counts."""
+    """The payload of `ENDED`, with the final status and counts."""
 
     status: str
     counts: dict[str, int]

@@ -1,4 +1,4 @@
-"""Jobs of ingestion jobs: follow the parsing of their documents, and delete uploaded files."""
+"""Background jobs that complete ingestion jobs after parsing, and delete uploaded files."""
 
 from datetime import timedelta
 from typing import Any
@@ -13,12 +13,12 @@ EXPIRE_EVERY = 600
 SWEEP_EVERY = 86_400
 SETTLE_EVERY = timedelta(seconds=2)
 SETTLE_EXTRACTIONS_EVERY = timedelta(minutes=10)
-"""Extractions are settled by events; this finds those whose schema was deleted."""
+"""Events settle extractions; this check is for documents whose schema was deleted."""
 
 
 @jobs.handler("ingestion_jobs.settle", listens=(emitted_events.READ, emitted_events.ENDED))
 def settle(job: Job) -> None:
-    """Store which documents were parsed, again and again until none is being parsed."""
+    """Store the outcomes of parsed documents; runs again until no document is being parsed."""
     data: dict[str, Any] = job.args["data"]
     is_extraction = data["kind"] == JobKind.EXTRACT
     if service.settle(UUID(data["job_id"])):
@@ -32,7 +32,7 @@ def settle(job: Job) -> None:
 
 @jobs.handler("ingestion_jobs.expire", queue="maintenance", resumable=True)
 def delete_expired_files(job: Job) -> None:
-    """Delete uploaded files a week after their jobs have ended."""
+    """Delete uploaded files whose jobs ended more than a week ago."""
     while service.delete_expired_files():
         job.checkpoint()
 

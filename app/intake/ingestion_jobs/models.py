@@ -17,12 +17,13 @@ COUNTS = ("found", "created", "duplicate", "skipped", "failed")
 
 
 class IngestionJob(TenantModel, db.Record, db.Base):
-    """A run that brings documents in.
+    """A job that imports documents, crawls a source, or extracts tags.
 
-    The uploaded file is in the storage under `source_key`, which is null once it is deleted. The
-    next batch starts at the byte `next_offset` of the file, with the document `next_number`.
-    Documents below `retried_until` were handled by an earlier run; only those that failed are
-    tried again. `cursor` is the path in the source up to which a crawl has handled the documents.
+    The uploaded file is in the storage under `source_key`, which is null after the file was
+    deleted. The next batch starts at the byte `next_offset` of the file, with the document
+    `next_number`. Documents below `retried_until` were handled by an earlier run; only the failed
+    documents among them are retried. `cursor` is the path in the source up to which a crawl has
+    handled the documents.
     """
 
     __tablename__ = "ingestion_jobs"
@@ -77,12 +78,12 @@ class IngestionJob(TenantModel, db.Record, db.Base):
 
     @property
     def counts(self) -> dict[str, int]:
-        """Return the number of documents found, and of those with each outcome."""
+        """Return the number of documents found, and the number with each outcome."""
         return {name: getattr(self, name) for name in COUNTS}
 
     @property
     def progress(self) -> dict[str, Any]:
-        """Return the number of handled documents, their total, the rate and the seconds left."""
+        """Return the number of handled documents, the total, the rate and the remaining seconds."""
         done, total = self.next_number - 1, self.total
         rate = eta = None
         if self.started_at is not None and done:
@@ -98,8 +99,8 @@ class IngestionJob(TenantModel, db.Record, db.Base):
 class IngestionItem(TenantModel, db.Base):
     """The outcome of one document of a job.
 
-    `number` is its position in the source, beginning with 1. `artifact_id` is the document that was
-    created, or the one with the same content; it is kept when that document is deleted.
+    `number` is the position in the source, beginning with 1. `artifact_id` is the document that was
+    created, or the existing document with the same content; it is kept if that document is deleted.
     """
 
     __tablename__ = "ingestion_items"

@@ -8,7 +8,7 @@ from app.kit.api.blueprint import Blueprint, Listing
 from app.kit.pagination import Page
 from app.kit.principal import Caller
 
-blueprint = Blueprint("ingestion-jobs", description="Runs that bring documents in.")
+blueprint = Blueprint("ingestion-jobs", description="Jobs that import documents.")
 
 
 @blueprint.get(
@@ -20,7 +20,7 @@ blueprint = Blueprint("ingestion-jobs", description="Runs that bring documents i
 def list_ingestion_jobs(caller: Caller, query: dict[str, Any]) -> Page:
     """List ingestion jobs.
 
-    Returns jobs with their progress, optionally filtered by status, kind and time of creation.
+    Returns jobs with their progress, optionally filtered by status, kind and creation time.
     """
     return service.list_jobs(**query)
 
@@ -45,7 +45,7 @@ def get_ingestion_job(caller: Caller, job_id: UUID) -> models.IngestionJob:
 def list_ingestion_items(caller: Caller, job_id: UUID, query: dict[str, Any]) -> Page:
     """List the items of an ingestion job.
 
-    Returns the outcome of each document: the artifact that it became, or the reason why not.
+    Returns the outcome of each document: the artifact, or the reason why there is no artifact.
     """
     return service.list_items(job_id, **query)
 
@@ -58,8 +58,8 @@ def list_ingestion_items(caller: Caller, job_id: UUID, query: dict[str, Any]) ->
 def cancel_ingestion_job(caller: Caller, job_id: UUID) -> models.IngestionJob:
     """Cancel an ingestion job.
 
-    Stops a queued or running job after the document, or the batch of texts, in hand. Documents
-    that it created stay. A job that has ended is refused with 409 conflict and details.state.
+    Stops a queued or running job after the current document or batch of texts. Documents that the
+    job has created are kept. Responds with 409 `conflict` and `details.state` if the job has ended.
     """
     return service.cancel(job_id)
 
@@ -73,9 +73,10 @@ def cancel_ingestion_job(caller: Caller, job_id: UUID) -> models.IngestionJob:
 def retry_ingestion_job(caller: Caller, job_id: UUID) -> models.IngestionJob:
     """Retry an ingestion job.
 
-    Queues the failed documents of a job again, and those that a failed job did not reach. Other
-    jobs are refused with 409 conflict and details.state. The uploaded file is kept for a week
-    after a job has ended; later requests are refused with details.missing.
+    Queues the failed documents of a job again, and the documents that a failed job did not reach.
+    Responds with 409 `conflict` and `details.state` if the status of the job does not allow a
+    retry, or with `details.missing` if the uploaded file no longer exists. The file is kept for a
+    week after the job has ended.
     """
     return service.retry(job_id)
 
@@ -89,7 +90,7 @@ def retry_ingestion_job(caller: Caller, job_id: UUID) -> models.IngestionJob:
 def get_ingestion_stats(caller: Caller, query: dict[str, Any]) -> dict[str, Any]:
     """Get ingestion statistics.
 
-    Returns counts and speed of the jobs that were created in a period, in total, by day, by kind
-    and by connector.
+    Returns the counts and the speed of jobs created in a period: in total, by day, by kind and by
+    connector.
     """
     return service.get_stats(**query)

@@ -19,9 +19,11 @@ _MAX_BIGINT = 2**63 - 1
 
 
 class IngestionJobFilters(Schema):
-    """Filters of the list of ingestion jobs."""
+    """Filters for the list of ingestion jobs."""
 
-    status = List(Str(validate=OneOf(tuple(JobStatus))), description="One of these statuses.")
+    status = List(
+        Str(validate=OneOf(tuple(JobStatus))), description="Only jobs with one of these statuses."
+    )
     kind = Str(validate=OneOf(tuple(JobKind)))
     connector_id = Uuid()
     created_after = UtcDateTime()
@@ -29,7 +31,7 @@ class IngestionJobFilters(Schema):
 
 
 class IngestionItemFilters(Schema):
-    """Filters of the items of a job."""
+    """Filters for the items of a job."""
 
     status = Str(validate=OneOf(tuple(ItemStatus)))
     created_after = UtcDateTime()
@@ -46,18 +48,23 @@ class IngestionStatsQuery(Schema):
 class IngestionProgress(Response):
     """The progress of a job, updated after each batch."""
 
-    done = Int(description="Documents read in this run; files of a ZIP may still be parsed then.")
+    done = Int(
+        description="The number of documents read in this run. Files of a ZIP archive may still be"
+        " parsed afterwards."
+    )
     total = Int(allow_none=True, description="Null until the documents have been counted.")
     rate_per_second = Float(allow_none=True)
     eta_seconds = Int(allow_none=True)
 
 
 class IngestionCounts(Response):
-    """The number of documents found, and of those with each outcome."""
+    """The number of documents found, and the number with each outcome."""
 
     found = Int()
     created = Int()
-    duplicate = Int(description="The organization already has the same content.")
+    duplicate = Int(
+        description="The number of documents whose content the organization already has."
+    )
     skipped = Int()
     failed = Int()
 
@@ -97,43 +104,47 @@ class IngestionItem(Response):
     status = Str(validate=OneOf(tuple(ItemStatus)))
     artifact_id = Uuid(
         allow_none=True,
-        description="The document that was created, or the one with the same content.",
+        description="The created document, or the existing document with the same content.",
     )
     error = Nested(IngestionError, allow_none=True)
-    seconds = Float(description="The time to create it; for texts the mean of their batch.")
+    seconds = Float(
+        description="The time to create the document; for texts, the mean of their batch."
+    )
     created_at = UtcDateTime()
 
 
 class IngestionSums(Response):
-    """The sums of a group of jobs."""
+    """Sums over a group of jobs."""
 
     jobs = Int()
     failed_jobs = Int()
     counts = Nested(IngestionCounts)
-    seconds = Float(description="The time during which the jobs ran.")
-    rate_per_second = Float(allow_none=True, description="Handled documents per second.")
+    seconds = Float(description="The total run time of the jobs.")
+    rate_per_second = Float(
+        allow_none=True, description="The number of handled documents per second."
+    )
 
 
 class DailyIngestion(IngestionSums):
-    """The sums of the jobs that were created on one day (UTC)."""
+    """Sums over the jobs created on one day (UTC)."""
 
     date = Date()
 
 
 class IngestionOfKind(IngestionSums):
-    """The sums of the jobs of one kind."""
+    """Sums over the jobs of one kind."""
 
     kind = Str(validate=OneOf(tuple(JobKind)))
 
 
 class IngestionOfConnector(IngestionSums):
-    """The sums of the jobs of one connector, or of those without one."""
+    """Sums over the jobs of one connector, or over all jobs without a connector."""
 
     connector_id = Uuid(allow_none=True)
 
 
 class IngestionStats(IngestionSums):
-    """Statistics of the ingestion jobs of a period."""
+    """Statistics of the ingestion jobs created in a period."""
 
     created_after = UtcDateTime()
     created_before = UtcDateTime()

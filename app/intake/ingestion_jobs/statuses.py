@@ -22,20 +22,20 @@ TRANSITIONS: Mapping[JobStatus, frozenset[JobStatus]] = {
     # An interrupted run continues from its last batch.
     _RUNNING: frozenset({_RUNNING, _COMPLETED, _WITH_ERRORS, _FAILED, _CANCELLED}),
     _COMPLETED: frozenset(),
-    # Caused by a retry.
+    # A retry queues the job again.
     _WITH_ERRORS: frozenset({_QUEUED}),
     _FAILED: frozenset({_QUEUED}),
     _CANCELLED: frozenset(),
 }
 """The statuses that may follow each status."""
 ENDED = (_COMPLETED, _WITH_ERRORS, _FAILED, _CANCELLED)
-"""The statuses of jobs that no longer run."""
+"""The statuses of jobs that have ended."""
 ACTIVE = (_QUEUED, _RUNNING)
-"""The statuses of jobs that wait or run."""
+"""The statuses of queued and running jobs."""
 
 
 class JobKind(StrEnum):
-    """What an ingestion job does."""
+    """The kind of an ingestion job."""
 
     IMPORT = "import"
     CRAWL = "crawl"
@@ -43,7 +43,7 @@ class JobKind(StrEnum):
 
 
 class ItemStatus(StrEnum):
-    """The outcome of one document of a job; `processing` while its file is being read."""
+    """The outcome of one document of a job; `processing` until another job has handled it."""
 
     PROCESSING = "processing"
     CREATED = "created"

@@ -1,4 +1,4 @@
-"""Request bodies that accept exactly one of several alternative sets of members.
+"""Request bodies that accept exactly one of several alternative sets of fields.
 
 One declaration drives both the validation and the OpenAPI description.
 """
@@ -13,7 +13,7 @@ from app.kit.api.fields import Schema
 NEVER: dict[str, Any] = {"not": {}}
 """A JSON Schema that no value matches. Client generators do not accept the literal `false`."""
 Alternative = tuple[str, ...]
-"""A member, followed by the members that are sent with it and only with it."""
+"""A field, followed by the fields that must be sent with it, and only with it."""
 
 
 class AlternativesSchema(Schema):
@@ -23,7 +23,7 @@ class AlternativesSchema(Schema):
 
     @classmethod
     def list_alternatives(cls) -> Iterator[tuple[Alternative, ...]]:
-        """Yield the group of alternatives of the class and of each base."""
+        """Yield the group of alternatives of the class and of each base class."""
         for base in cls.__mro__:
             group = vars(base).get("alternatives")
             if group:
@@ -48,8 +48,8 @@ def _check_group(data: dict[str, object], group: tuple[Alternative, ...]) -> Non
 def describe(schema: type[AlternativesSchema]) -> list[dict[str, Any]]:
     """Return the alternatives as JSON Schema, one schema for each group.
 
-    They belong into `allOf`. Client generators read a `oneOf` beside `properties` as a choice of
-    types and drop the members.
+    They belong in `allOf`. Client generators read a `oneOf` next to `properties` as a choice of
+    types, and drop the properties.
     """
     return [
         {"oneOf": [_describe_alternative(alternative, group) for alternative in group]}
@@ -60,8 +60,8 @@ def describe(schema: type[AlternativesSchema]) -> list[dict[str, Any]]:
 def _describe_alternative(
     alternative: Alternative, group: tuple[Alternative, ...]
 ) -> dict[str, Any]:
-    described: dict[str, Any] = {"required": list(alternative)}
-    if any(len(other) > 1 for other in group):  # otherwise `oneOf` excludes the other members
-        others = [name for other in group if other != alternative for name in other]
-        described["properties"] = dict.fromkeys(others, NEVER)
-    return described
+    description: dict[str, Any] = {"required": list(alternative)}
+    if any(len(other) > 1 for other in group):  # otherwise `oneOf` excludes the other fields
+        excluded_names = [name for other in group if other != alternative for name in other]
+        description["properties"] = dict.fromkeys(excluded_names, NEVER)
+    return description

@@ -1,8 +1,9 @@
 """The Blueprint of every feature, which turns declarations of routes into operations.
 
 An operation authenticates the caller, checks role and organization, applies the rate limit,
-validates, runs the handler, shapes the response, replays idempotency keys, and commits once, in
-this order. The few services that need more than one transaction call `db.checkpoint`.
+validates the request, looks up the idempotency key, runs the handler, builds the response, and
+commits once, in this order. The few services that need more than one transaction call
+`db.checkpoint`.
 """
 
 import re
@@ -63,11 +64,11 @@ def _build_operation(
 
 
 def _list_secrets(returns: type[Schema] | File | None) -> tuple[str, ...]:
-    """Return the members of a response that are shown once."""
+    """Return the fields of a response that are shown once."""
     if returns is None or isinstance(returns, File):
         return ()
-    members = returns().dump_fields.items()
-    return tuple(name for name, member in members if isinstance(member, ShownOnce))
+    fields = returns().dump_fields.items()
+    return tuple(name for name, field in fields if isinstance(field, ShownOnce))
 
 
 def _to_flask_rule(path: str) -> str:
@@ -81,7 +82,7 @@ class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]
         name: name of the blueprint, and its tag in the OpenAPI description.
         description: text of the tag.
         tag: another blueprint's tag to share instead of adding one.
-        records: record type that the audit log gives to operations whose names do not imply one;
+        records: record type that the audit log gives to operations whose names do not imply a type;
             by default derived from the tag.
     """
 
@@ -101,8 +102,8 @@ class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]
         self.operations = []
         self._prepare_doc_cbks.append(_complete_description)
 
-    def _route(self, method: str, path: str, **members: Any) -> Callable[[Handler], Handler]:
-        declaration = Declaration(**members)
+    def _route(self, method: str, path: str, **options: Any) -> Callable[[Handler], Handler]:
+        declaration = Declaration(**options)
         declaration.check(path)
 
         def declare(handler: Handler) -> Handler:
@@ -129,8 +130,8 @@ class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]
             required = not op.body_optional
             documented = self.arguments(op.body, location=location, required=required)(documented)
         if isinstance(returns, type):
-            shape = responses.build_envelope(returns, many=many, nullable=declaration.nullable)
-            documented = super().response(op.status, shape)(documented)
+            envelope = responses.build_envelope(returns, many=many, nullable=declaration.nullable)
+            documented = super().response(op.status, envelope)(documented)
         else:
             documented = super().response(op.status)(documented)
         view._apidoc = documented._apidoc  # type: ignore[attr-defined]  # noqa: SLF001
@@ -198,11 +199,11 @@ def _describe(op: Operation) -> str:
     if op.access in Role.__members__ or op.access == "user":
         sentences += [] if op.keys else ["Not available to API keys."]
     if op.limit:
-        amount, by = LIMITS[op.limit]
-        counted = "organization" if by == "org" else "client address"
-        sentences.append(f"Rate limit: {amount} per {counted}.")
+        rate, scope = LIMITS[op.limit]
+        counted_by = "organization" if scope == "org" else "client address"
+        sentences.append(f"Rate limit: {rate} per {counted_by}.")
     if op.revision:
-        sentences.append(f"Sending the revision that the change is based on is {op.revision}.")
+        sentences.append(f"The revision that the change is based on is {op.revision}.")
     return " ".join(sentences)
 
 
@@ -214,15 +215,15 @@ def _complete_description(
     if op is None:
         return doc
     doc["operationId"] = op.name
-    # flask-smorest later replaces members of `doc` by those of the docstring.
+    # flask-smorest later replaces keys of `doc` with those of the docstring.
     docstring = doc_info["docstring"]
     paragraphs = [docstring.get("description"), _describe(op)]
     docstring["description"] = "\n\n".join(filter(None, paragraphs))
     if op.access == "public":
         doc["security"] = []
-    declared: File | None = doc_info.get("file")
-    if declared is not None:
-        content = {name: {"schema": _describe_file(name)} for name in declared.media_types}
+    declared_file: File | None = doc_info.get("file")
+    if declared_file is not None:
+        content = {name: {"schema": _describe_file(name)} for name in declared_file.media_types}
         doc["responses"][op.status]["content"] = content
     if doc_info.get("picture"):
         doc["responses"][op.status].setdefault("content", {}).update(pictures.describe())
@@ -230,7 +231,7 @@ def _complete_description(
 
 
 def _describe_file(media_type: str) -> dict[str, Any]:
-    """Return the schema of a file; clients parse JSON, so it is no binary string."""
+    """Return the schema of a file. JSON is not a binary string, because clients parse it."""
     if media_type == "application/json":
         return {"type": "array", "items": {"type": "object"}}
     return {"type": "string", "format": "binary"}

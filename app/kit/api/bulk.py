@@ -1,4 +1,4 @@
-"""Request members and the result schema that all bulk actions share."""
+"""Request fields and the result schema that all bulk actions share."""
 
 from typing import Unpack
 
@@ -8,18 +8,18 @@ MAX_IDS = 1000
 
 
 def ids(**options: Unpack[FieldOptions]) -> List:
-    """Return a member of a body that lists the ids of up to 1,000 records."""
+    """Return a field of a body that lists the ids of up to 1,000 records."""
     return List(Uuid(), max_items=MAX_IDS, **options)
 
 
 BY_FILTER = ("filter", "expected_count")
-"""The alternative that selects records by a filter, with the number of matches expected."""
+"""The alternative that selects records by a filter, with the expected number of matches."""
 
 
 def is_by_id(body: dict[str, object]) -> bool:
-    """Return whether a bulk action selects by id, so that it runs in one transaction.
+    """Return whether a bulk action selects records by id, so that it runs in one transaction.
 
-    Only then can its response be kept under an idempotency key.
+    Only then can its response be stored for an idempotency key.
     """
     return "filter" not in body
 

@@ -1,7 +1,7 @@
 """OpenAPI components of request and response bodies.
 
-Components of requests state limits. Components that only responses use state members, types,
-formats and enums, but no limits: a later version may add members or raise a limit.
+Components of requests state limits. Components that only responses use state properties, types,
+formats and enums, but no limits: a later version may add properties or raise a limit.
 """
 
 from collections.abc import Iterator
@@ -35,11 +35,11 @@ class _Converter(OpenAPIConverter):
     """A converter that also describes `keywords` and `AlternativesSchema`."""
 
     def schema2jsonschema(self, schema: object) -> dict[str, Any]:
-        described: dict[str, Any] = super().schema2jsonschema(schema)  # type: ignore[no-untyped-call]
-        described |= deepcopy(dict(getattr(schema, "keywords", {})))
+        description: dict[str, Any] = super().schema2jsonschema(schema)  # type: ignore[no-untyped-call]
+        description |= deepcopy(dict(getattr(schema, "keywords", {})))
         if isinstance(schema, AlternativesSchema):
-            described["allOf"] = alternatives.describe(type(schema))
-        return described
+            description["allOf"] = alternatives.describe(type(schema))
+        return description
 
 
 class _Plugin(MarshmallowPlugin):
@@ -94,7 +94,7 @@ def finish_components(paths: dict[str, Any], schemas: dict[str, Any]) -> None:
     for operation in (operation for item in paths.values() for operation in item.values()):
         _collect_references(operation.get("requestBody", {}), schemas, used_by_requests)
     for name, component in list(schemas.items()):
-        # A request and a response component may share the dict of a member.
+        # A request and a response component may share the dict of a property.
         schema = schemas[name] = deepcopy(component)
         for part in _iterate_schemas(schema):
             _split_null(part)
@@ -103,32 +103,32 @@ def finish_components(paths: dict[str, Any], schemas: dict[str, Any]) -> None:
 
 
 def without_null(schema: dict[str, Any]) -> dict[str, Any]:
-    """Return the schema of a member without null, which forms and query strings cannot send."""
+    """Return the schema of a field without null, which forms and query strings cannot send."""
     types = schema.get("type")
     if not isinstance(types, list):
         return schema
-    described = {k: v for k, v in schema.items() if k != "default" or v is not None}
-    described["type"] = next(name for name in types if name != "null")
-    return described
+    description = {k: v for k, v in schema.items() if k != "default" or v is not None}
+    description["type"] = next(name for name in types if name != "null")
+    return description
 
 
 def _iterate_schemas(value: object) -> Iterator[dict[str, Any]]:
     """Yield every schema in `value`, including `value` itself.
 
-    The keys of `properties` are member names, not keywords.
+    The keys of `properties` are property names, not keywords.
     """
     if isinstance(value, list):
-        for member in value:
-            yield from _iterate_schemas(member)
+        for child in value:
+            yield from _iterate_schemas(child)
     if not isinstance(value, dict):
         return
     yield value
-    for key, member in list(value.items()):
+    for key, child in list(value.items()):
         if key == "properties":
-            for nested in member.values():
+            for nested in child.values():
                 yield from _iterate_schemas(nested)
         elif key not in ("default", "enum", "required", "example"):
-            yield from _iterate_schemas(member)
+            yield from _iterate_schemas(child)
 
 
 def _collect_references(value: object, schemas: dict[str, Any], names: set[str]) -> None:

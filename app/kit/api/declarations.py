@@ -32,7 +32,7 @@ class Listing:
         """Return the schema of the query string: the common parameters and the filters."""
         if not self._schema:
             keys = [sign + key.lstrip("-") for key in self.sorts for sign in ("", "-")]
-            members: dict[str, Any] = {
+            parameters: dict[str, Any] = {
                 "cursor": Str(max_length=2000, metadata={"pattern": cursors.PATTERN}),
                 "page_size": QueryInt(
                     minimum=1, maximum=MAX_PAGE_SIZE, load_default=DEFAULT_PAGE_SIZE
@@ -41,7 +41,7 @@ class Listing:
             }
             base = self.filters or Schema
             name = "".join(part.title() for part in operation.split("_")) + "Query"
-            self._schema.append(type(name, (base,), members))
+            self._schema.append(type(name, (base,), parameters))
         return self._schema[0]
 
 
@@ -54,23 +54,23 @@ class Declaration:
         access: "public", "user" or "control-plane".
         limit: a key of LIMITS.
         body: schema of the JSON body, or of the URL-encoded form if `form` is set.
-        body_optional: a request may come without a body; no member is required then.
+        body_optional: whether a request may have no body. The schema then requires no field.
         query: schema of the query string, or a Listing for lists.
-        upload: schema of a multipart body that is accepted besides JSON.
-        form: the body is a URL-encoded form instead of JSON; each member is text.
+        upload: schema of a multipart body that is accepted as an alternative to JSON.
+        form: whether the body is a URL-encoded form instead of JSON. Each field is text.
         returns: schema of the record in the response, or a File.
         status: HTTP status of success.
-        revision: "required" or "optional" if the request names the revision it is based on.
-        writes: whether the operation commits; by default all methods but GET do.
-        text_ids: path parameters that are text. All others are record ids.
+        revision: "required" or "optional" if requests state the revision that they are based on.
+        writes: whether the operation commits; by default, if the method is not GET.
+        text_ids: path parameters that are text. Other parameters are record ids.
         numbers: path parameters that are integers.
         max_body: maximum size in bytes of a JSON body or URL-encoded form.
-        idempotent: a POST that creates nothing accepts an idempotency key, too; or a function
-            that returns for which bodies it does.
-        keys: whether API keys may call it. By default they may call operations that have a
-            permission.
-        nullable: the handler may return None; `data` is null then.
-        picture: draws the handler's result, "png" or "svg", for requests that accept pictures.
+        idempotent: whether an operation that creates nothing accepts an idempotency key; or a
+            function that returns this for a body.
+        keys: whether API keys may call the operation. By default, they may call operations that
+            have a permission.
+        nullable: whether the handler may return None. `data` is then null.
+        picture: function that draws the handler's result for requests that accept pictures.
     """
 
     permission: str | None = None

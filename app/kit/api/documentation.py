@@ -21,7 +21,7 @@ TITLE = "Labeling and Review Service"
 
 @dataclass(frozen=True)
 class Webhook:
-    """A request that the service sends, with a body of `schema`, documented as `component`."""
+    """A request that the service sends. Its body matches `schema`, documented as `component`."""
 
     component: str
     description: str
@@ -84,7 +84,7 @@ def init(
             api.register_blueprint(blueprint)
     _remove_unused_tags(api, blueprints)
     _complete_operations(api, {op.name: op for op in list_operations(blueprints)})
-    # flask-smorest registers components for its own features, which are not used here.
+    # flask-smorest registers components for its features that this service does not use.
     for name in ("PaginationMetadataSchema", "ErrorSchema"):
         api.spec.components.schemas.pop(name, None)
     api.spec.components.responses.clear()
@@ -95,7 +95,7 @@ def init(
 
 
 def _remove_unused_tags(api: Api, blueprints: list[Blueprint]) -> None:
-    """Remove the tags of blueprints that use the tag of another one."""
+    """Remove the tags of blueprints that use the tag of another blueprint."""
     unused = {blueprint.name for blueprint in blueprints if blueprint.tag != blueprint.name}
     tags = api.spec._tags  # noqa: SLF001 - apispec offers no public view
     tags[:] = [tag for tag in tags if tag["name"] not in unused]
@@ -107,43 +107,43 @@ def list_operations(blueprints: list[Blueprint]) -> list[Operation]:
 
 
 def _complete_operations(api: Api, operations_by_name: dict[str, Operation]) -> None:
-    """Add to each operation the response 422, and the parts of a request that the kit reads."""
+    """Add the 422 response to each operation, and the headers and bodies that the kit reads."""
     error = {"$ref": "#/components/schemas/ErrorResponse"}
-    refusal = {
+    error_response = {
         "description": "The request does not match its schema.",
         "content": {"application/json": {"schema": error}},
     }
     for item in api.spec._paths.values():  # noqa: SLF001 - apispec offers no public view
-        shared = item.pop("parameters", [])
-        for described in item.values():
-            op = operations_by_name[described["operationId"]]
-            described["responses"]["422"] = refusal
-            described["responses"].pop("default", None)
-            own = described.get("parameters", [])
+        shared_parameters = item.pop("parameters", [])
+        for operation in item.values():
+            op = operations_by_name[operation["operationId"]]
+            operation["responses"]["422"] = error_response
+            operation["responses"].pop("default", None)
+            own_parameters = operation.get("parameters", [])
             parameters = [
-                *(_describe_path_parameter(op, dict(p)) for p in shared),
-                *(_describe_parameter(op, p) for p in own if p["in"] != "path"),
+                *(_describe_path_parameter(op, dict(p)) for p in shared_parameters),
+                *(_describe_parameter(op, p) for p in own_parameters if p["in"] != "path"),
                 *_list_headers(op),
             ]
             if parameters:
-                described["parameters"] = parameters
+                operation["parameters"] = parameters
             if op.upload is not None:
-                _describe_upload(api, op, described)
+                _describe_upload(api, op, operation)
             if op.revision == "required" and op.body is not None:
-                # The header If-Match is accepted instead; the schema of a body cannot express it.
+                # Clients may send If-Match instead, which the schema of a body cannot express.
                 body = api.spec.components.schemas[type(op.body).__name__]
                 body["required"] = [*body.get("required", []), "revision"]
             if op.revision and op.body is None and op.method != "DELETE":
                 # Some clients send no body with DELETE; they use the header.
-                described["requestBody"] = _REVISION
+                operation["requestBody"] = _REVISION
 
 
 def _describe_webhooks(api: Api, webhooks: Mapping[str, Webhook]) -> None:
-    described = {}
+    descriptions = {}
     for event, webhook in webhooks.items():
         api.spec.components.schema(webhook.component, dict(webhook.schema))
         reference = {"$ref": f"#/components/schemas/{webhook.component}"}
-        described[event] = {
+        descriptions[event] = {
             "post": {
                 "operationId": f"receive_{event.replace('.', '_')}",
                 "summary": f"Receive {event}",
@@ -159,18 +159,22 @@ def _describe_webhooks(api: Api, webhooks: Mapping[str, Webhook]) -> None:
                 "responses": {"2XX": {"description": "Received. Any other status is retried."}},
             }
         }
-    api.spec.options["webhooks"] = described
+    api.spec.options["webhooks"] = descriptions
 
 
 def _describe_parameter(op: Operation, parameter: dict[str, Any]) -> dict[str, Any]:
     name = parameter["name"].replace("_", " ")
     text = f"Filter by {name}." if op.listing else f"The {name}."
     schema = components.without_null(parameter["schema"])
-    return {"description": _COMMON.get(parameter["name"], text), **parameter, "schema": schema}
+    return {
+        "description": _COMMON_DESCRIPTIONS.get(parameter["name"], text),
+        **parameter,
+        "schema": schema,
+    }
 
 
-_COMMON = {
-    "cursor": "The `next_cursor` or `prev_cursor` of another page of the same list.",
+_COMMON_DESCRIPTIONS = {
+    "cursor": "The `next_cursor` or `prev_cursor` from another page of the same list.",
     "page_size": "The maximum number of records on a page.",
     "sort": "The sort key; a leading minus sorts in descending order.",
     "q": "Words to search for.",
@@ -222,29 +226,32 @@ def _list_headers(op: Operation) -> list[dict[str, Any]]:
     headers = []
     if op.in_organization and "{org_slug}" not in op.path:
         # Not required: an API key belongs to one organization.
-        headers.append(describe_header("X-Org-Slug", "The organization to work in."))
+        headers.append(describe_header("X-Org-Slug", "The slug of the organization."))
     if op.revision:
         text = "The revision that the change is based on, in quotes."
         headers.append(describe_header("If-Match", text, pattern=requests.IF_MATCH_PATTERN))
     if op.creates:
-        text = "Requests with the same key within 24 hours are carried out only once."
+        text = "A request is carried out only once if it is repeated with this key within 24 hours."
         headers.append(describe_header(idempotency.HEADER, text, **_IDEMPOTENCY_KEY))
     return headers
 
 
-def _describe_upload(api: Api, op: Operation, described: dict[str, Any]) -> None:
+def _describe_upload(api: Api, op: Operation, operation: dict[str, Any]) -> None:
     """Add the multipart form before the JSON body: most client generators use the first one."""
     assert op.upload is not None
     schema = api.ma_plugin.converter.schema2jsonschema(op.upload)
-    members = {name: components.without_null(m) for name, m in schema["properties"].items()}
-    schema["properties"] = {"file": {"type": "string", "format": "binary"}, **members}
-    others = list(op.upload.instead_of_file)
-    file_only = {"required": ["file"], "properties": {others[0]: NEVER}}
-    no_file = {"required": others, "properties": {"file": NEVER}}
+    properties = {
+        name: components.without_null(property_schema)
+        for name, property_schema in schema["properties"].items()
+    }
+    schema["properties"] = {"file": {"type": "string", "format": "binary"}, **properties}
+    alternative_names = list(op.upload.instead_of_file)
+    file_only = {"required": ["file"], "properties": {alternative_names[0]: NEVER}}
+    no_file = {"required": alternative_names, "properties": {"file": NEVER}}
     schema["allOf"] = [{"oneOf": [file_only, no_file]}]
     schema["description"] = (type(op.upload).__doc__ or "").strip()
     name = type(op.upload).__name__
     api.spec.components.schema(name, schema)
     form = {"schema": {"$ref": f"#/components/schemas/{name}"}}
-    content = described["requestBody"]["content"]
-    described["requestBody"]["content"] = {"multipart/form-data": form, **content}
+    content = operation["requestBody"]["content"]
+    operation["requestBody"]["content"] = {"multipart/form-data": form, **content}

@@ -1,4 +1,4 @@
-"""Content codings of request bodies. gzip is decompressed; others are rejected with 415."""
+"""Content codings of request bodies. gzip is decompressed; other codings are rejected."""
 
 import zlib
 from collections.abc import Callable
@@ -10,9 +10,9 @@ from app.kit import errors
 from app.kit.errors import ApiError
 
 _IDENTITY = frozenset({"", "identity"})
-_GZIP_WINDOW = 31  # the largest window, in the format of gzip
+_GZIP_WINDOW = 31  # zlib's code for the largest window and the gzip format
 _CHUNK_BYTES = 64 * 1024
-_GZIP = frozenset({"gzip", "x-gzip"})  # the older name of the same (RFC 9110, section 8.4.1.3)
+_GZIP = frozenset({"gzip", "x-gzip"})  # x-gzip is an older name (RFC 9110, section 8.4.1.3)
 
 
 def is_encoded() -> bool:
@@ -34,8 +34,8 @@ def is_encoded() -> bool:
 class _Gunzip:
     """Decompresses a stream that consists of one gzip member.
 
-    `gzip.GzipFile` would accept any number of members; a member has only twenty bytes but costs
-    far more time.
+    `gzip.GzipFile` would accept any number of gzip members (RFC 1952). An empty member has only
+    twenty bytes, but takes far longer to process.
     """
 
     def __init__(self, stream: IO[bytes]) -> None:
@@ -73,7 +73,7 @@ class BodyReader:
         self._build_error = build_error
 
     def read(self, size: int) -> bytes:
-        """Return up to `size` bytes; at the end, none. Raises 413 or 422."""
+        """Return up to `size` bytes, and `b""` at the end. Raises 413 or 422."""
         try:
             data = self._stream.read(size)
         except zlib.error:

@@ -19,7 +19,7 @@ from app.kit.visible_text import INVISIBLE_CLASS, has_visible_character
 MAX_INT = 2**31 - 1
 MAX_DEPTH = 64
 FORM_BYTES = 256 * 1024
-"""The maximum size of a multipart body without its file."""
+"""The maximum size in bytes of a multipart body without its file."""
 _DIGITS = re.compile(r"-?[0-9]{1,18}", re.ASCII)
 
 
@@ -42,12 +42,12 @@ def check_json(value: object, depth: int = 0) -> None:
     if isinstance(value, str):
         check_text(value)
     elif isinstance(value, dict):
-        for key, member in value.items():
+        for key, child in value.items():
             check_text(key)
-            check_json(member, depth + 1)
+            check_json(child, depth + 1)
     elif isinstance(value, list):
-        for member in value:
-            check_json(member, depth + 1)
+        for child in value:
+            check_json(child, depth + 1)
 
 
 class FieldOptions(TypedDict, total=False):
@@ -68,7 +68,7 @@ Data = Mapping[str, object] | None
 
 
 class Schema(BaseSchema):
-    """Base of all schemas. Members keep the order in which they are declared.
+    """Base of all schemas. Fields keep the order in which they are declared.
 
     `keywords` are keywords of JSON Schema that are added to the OpenAPI description.
     """
@@ -77,15 +77,15 @@ class Schema(BaseSchema):
 
 
 class Response(Schema):
-    """Base of responses. Every member is present; it may be null only with `allow_none`."""
+    """Base of responses. Every field is present; it may be null only with `allow_none`."""
 
     def on_bind_field(self, _name: str, field: fields.Field[Any]) -> None:
-        """Document the member as required."""
+        """Document the field as required."""
         field.required = True
 
 
 class _Described:
-    """Adds the argument `description`, the text about a member in the OpenAPI description."""
+    """Adds the argument `description`, the text about a field in the OpenAPI description."""
 
     def __init__(self, *args: Any, description: str | None = None, **options: Any) -> None:
         if description is not None:
@@ -94,7 +94,7 @@ class _Described:
 
 
 class UploadSchema(Schema):
-    """The form of a multipart body with either a `file` or the members `instead_of_file`."""
+    """The form of a multipart body with either a `file` or the fields `instead_of_file`."""
 
     instead_of_file: ClassVar[tuple[str, ...]]
 
@@ -119,7 +119,7 @@ class Str(_Described, fields.String):
 
 
 class ShownOnce(Str):
-    """A secret in a response. It is not stored, so that it is null in a replayed response."""
+    """A secret in a response. It is not stored, so it is null in a replayed response."""
 
     def __init__(self, description: str) -> None:
         text = f"{description} Null if the response is repeated for an idempotency key."
@@ -134,7 +134,7 @@ _NAME = rf"^\s*[^{_CONTROL}]*[^{_CONTROL}{INVISIBLE_CLASS}][^{_CONTROL}]*\s*$"
 
 
 class Name(Str):
-    """A name for people. It needs a visible character and must not have control characters.
+    """A display name. It must have a visible character and must not have control characters.
 
     The documented pattern omits rare invisible characters.
     """
@@ -233,7 +233,7 @@ class UtcDateTime(_Described, fields.DateTime):
         # RFC 3339 allows `z`; Python 3.11 requires `Z`.
         parsed = super()._deserialize(value.replace("z", "Z"), attr, data, **options)
         if parsed.tzinfo is None:
-            raise ValidationError("Must carry a time zone, as in 2026-01-31T09:30:00Z.")
+            raise ValidationError("Must have a time zone, as in 2026-01-31T09:30:00Z.")
         try:
             return parsed.astimezone(UTC)
         except OverflowError:
@@ -250,7 +250,7 @@ class Date(_Described, fields.Date):
 
 
 class JsonObject(_Described, fields.Dict):
-    """A JSON object with any members."""
+    """A JSON object with any properties."""
 
     def _deserialize(self, value: object, *args: Any, **options: object) -> Any:
         check_json(value)
@@ -289,12 +289,12 @@ class List(_Described, fields.List):  # type: ignore[type-arg]
         self, value: object, attr: str | None, data: Data, **options: object
     ) -> list[Any]:
         if isinstance(value, list) and len(value) > self.max_items:
-            raise ValidationError(f"Longer than {self.max_items} items.")
+            raise ValidationError(f"Must not have more than {self.max_items} items.")
         return super()._deserialize(value, attr, data, **options)
 
 
 class Nested(_Described, fields.Nested):
-    """An object with a schema of its own."""
+    """A nested object with its own schema."""
 
 
 __all__ = ["OneOf"]

@@ -6,7 +6,7 @@ from uuid import uuid4
 from app.kit.settings import Settings
 
 _VALID_REQUEST_ID = re.compile(r"[A-Za-z0-9._:/+=-]{1,128}")
-_ALWAYS = {
+_SECURITY_HEADERS = {
     "X-Content-Type-Options": "nosniff",
     "X-Frame-Options": "DENY",
     "Referrer-Policy": "no-referrer",
@@ -18,26 +18,29 @@ DEFAULTS = {
 }
 """Default values of headers that a response may set itself."""
 
-EXPOSED = ["ETag", "X-Request-ID", "Retry-After", "RateLimit-Limit", "RateLimit-Remaining"]
+EXPOSED_HEADERS = ["ETag", "X-Request-ID", "Retry-After", "RateLimit-Limit", "RateLimit-Remaining"]
 """Headers that pages of other origins may read (CORS)."""
 
 
 def build_security_headers(settings: Settings) -> dict[str, str]:
     """Return the headers that are added to every response."""
     if settings.public_url.startswith("https://"):
-        return {**_ALWAYS, "Strict-Transport-Security": "max-age=31536000; includeSubDomains"}
-    return dict(_ALWAYS)
+        return {
+            **_SECURITY_HEADERS,
+            "Strict-Transport-Security": "max-age=31536000; includeSubDomains",
+        }
+    return dict(_SECURITY_HEADERS)
 
 
 def build_cors_headers(settings: Settings, origin: str) -> dict[str, str]:
     """Return the CORS headers for `origin`, for responses that the server sends itself."""
     if origin not in settings.cors_origins and "*" not in settings.cors_origins:
         return {}
-    allowed = "*" if "*" in settings.cors_origins else origin
-    exposed = ", ".join(EXPOSED)
+    allowed_origin = "*" if "*" in settings.cors_origins else origin
+    exposed_headers = ", ".join(EXPOSED_HEADERS)
     return {
-        "Access-Control-Allow-Origin": allowed,
-        "Access-Control-Expose-Headers": exposed,
+        "Access-Control-Allow-Origin": allowed_origin,
+        "Access-Control-Expose-Headers": exposed_headers,
         "Vary": "Origin",
     }
 

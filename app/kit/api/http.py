@@ -32,7 +32,7 @@ def init(app: Flask, settings: Settings) -> None:
             app,
             origins=list(settings.cors_origins),
             allow_headers=_ALLOWED_HEADERS,
-            expose_headers=headers.EXPOSED,
+            expose_headers=headers.EXPOSED_HEADERS,
             methods=["GET", "POST", "PUT", "PATCH", "DELETE"],
             max_age=600,
         )
@@ -52,7 +52,7 @@ def _begin_request() -> None:
     events.set_request_id(g.request_id)
     bind_request(g.request_id)
     tenancy.bind(None)
-    plan_limits.remember_plan(None)
+    plan_limits.set_caller_organization(None)
     audit.end()
 
 
@@ -87,7 +87,7 @@ def _redact_path() -> str:
     """Return the path without tokens, so that readers of the log cannot use them."""
     path = request.path
     if not request.view_args:
-        # No route matched, for example because of a trailing slash; a token may be in it.
+        # No route matched, for example because of a trailing slash. The path may contain a token.
         return _TOKEN.sub("***", path)
     for name, value in (request.view_args or {}).items():
         if name.endswith("_token") and value:
@@ -98,7 +98,7 @@ def _redact_path() -> str:
 def _release_resources(_: BaseException | None) -> None:
     uploads.discard()
     tenancy.bind(None)
-    plan_limits.remember_plan(None)
+    plan_limits.set_caller_organization(None)
     audit.end()
     db.set_read_only(read_only=False)
 
@@ -108,13 +108,13 @@ def _build_response(error: ApiError) -> Response:
 
 
 def _handle_http_error(error: HTTPException) -> Response:
-    code = {405: "method_not_allowed", 413: "payload_too_large", 415: "unsupported_media_type"}
-    extra = {}
+    codes = {405: "method_not_allowed", 413: "payload_too_large", 415: "unsupported_media_type"}
+    extra_headers = {}
     if error.code == 405:  # noqa: PLR2004
-        extra["Allow"] = ", ".join(sorted(getattr(error, "valid_methods", None) or ()))
-    if error.code in code:
+        extra_headers["Allow"] = ", ".join(sorted(getattr(error, "valid_methods", None) or ()))
+    if error.code in codes:
         message = error.description or "This request is not possible."
-        return _build_response(ApiError(code[error.code], message, headers=extra))
+        return _build_response(ApiError(codes[error.code], message, headers=extra_headers))
     if error.code == 404:  # noqa: PLR2004
         return _build_response(not_found())
     if error.code is not None and error.code < 500:  # noqa: PLR2004

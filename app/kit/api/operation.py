@@ -1,4 +1,4 @@
-"""A declared operation, and the steps that every request of it takes."""
+"""Declared operations, and the steps that serve a request."""
 
 import hashlib
 import hmac
@@ -41,7 +41,7 @@ class Operation:
     """A declared operation (see `Declaration`).
 
     `access` is the name of a role, or public, user or control-plane. `records` is the record type
-    that the audit log uses if the name does not imply one. `secrets` are the members of the
+    that the audit log uses if the name does not imply a type. `secrets` are the fields of the
     response that are shown once.
     """
 
@@ -86,13 +86,13 @@ class Operation:
 
 
 def bind_authenticator(authenticator: Authenticator) -> None:
-    """Set the authenticator. The factory calls it once."""
+    """Set the authenticator. `app.api` calls it once."""
     global _authenticator  # noqa: PLW0603 - bound once at start
     _authenticator = authenticator
 
 
 def run(op: Operation, path: dict[str, str]) -> Response:
-    """Serve one request of `op`: commit, or roll back and translate errors of the database."""
+    """Serve one request of `op`: commit, or roll back and translate database errors."""
     g.operation = op.name
     try:
         response = _serve(op, path)
@@ -159,11 +159,11 @@ def _read_body(op: Operation) -> tuple[dict[str, Any], bytes]:
 
 
 def _build_key_owner(op: Operation, caller: Caller | None) -> str:
-    """Return the owner of an idempotency key; only the same owner gets the response repeated."""
+    """Return the owner of an idempotency key; only this owner gets the stored response."""
     if op.access == "control-plane":
         return op.access
     if caller is None:
-        # Only the same client with the same credentials may get the response repeated.
+        # Only the same client with the same credentials may get the stored response.
         token_hash = hashlib.sha256(request.headers.get("Authorization", "").encode()).hexdigest()
         return f"{request.remote_addr}/{token_hash}"
     organization = caller.organization.id if caller.organization else None
@@ -196,7 +196,7 @@ def _enter_organization(op: Operation, caller: Caller) -> None:
     if op.method != "GET" and caller.organization.status == "suspended":
         raise errors.denied("The organization is suspended; it can only be read.")
     tenancy.bind(caller.organization.id)
-    plan_limits.remember_plan(caller.organization)
+    plan_limits.set_caller_organization(caller.organization)
     g.role = caller.role
     g.org_id = str(caller.organization.id)
 
@@ -205,7 +205,7 @@ def _record_actor(caller: Caller) -> None:
     if caller.api_key_id is None:
         audit.act_as("user", caller.user_id, caller.email)
     else:
-        # Name the creator, too: the key may be deleted when somebody reads the log.
+        # Also name the creator, because the key may be deleted when somebody reads the log.
         audit.act_as("api_key", caller.api_key_id, f"{caller.name} ({caller.email})")
 
 
@@ -276,18 +276,24 @@ def _read_query(op: Operation, caller: Caller | None) -> dict[str, Any]:
     scope = f"{caller.user_id if caller else ''}"
     if caller and caller.organization:
         scope = str(caller.organization.id)
-    bound = pagination.binding(scope=scope, operation=request.path, sort=sort, filters=loaded)
-    loaded["page"] = pagination.PageRequest(cursor, size, sort, bound)
+    list_binding = pagination.binding(
+        scope=scope, operation=request.path, sort=sort, filters=loaded
+    )
+    loaded["page"] = pagination.PageRequest(cursor, size, sort, list_binding)
     return loaded
 
 
 def _read_revision(op: Operation, body: dict[str, Any]) -> int | None:
-    member: int | None = body.pop("revision", None)
-    header = requests.read_if_match()
-    if member is not None and header is not None and member != header:
-        # 400 and not 422: each fits its own schema.
+    body_revision: int | None = body.pop("revision", None)
+    header_revision = requests.read_if_match()
+    if (
+        body_revision is not None
+        and header_revision is not None
+        and body_revision != header_revision
+    ):
+        # 400 and not 422, because each revision matches its schema.
         raise errors.invalid("The body and If-Match name different revisions.", "revision")
-    revision = header if member is None else member
+    revision = header_revision if body_revision is None else body_revision
     if revision is None and op.revision == "required":
         raise errors.unprocessable("revision", "Send the revision that the change is based on.")
     return revision

@@ -18,7 +18,7 @@ from app.kit.errors import ApiError
 MAX_VALUES = 200_000
 MAX_ERRORS = 100
 _ECHO_LENGTH = 64
-_REPEATED = "This member or parameter is sent more than once."
+_REPEATED = "This field or parameter is sent more than once."
 _NOT_UTF8 = "Not valid UTF-8 text."
 _JSON_TYPES = ("application/json",)
 _FORM_TYPES = ("application/x-www-form-urlencoded",)
@@ -28,7 +28,7 @@ _CHUNK_BYTES = 64 * 1024
 
 
 class _Empty(BaseSchema):
-    """The body of an operation that declares none."""
+    """The body of an operation that declares no body."""
 
 
 class RevisionRead(BaseSchema):
@@ -76,31 +76,31 @@ def load(schema: Schema, data: Mapping[str, Any]) -> dict[str, Any]:
 def read_body(limit: int) -> bytes:
     """Return the body of the request. Raises 413 as soon as it exceeds `limit` bytes, or 415."""
 
-    def too_large() -> ApiError:
+    def build_size_error() -> ApiError:
         message = f"The body is larger than {limit} bytes."
         return ApiError("payload_too_large", message, details={"limit": limit})
 
     if (request.content_length or 0) > limit:
-        raise too_large()
-    body = BodyReader(limit, too_large)
+        raise build_size_error()
+    body = BodyReader(limit, build_size_error)
     return b"".join(iter(lambda: body.read(_CHUNK_BYTES), b""))
 
 
 def read_json_body(schema: Schema, limit: int) -> tuple[dict[str, Any], bytes]:
-    """Return the JSON body of at most `limit` bytes, validated, and raw. Raises 413, 415 or 422."""
+    """Return the validated JSON body, and its raw bytes, at most `limit`. Raises 413, 415, 422."""
     if request.mimetype not in _JSON_TYPES and (request.mimetype or request.content_length):
         raise _build_media_type_error(_JSON_TYPES)
     raw = read_body(limit)
     if not raw.strip():
         raise errors.unprocessable("body", "A JSON body is required.")
-    return _load_members(schema, raw), raw
+    return _load_object(schema, raw), raw
 
 
 def read_optional_body(schema: Schema, limit: int) -> tuple[dict[str, Any], bytes]:
-    """Return the members of an optional JSON body with their defaults, and the raw body.
+    """Return the validated optional JSON body with defaults, and the raw body.
 
-    Without members, the raw body is empty: many clients send `{}`, or an empty body of any media
-    type. Raises 413, 415 or 422.
+    If the client sends no fields, the raw body is returned as empty, because many clients send `{}`
+    or an empty body of any media type. Raises 413, 415 or 422.
     """
     has_body = request.content_length or "Transfer-Encoding" in request.headers
     raw = read_body(limit) if has_body else b""
@@ -108,11 +108,11 @@ def read_optional_body(schema: Schema, limit: int) -> tuple[dict[str, Any], byte
         return load(schema, {}), b""
     if request.mimetype not in _JSON_TYPES:
         raise _build_media_type_error(_JSON_TYPES)
-    members = _load_members(schema, raw)
-    return members, raw if members else b""
+    body = _load_object(schema, raw)
+    return body, raw if body else b""
 
 
-def _load_members(schema: Schema, raw: bytes) -> dict[str, Any]:
+def _load_object(schema: Schema, raw: bytes) -> dict[str, Any]:
     try:
         data = strict_json.parse(raw)
     except strict_json.Malformed as failure:
@@ -134,10 +134,10 @@ def _build_media_type_error(supported: tuple[str, ...]) -> ApiError:
 
 
 def read_form_body(schema: Schema, limit: int) -> tuple[dict[str, Any], bytes]:
-    """Return the URL-encoded form of at most `limit` bytes, validated, and raw.
+    """Return the validated URL-encoded form, and its raw bytes, at most `limit`.
 
-    Each value is text. A name must not repeat, unless the schema excludes unknown members and does
-    not declare it. Raises 413, 415 or 422.
+    Each value is text. A name must not repeat, except an undeclared name if the schema ignores
+    unknown fields. Raises 413, 415 or 422.
     """
     if request.mimetype not in _FORM_TYPES and (request.mimetype or request.content_length):
         raise _build_media_type_error(_FORM_TYPES)
@@ -153,14 +153,16 @@ def read_form_body(schema: Schema, limit: int) -> tuple[dict[str, Any], bytes]:
     except UnicodeDecodeError:
         raise errors.unprocessable("body", _NOT_UTF8) from None
     except ValueError:
-        raise errors.unprocessable("body", f"More than {_MAX_FORM_FIELDS} members.") from None
-    members: dict[str, Any] = {}
-    known = {field.data_key or name for name, field in schema.load_fields.items()}
+        raise errors.unprocessable(
+            "body", f"The form must not have more than {_MAX_FORM_FIELDS} fields."
+        ) from None
+    form: dict[str, Any] = {}
+    declared_names = {field.data_key or name for name, field in schema.load_fields.items()}
     for name, value in pairs:
-        if name in members and (name in known or schema.unknown != EXCLUDE):
+        if name in form and (name in declared_names or schema.unknown != EXCLUDE):
             raise errors.unprocessable(name.replace("\x00", "")[:_ECHO_LENGTH], _REPEATED)
-        members[name] = value
-    return load(schema, members), raw
+        form[name] = value
+    return load(schema, form), raw
 
 
 def _check_size(data: dict[str, Any]) -> None:

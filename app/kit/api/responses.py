@@ -30,7 +30,7 @@ class PageMeta(Schema):
 
 @dataclass(frozen=True)
 class Reply:
-    """A result with metadata or headers besides its data."""
+    """The result of a handler, with metadata or headers in addition to the data."""
 
     data: object
     meta: dict[str, Any] = field(default_factory=dict)
@@ -49,8 +49,8 @@ class Redirect:
 class Download:
     """A file. `read(start, end)` yields its bytes from `start` up to but excluding `end`.
 
-    `on_send(is_range)` is called before bytes are sent: not for HEAD, and not for 304. `link`
-    returns the URL to which requests are redirected instead, or None.
+    `on_send(is_range)` is called before bytes are sent, so not for HEAD or a 304. `link` returns a
+    URL to which requests are redirected instead, or None.
     """
 
     read: Callable[[int, int], Iterator[bytes]]
@@ -67,7 +67,7 @@ class Download:
 def build_envelope(
     schema_class: type[Schema], *, many: bool, nullable: bool = False
 ) -> type[Schema]:
-    """Return the schema of the envelope of a record, which may be `nullable`, or of a page."""
+    """Return the response schema for a page (`many`) or a record, which may be `nullable`."""
     name = schema_class.__name__ + ("OrNull" if nullable else "")
     data: fields.Field[Any] = fields.Nested(schema_class, required=True, allow_none=nullable)
     meta: fields.Field[Any] = fields.Dict(required=True)
@@ -112,11 +112,11 @@ def build_response(result: object, dump: Dumper | None, status: int) -> Response
 
 
 def _build_disposition(name: str, *, inline: bool) -> str:
-    plain = "".join(
+    ascii_name = "".join(
         c if c.isascii() and c.isprintable() and c not in '"\\;%' else "_" for c in name
     )
     disposition = "inline" if inline else "attachment"
-    return f"{disposition}; filename=\"{plain}\"; filename*=UTF-8''{quote(name, safe='')}"
+    return f"{disposition}; filename=\"{ascii_name}\"; filename*=UTF-8''{quote(name, safe='')}"
 
 
 def _parse_range(size: int) -> tuple[int, int] | None:
@@ -170,7 +170,7 @@ def build_download(file: Download) -> Response:
 def get_dumper(returns: type[Schema], *, many: bool) -> Dumper:
     """Return the dumper of responses.
 
-    Members in `least_roles` are null for callers of a lower role.
+    Fields in `least_roles` are null for callers with a lower role.
     """
     least_roles: Mapping[str, Role] = getattr(returns, "least_roles", {})
     if not least_roles:
@@ -178,11 +178,13 @@ def get_dumper(returns: type[Schema], *, many: bool) -> Dumper:
 
     def dump(record: Any) -> Any:
         role = g.get("role")
-        hidden = frozenset(
-            name for name, least in least_roles.items() if role is None or role < least
+        hidden_names = frozenset(
+            name
+            for name, required_role in least_roles.items()
+            if role is None or role < required_role
         )
         if many:
-            return dump_many(returns, record, hidden)
-        return compile_dumper(returns, hidden)(record)
+            return dump_many(returns, record, hidden_names)
+        return compile_dumper(returns, hidden_names)(record)
 
     return dump

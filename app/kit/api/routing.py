@@ -2,8 +2,8 @@
 
 If the literal route lacks the method, werkzeug tries the routes with parameters as well. Then
 `GET /artifacts/bulk-assign` would look up a record `bulk-assign` (404), and `Allow` would list the
-methods of both routes. Here a parameter never matches a literal segment of another route in the
-same place, so that such a request gets 405 with the methods of its own path.
+methods of both routes. With this module, a parameter never matches a literal segment of another
+route in the same position, so that such a request gets 405 with the methods of its own path.
 """
 
 import re
@@ -23,7 +23,7 @@ def _normalize_path(path: str) -> str:
 
 
 def _find_literals(paths: Iterable[str]) -> dict[str, set[str]]:
-    """Return the literal segments of all paths, by the normalized path before them."""
+    """Return the literal segments of all paths, by the normalized path that precedes them."""
     literals: dict[str, set[str]] = defaultdict(set)
     for path in paths:
         segments = _normalize_path(path).split("/")

@@ -1,7 +1,7 @@
-"""A JSON parser that rejects repeated members and integers beyond 64 bits.
+"""A JSON parser that rejects repeated property names and integers beyond 64 bits.
 
-Parsers interpret such text differently, so it is rejected. orjson detects malformed text. The
-parser of the standard library, which passes each member and integer to a hook, detects the rest.
+JSON parsers interpret such text differently. orjson detects malformed text. The parser of the
+standard library detects the other cases, because it passes each object and integer to a hook.
 """
 
 import json
@@ -13,7 +13,7 @@ from app.kit import errors
 
 MAX_SAFE_INT = 2**53 - 1
 """The largest integer that every JSON parser holds exactly (RFC 8259, section 6)."""
-_INT_DIGITS = 19  # integers of fewer digits fit 64 bits
+_INT_DIGITS = 19  # integers with fewer digits fit into 64 bits
 _MIN_INT, _MAX_INT = -(2**63), 2**64 - 1
 _ECHO_LENGTH = 64
 
@@ -29,21 +29,21 @@ def parse(text: bytes | str, field: str | None = None) -> object:
 
     Args:
         text: the JSON text.
-        field: the part of the request that contains it, if not the body; for error messages.
+        field: the field that error messages name; by default, the property or the body.
 
     Raises:
         Malformed: the text is not JSON.
-        NestedTooDeeplyError: it has too many levels.
-        ApiError: 400, it is well-formed but ambiguous.
+        NestedTooDeeplyError: the text has too many levels.
+        ApiError: 400 if the text is well-formed but ambiguous.
     """
     orjson.loads(text)
     decoded = text if isinstance(text, str) else text.decode()
 
-    def build_object(members: list[tuple[str, Any]]) -> dict[str, Any]:
-        built = dict(members)
-        if len(built) != len(members):
-            raise _build_duplicate_error(members, field)
-        return built
+    def build_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        json_object = dict(pairs)
+        if len(json_object) != len(pairs):
+            raise _build_duplicate_error(pairs, field)
+        return json_object
 
     def parse_int(digits: str) -> int:
         number = int(digits) if len(digits) <= _INT_DIGITS + 2 else None
@@ -62,11 +62,13 @@ def parse(text: bytes | str, field: str | None = None) -> object:
     return value
 
 
-def _build_duplicate_error(members: list[tuple[str, Any]], field: str | None) -> errors.ApiError:
+def _build_duplicate_error(pairs: list[tuple[str, Any]], field: str | None) -> errors.ApiError:
     seen: set[str] = set()
-    for name, _ in members:
+    for name, _ in pairs:
         if name in seen:
             break
         seen.add(name)
-    shown = name.replace("\x00", "")[:_ECHO_LENGTH]
-    return errors.invalid(f"The member `{shown}` is sent more than once.", field or shown or "body")
+    shown_name = name.replace("\x00", "")[:_ECHO_LENGTH]
+    return errors.invalid(
+        f"The property `{shown_name}` is sent more than once.", field or shown_name or "body"
+    )

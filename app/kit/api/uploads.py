@@ -35,9 +35,9 @@ class _Sink:
 
 
 def read(schema: UploadSchema) -> dict[str, Any]:
-    """Return the validated members of the form, with the staged file as `file`.
+    """Return the validated fields of the form, with the staged file as `file`.
 
-    A form without a file must have the members `schema.instead_of_file`. The staged file is
+    A form without a file must have the fields `schema.instead_of_file`. The staged file is
     discarded at the end of the request unless the service promotes it. Raises 413 if the upload
     exceeds the limit, 422 if the form is invalid, and 503 if the disk is full.
     """
@@ -57,25 +57,25 @@ def read(schema: UploadSchema) -> dict[str, Any]:
     with capacity.guard("upload"):
         form, files = _parse_form(open_part, limit)
     part = files.get("file") if staged else None
-    leading = schema.instead_of_file[0]
-    if (part is None) != (leading in form):
-        wrong_member = "file" if part is None else leading
-        message = f"Send either a part named file or a part named {leading}."
-        raise errors.unprocessable(wrong_member, message)
+    alternative = schema.instead_of_file[0]
+    if (part is None) != (alternative in form):
+        wrong_field = "file" if part is None else alternative
+        message = f"Send either a part named file or a part named {alternative}."
+        raise errors.unprocessable(wrong_field, message)
     body = requests.load(schema, form)
     if part is None:
         for name in schema.instead_of_file:
             if name not in form:
                 raise errors.unprocessable(name, "Missing data for required field.")
         return body
-    del body[leading]
+    del body[alternative]
     return {**body, "file": Upload(part, staged[0])}
 
 
 class Upload:
     """An uploaded file.
 
-    `name` and `declared`, the media type, come from the client. `staged` has size and sha256.
+    `name` and the media type `declared` come from the client. `staged` has the size and sha256.
     """
 
     def __init__(self, part: FileStorage, staged: Staged) -> None:
@@ -112,25 +112,25 @@ def _parse_form(
         raise _build_size_error(limit) from None
     except ValueError as failure:
         raise errors.unprocessable("body", f"The body is not a multipart form: {failure}") from None
-    members: dict[str, Any] = {}
+    fields: dict[str, Any] = {}
     for name, values in form.lists():
         if len(values) > 1:
             raise errors.unprocessable(name, "This part is sent more than once.")
         if "\ufffd" in values[0]:
             raise errors.unprocessable(name, "Not valid UTF-8 text.")
-        members[name] = values[0]
+        fields[name] = values[0]
     if any(name != "file" for name in files):
         raise errors.unprocessable(next(n for n in files if n != "file"), "Unknown file part.")
-    return members, files
+    return fields, files
 
 
 def digest(body: dict[str, Any]) -> bytes:
     """Return bytes that identify an upload (file hash, file name, form) for idempotency keys."""
     upload: Upload | None = body.get("file")
-    members = sorted((k, str(v)) for k, v in body.items() if k != "file")
+    fields = sorted((k, str(v)) for k, v in body.items() if k != "file")
     if upload is None:
-        return f"{members}".encode()
-    return f"{upload.staged.sha256} {upload.name} {members}".encode()
+        return f"{fields}".encode()
+    return f"{upload.staged.sha256} {upload.name} {fields}".encode()
 
 
 def discard() -> None:

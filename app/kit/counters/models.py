@@ -29,7 +29,7 @@ class Count(TenantModel, db.Base):
 
 
 class CountDelta(db.Base):
-    """The change of one statement, until it is folded into the cells. `xact` is its transaction.
+    """The change by one statement, until it is folded into the cells. `xact` is its transaction.
 
     `organization_id` is not a foreign key, so that a write to a counted table does not lock the
     organization.
@@ -62,7 +62,7 @@ class CountHorizon(db.Base):
 
 
 class CountSource(db.Base):
-    """The rows of a table that are counted (see `migrations/counting.py`)."""
+    """A source: the rows of a table that are counted (see `migrations/counting.py`)."""
 
     __tablename__ = "count_sources"
 
@@ -75,7 +75,7 @@ class CountSource(db.Base):
 
 
 class CountCube(db.Base):
-    """The facets of a cube, as positions in the facets of its source."""
+    """A cube, with its facets as positions in the facets of its source."""
 
     __tablename__ = "count_cubes"
 

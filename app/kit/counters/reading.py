@@ -1,4 +1,4 @@
-"""SQL expressions of counts, for use in the statements of features.
+"""SQL expressions for counts, for use in the statements of features.
 
 One statement reads cells and unfolded deltas, so that a count is exact for its snapshot.
 """
@@ -24,7 +24,7 @@ from sqlalchemy import (
 from app.kit import tenancy
 from app.kit.counters import spans
 from app.kit.counters.sources import Source
-from app.kit.counters.sql import SEVERAL, PreparedSpan, Span, Statement, Where
+from app.kit.counters.sql import ORGANIZATION_LIST, PreparedSpan, Span, Statement, Where
 from app.kit.periods import Column, within
 
 
@@ -37,9 +37,9 @@ class Between:
         column: the column with the time.
         after: start of the period.
         before: end of the period.
-        rows: selects the rows of the list at all times, with the facets to show under their names
-            and the measure as `measure`. Rows at the edges of the period, outside of whole buckets,
-            are counted with it; they need an index.
+        rows: selects the rows of the list regardless of the period, with the facets to show under
+            their names and the measure as `measure`. It counts the rows at the edges of the period,
+            outside of whole buckets, for which it needs an index.
     """
 
     bucket: str
@@ -81,54 +81,54 @@ class Between:
 
 def select_cells(
     source: Source,
-    shown: Sequence[str],
+    shown_facets: Sequence[str],
     where: Where,
     *,
     span: Span | None = None,
     organization_id: UUID | None = None,
 ) -> Subquery:
-    """Return the cells of a source that match `where`, with the `shown` facets, n and total.
+    """Return the cells of a source that match `where`, with `shown_facets`, n and total.
 
     A combination of facets may occur in several rows, which must be added. Raises LookupError if no
     cube has all these facets.
     """
     return _select_cells(
-        source, shown, where, organization_id or tenancy.current_organization_id(), span
+        source, shown_facets, where, organization_id or tenancy.current_organization_id(), span
     )
 
 
 def select_prepared_cells(
     source: Source,
-    shown: Sequence[str],
+    shown_facets: Sequence[str],
     where: Where | None = None,
     span: PreparedSpan | None = None,
 ) -> Subquery:
-    """Return the cells of a source for a prepared statement, by default all.
+    """Return the cells of a source for a prepared statement; by default, all cells.
 
     The statement takes the organization as parameter `organization_id`, and the parameters of
     `where` and of the span (`name_bounds`).
     """
-    return _select_cells(source, shown, where or {}, None, span)
+    return _select_cells(source, shown_facets, where or {}, None, span)
 
 
 def _select_cells(
     source: Source,
-    shown: Sequence[str],
+    shown_facets: Sequence[str],
     where: Where,
     organization_id: UUID | None,
     span: Span | PreparedSpan | None,
 ) -> Subquery:
     statement = Statement(organization_id)
-    sql = statement.select_cells(source, shown, where, span)
-    columns = {**dict.fromkeys(shown, String()), "n": BigInteger(), "total": BigInteger()}
+    sql = statement.select_cells(source, shown_facets, where, span)
+    columns = {**dict.fromkeys(shown_facets, String()), "n": BigInteger(), "total": BigInteger()}
     return statement.as_select(sql, columns).subquery()
 
 
 def select_cells_between(
-    source: Source, shown: Sequence[str], where: Where, between: Between
+    source: Source, shown_facets: Sequence[str], where: Where, between: Between
 ) -> Subquery:
-    """Return the cells of a period. Rows at its edges, outside of whole buckets, are counted."""
-    levels = source.find_levels(between.bucket, {*shown, *where}, where)
+    """Return the cells of a period. Rows at its edges, outside of whole buckets, are added."""
+    levels = source.find_levels(between.bucket, {*shown_facets, *where}, where)
     unit = levels[-1].length if levels else None
     span, edges = between.edges(unit or spans.HOUR)
     if unit is None:
@@ -136,12 +136,12 @@ def select_cells_between(
     parts: list[Select[Any]] = []
     for sign, conditions in edges:
         rows = between.rows.where(*conditions).subquery()
-        columns = (rows.c[name].label(name) for name in shown)
+        columns = (rows.c[name].label(name) for name in shown_facets)
         measure = literal(sign) * (rows.c.measure if "measure" in rows.c else 0)
         parts.append(select(*columns, literal(sign).label("n"), measure.label("total")))
     if span is not None:
-        whole = select_cells(source, shown, where, span=span)
-        parts.append(select(*whole.c))
+        whole_cells = select_cells(source, shown_facets, where, span=span)
+        parts.append(select(*whole_cells.c))
     return union_all(*parts).subquery()
 
 
@@ -154,7 +154,7 @@ def build_total(
 ) -> ColumnElement[int]:
     """Return the number of rows of a source that match `where`. Raises LookupError.
 
-    Counts those of the bound organization, or of another one, or of several together.
+    Counts the rows of the current organization, or of the given organization or organizations.
     """
     counted_organization = organization_id
     if counted_organization is None:
@@ -179,14 +179,14 @@ def build_prepared_total(
 ) -> ColumnElement[int]:
     """Return the same as `build_total` for a prepared statement.
 
-    The statement takes the organization as parameter `organization_id`, or several organizations
-    together as `organization_ids`.
+    The statement takes the organization as parameter `organization_id`, or with `several` a list of
+    organizations as parameter `organization_ids`.
     """
-    return _select_sum(source, where, SEVERAL if several else None, None)
+    return _select_sum(source, where, ORGANIZATION_LIST if several else None, None)
 
 
 def count(rows: Select[Any]) -> ColumnElement[int]:
-    """Return the number of rows of a statement, counted one by one."""
+    """Return the number of rows of a statement, which PostgreSQL counts one by one."""
     return select(func.count()).select_from(rows.subquery()).scalar_subquery()
 
 

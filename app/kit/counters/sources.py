@@ -14,7 +14,7 @@ SOURCES: dict[str, "Source"] = {}
 
 @dataclass(frozen=True)
 class Cube:
-    """Counts by some facets. Readers select cells by one value of `key` or a range of `bucket`.
+    """Counts by facets. Readers select cells by one value of `key` or a range of `bucket`.
 
     A bucket is a month, a day or an hour: the first `length` characters of its facet.
     """

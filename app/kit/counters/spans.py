@@ -48,22 +48,23 @@ def _get_next_start(begin: datetime, level: int) -> datetime:
 
 
 def split(levels: Sequence[int], first: datetime | None, end: datetime | None) -> list[Range]:
-    """Return the ranges of buckets that cover a span, as coarse as `levels` (ascending) allow.
+    """Return the ranges of buckets that cover a span, as coarse as possible.
 
-    `first` and `end` are starts of buckets of the finest level. None means no bound.
+    `levels` is ordered from coarse to fine. `first` and `end` are starts of buckets of the finest
+    level. None means no bound.
     """
-    level, *finer = levels
+    level, *finer_levels = levels
     inner_first = None if first is None else round_up(first, level)
     inner_end = None if end is None else round_down(end, level)
     if inner_first is not None and inner_end is not None and inner_first >= inner_end:
-        return split(finer, first, end) if finer else []
+        return split(finer_levels, first, end) if finer_levels else []
     ranges = [
         Range(level, _get_bucket_name(inner_first, level), _get_bucket_name(inner_end, level))
     ]
-    if finer and first is not None and first != inner_first:
-        ranges += split(finer, first, inner_first)
-    if finer and end is not None and end != inner_end:
-        ranges += split(finer, inner_end, end)
+    if finer_levels and first is not None and first != inner_first:
+        ranges += split(finer_levels, first, inner_first)
+    if finer_levels and end is not None and end != inner_end:
+        ranges += split(finer_levels, inner_end, end)
     return ranges
 
 

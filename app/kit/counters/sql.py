@@ -16,13 +16,13 @@ from app.kit.counters.sources import Cube, Source, to_facet
 
 _ORGANIZATION = "organization_id"
 _ORGANIZATIONS = "organization_ids"
-SEVERAL = "several"
-"""Stands for several organizations, which a prepared statement takes as a parameter."""
+ORGANIZATION_LIST = "several"
+"""Stands for a list of organizations that a prepared statement takes as a parameter."""
 _PARAMETER = re.compile(r"(?<![:\w]):([a-z]\w*)")
 
 
 class Query(str):
-    """SQL of a SELECT that returns the accepted values of a facet."""
+    """SQL for a SELECT that returns the accepted values of a facet."""
 
     __slots__ = ()
 
@@ -71,14 +71,14 @@ class PreparedSpan(NamedTuple):
     bucket: str
 
 
-_RANGES = 2
-"""The most ranges of one level in a span: before and after those of the coarser level."""
+_MAX_RANGES = 2
+"""The maximum number of ranges of one level in a span: before and after the coarser ranges."""
 
 
 def name_bounds(levels: Sequence[int]) -> list[str]:
     """Return the names of a prepared span's parameters, which are texts."""
-    parts = [(level, number) for level in levels for number in range(_RANGES)]
-    parts.append((spans.HOUR, _RANGES))
+    parts = [(level, number) for level in levels for number in range(_MAX_RANGES)]
+    parts.append((spans.HOUR, _MAX_RANGES))
     return [f"{side}_{level}_{number}" for level, number in parts for side in ("first", "end")]
 
 
@@ -87,19 +87,21 @@ def list_bounds(levels: Sequence[int], first: datetime, end: datetime) -> list[s
     bounds = dict.fromkeys(name_bounds(levels), "")
     ranges = spans.split(levels, first, end)
     for level in levels:
-        for number, part in enumerate(one for one in ranges if one.level == level):
-            bounds[f"first_{level}_{number}"] = part.first or ""
-            bounds[f"end_{level}_{number}"] = part.end or ""
-    bounds[f"first_{spans.HOUR}_{_RANGES}"] = spans.format_bucket(first, spans.HOUR)
-    bounds[f"end_{spans.HOUR}_{_RANGES}"] = spans.format_bucket(end, spans.HOUR)
+        for number, bucket_range in enumerate(
+            bucket_range for bucket_range in ranges if bucket_range.level == level
+        ):
+            bounds[f"first_{level}_{number}"] = bucket_range.first or ""
+            bounds[f"end_{level}_{number}"] = bucket_range.end or ""
+    bounds[f"first_{spans.HOUR}_{_MAX_RANGES}"] = spans.format_bucket(first, spans.HOUR)
+    bounds[f"end_{spans.HOUR}_{_MAX_RANGES}"] = spans.format_bucket(end, spans.HOUR)
     return list(bounds.values())
 
 
 class Statement:
-    """A builder of SQL and its parameters, for one organization or several.
+    """A builder of SQL and its parameters, for one or several organizations.
 
-    Without an organization, it builds a prepared statement with the parameter `organization_id`, or
-    with SEVERAL, `organization_ids`.
+    With None, it builds a prepared statement with the parameter `organization_id`; with
+    ORGANIZATION_LIST, a prepared statement with the parameter `organization_ids`.
     """
 
     def __init__(self, organization_id: UUID | Sequence[UUID] | str | None) -> None:
@@ -107,12 +109,12 @@ class Statement:
         self._parameters = {_ORGANIZATION, _ORGANIZATIONS}
         if organization_id is None:
             self.organization = f"CAST(:{_ORGANIZATION} AS uuid)"
-        elif organization_id == SEVERAL:
+        elif organization_id == ORGANIZATION_LIST:
             self.organization = f"ANY (CAST(:{_ORGANIZATIONS} AS uuid[]))"
         elif isinstance(organization_id, UUID):
             self.organization = f"CAST({self.add(str(organization_id))} AS uuid)"
         else:
-            ids = self.add([str(one) for one in organization_id])
+            ids = self.add([str(id_) for id_ in organization_id])
             self.organization = f"ANY (CAST({ids} AS uuid[]))"
 
     def as_select(
@@ -123,54 +125,56 @@ class Statement:
 
     def as_text(self, sql: str, values: Mapping[str, Any] | None = None) -> TextClause:
         """Return SQL with its parameters as a statement; `values` adds parameters."""
-        # Unique names, because another statement may contain several of these.
+        # Unique names, because another statement may contain several statements of this class.
         all_values = {**self._values, **(values or {})}
-        used = sorted(set(_PARAMETER.findall(sql)))
+        used_names = sorted(set(_PARAMETER.findall(sql)))
         binds: list[BindParameter[Any]] = [
             bindparam(name, all_values[name], unique=True)
             if name not in self._parameters
             else bindparam(name)
-            for name in used
+            for name in used_names
         ]
         return text(sql).bindparams(*binds)
 
     def select_cells(
         self,
         source: Source,
-        shown: Sequence[str],
+        shown_facets: Sequence[str],
         where: Where,
         span: Span | PreparedSpan | None,
     ) -> str:
-        """Return a SELECT of `shown` facets, n and total. Raises LookupError if no cube fits."""
+        """Return a SELECT of `shown_facets`, n and total. Raises LookupError if no cube fits."""
         filters = {facet: _to_facets(value) for facet, value in where.items()}
-        needed = {*shown, *filters}
+        needed_facets = {*shown_facets, *filters}
         parts = []
         if span is None:
-            cube = source.find_cube(needed, filters)
+            cube = source.find_cube(needed_facets, filters)
             if cube is None:
-                raise LookupError(f"{source.name} by {sorted(needed)}")
-            parts.append(self._select_cube(cube, shown, filters, ()))
+                raise LookupError(f"{source.name} by {sorted(needed_facets)}")
+            parts.append(self._select_cube(cube, shown_facets, filters, ()))
         else:
             level = span.level if isinstance(span, Span) else None
-            levels = source.find_levels(span.bucket, needed, filters, level)
+            levels = source.find_levels(span.bucket, needed_facets, filters, level)
             if not levels:
-                raise LookupError(f"{source.name} by {sorted(needed)} and {span.bucket}")
+                raise LookupError(f"{source.name} by {sorted(needed_facets)} and {span.bucket}")
             ranges = _split([cube.length or 0 for cube in levels], span)
             for cube in levels:
                 cube_ranges = [part for part in ranges if part.level == cube.length]
                 if isinstance(span, PreparedSpan):
-                    # An index has no use for alternatives whose bounds are not known in advance.
-                    selects = [self._select_cube(cube, shown, filters, [r]) for r in cube_ranges]
+                    # PostgreSQL cannot use an index for alternatives whose bounds it does not know.
+                    selects = [
+                        self._select_cube(cube, shown_facets, filters, [r]) for r in cube_ranges
+                    ]
                     parts.extend(selects)
                 elif cube_ranges:
-                    parts.append(self._select_cube(cube, shown, filters, cube_ranges))
-        parts.append(self._select_deltas(source, shown, filters, span))
+                    parts.append(self._select_cube(cube, shown_facets, filters, cube_ranges))
+        parts.append(self._select_deltas(source, shown_facets, filters, span))
         return " UNION ALL ".join(parts)
 
     def _select_cube(
         self,
         cube: Cube,
-        shown: Sequence[str],
+        shown_facets: Sequence[str],
         filters: _Filters,
         ranges: Sequence[spans.Range],
     ) -> str:
@@ -186,13 +190,13 @@ class Statement:
             conditions.append("bucket = ''")
         else:
             columns.setdefault(cube.bucket, "bucket")
-            conditions.append(f"({' OR '.join(map(self._is_in, ranges))})")
-        return self._select("counts", columns, shown, filters, conditions)
+            conditions.append(f"({' OR '.join(map(self._build_range_condition, ranges))})")
+        return self._select("counts", columns, shown_facets, filters, conditions)
 
     def _select_deltas(
         self,
         source: Source,
-        shown: Sequence[str],
+        shown_facets: Sequence[str],
         filters: _Filters,
         span: Span | PreparedSpan | None,
     ) -> str:
@@ -209,16 +213,16 @@ class Statement:
             level = span.level if isinstance(span, Span) else None
             columns[span.bucket] = f"left({bucket}, {level or spans.HOUR})"
             conditions.append(f"{bucket} <> ''")
-            for sign, at in zip((">=", "<"), _get_hours(span), strict=True):
+            for operator, at in zip((">=", "<"), _get_hours(span), strict=True):
                 if at is not None:
-                    conditions.append(f"{bucket} {sign} {self._bind(at)}")
-        return self._select("count_deltas", columns, shown, filters, conditions)
+                    conditions.append(f"{bucket} {operator} {self._bind(at)}")
+        return self._select("count_deltas", columns, shown_facets, filters, conditions)
 
     def _select(
         self,
         table: str,
         columns: Mapping[str, str],
-        shown: Sequence[str],
+        shown_facets: Sequence[str],
         filters: _Filters,
         conditions: list[str],
     ) -> str:
@@ -235,14 +239,14 @@ class Statement:
             else:
                 conditions.append(f"{columns[name]} = ANY (CAST({self.add(values)} AS text[]))")
         # The index of a table only supports comparisons in its own collation.
-        facets = "".join(f'{columns[name]} COLLATE "default" AS {name}, ' for name in shown)
+        facets = "".join(f'{columns[name]} COLLATE "default" AS {name}, ' for name in shown_facets)
         return f"SELECT {facets}n, total FROM {table} WHERE {' AND '.join(conditions)}"  # noqa: S608 - consists of constants
 
-    def _is_in(self, buckets: spans.Range) -> str:
+    def _build_range_condition(self, buckets: spans.Range) -> str:
         bounds = ["bucket > ''"]
-        for sign, at in ((">=", buckets.first), ("<", buckets.end)):
+        for operator, at in ((">=", buckets.first), ("<", buckets.end)):
             if at is not None:
-                bounds.append(f"bucket {sign} {self._bind(at)}")
+                bounds.append(f"bucket {operator} {self._bind(at)}")
         return f"({' AND '.join(bounds)})"
 
     def _bind(self, value: str) -> str:
@@ -265,14 +269,14 @@ def _split(levels: Sequence[int], span: Span | PreparedSpan) -> list[spans.Range
     return [
         spans.Range(level, Parameter(f"first_{level}_{number}"), Parameter(f"end_{level}_{number}"))
         for level in levels
-        for number in range(_RANGES)
+        for number in range(_MAX_RANGES)
     ]
 
 
 def _get_hours(span: Span | PreparedSpan) -> Sequence[str | None]:
-    """Return the first hour of a span, and the end of its last one."""
+    """Return the first hour of a span, and the end of its last hour."""
     if isinstance(span, PreparedSpan):
-        return [Parameter(f"{side}_{spans.HOUR}_{_RANGES}") for side in ("first", "end")]
+        return [Parameter(f"{side}_{spans.HOUR}_{_MAX_RANGES}") for side in ("first", "end")]
     return [
         None if at is None else spans.format_bucket(at, spans.HOUR) for at in (span.first, span.end)
     ]

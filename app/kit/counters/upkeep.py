@@ -19,17 +19,17 @@ log = get_logger(__name__)
 BATCH = 5_000
 """The number of deltas that are folded in one transaction."""
 BACKLOG = 10_000
-"""The number of unfolded deltas of an organization above which a reader folds some itself. Adding
-up so many takes one or two milliseconds, so reads stay fast even if no worker runs."""
+"""The number of unfolded deltas of an organization above which a reader folds deltas itself. Adding
+up this many takes one or two milliseconds, so reads stay fast even if no worker runs."""
 _CHECK_EVERY = 100
 _REASON = "maintains the counts of every organization"
 
-_FOLD = text("SELECT fold_counts(:most)")
+_FOLD = text("SELECT fold_counts(:limit)")
 _COUNT_PENDING = text(
     f"""
     SELECT count(*) FROM (
         SELECT FROM count_deltas
-        WHERE organization_id = :organization AND xact >= {HORIZON} LIMIT :most
+        WHERE organization_id = :organization AND xact >= {HORIZON} LIMIT :limit
     ) AS pending
     """  # noqa: S608 - consists of constants
 )
@@ -59,7 +59,7 @@ def fold(checkpoint: Callable[[], None]) -> int:
     folded = 0
     while True:
         with tenancy.across_organizations(reason=_REASON):
-            batch = int(db.session().execute(_FOLD, {"most": BATCH}).scalar_one())
+            batch = int(db.session().execute(_FOLD, {"limit": BATCH}).scalar_one())
         checkpoint()
         folded += batch
         if batch < BATCH:
@@ -67,25 +67,25 @@ def fold(checkpoint: Callable[[], None]) -> int:
 
 
 def fold_backlog() -> None:
-    """Fold some deltas of the bound organization if there are too many of them.
+    """Fold a batch of deltas of the current organization if it has more than `BACKLOG`.
 
-    Called by readers; only every 100th call checks. Uses a separate connection, and does not raise
-    errors of the database. Does nothing for a reader of several organizations.
+    Readers call this; only every 100th call checks. Uses a separate connection, and only logs
+    database errors. Does nothing if all organizations are bound.
     """
     organization_id = tenancy.find_organization_id()
     if organization_id is None or next(_reads) % _CHECK_EVERY:
         return
     try:
         with db.open_autocommit() as connection:
-            values = {"organization": organization_id, "most": BACKLOG + 1}
+            values = {"organization": organization_id, "limit": BACKLOG + 1}
             if connection.execute(_COUNT_PENDING, values).scalar_one() > BACKLOG:
-                connection.execute(_FOLD, {"most": BATCH})
+                connection.execute(_FOLD, {"limit": BATCH})
     except SQLAlchemyError as failure:
         log.warning("counts.not_folded", error=type(failure).__name__)
 
 
 def list_organizations(slug: str | None = None) -> list[tuple[UUID, str]]:
-    """Return the ids and slugs of all organizations, or of the one with this slug."""
+    """Return the ids and slugs of all organizations, or of the organization with this slug."""
     rows = db.session().execute(_ORGANIZATIONS)
     return [(row.id, row.slug) for row in rows if slug in (None, row.slug)]
 
@@ -109,7 +109,7 @@ def find_differences(organization_id: UUID, slug: str) -> Iterator[Difference]:
 
 
 def repair(organization_id: UUID, source: str) -> int:
-    """Correct the cells of one source of an organization, and return how many were wrong.
+    """Correct the cells of one source of an organization, and return the number of wrong cells.
 
     Folding is blocked until the caller commits.
     """
@@ -117,11 +117,11 @@ def repair(organization_id: UUID, source: str) -> int:
 
 
 def check(organization_id: UUID, slug: str, checkpoint: Callable[[], None]) -> int:
-    """Repair the wrong cells of an organization, and return how many there were.
+    """Repair the wrong cells of an organization, and return their number.
 
-    Wrong cells are caused by a bug, and logged as an error. `checkpoint` commits.
+    Only a bug causes wrong cells, so they are logged as an error. `checkpoint` commits.
     """
-    wrong = 0
+    repaired_count = 0
     for source in list_sources():
         # Comparing takes no lock, so folding is only blocked if there is something to repair.
         differs = bool(_run_statement(_DIFFERENCES, organization_id, source))
@@ -129,8 +129,8 @@ def check(organization_id: UUID, slug: str, checkpoint: Callable[[], None]) -> i
         checkpoint()
         if repaired:
             log.error("counts.repaired", organization=slug, source=source, cells=repaired)
-        wrong += repaired
-    return wrong
+        repaired_count += repaired
+    return repaired_count
 
 
 def _run_statement(statement: TextClause, organization_id: UUID, source: str) -> list[Row[Any]]:

@@ -26,8 +26,8 @@ class Watcher(Protocol):
 class Connection(extensions.connection):
     """A connection that its guard watches.
 
-    It keeps a duplicate of the file descriptor of its socket. libpq may close its own at any time,
-    and the number may then be reused for a file that must not be shut down.
+    It keeps a duplicate of the socket's file descriptor. libpq may close its own descriptor at any
+    time, and the number may then be reused for a file that must not be shut down.
     """
 
     def __init__(self, guard: Watcher, dsn: str, **options: Any) -> None:

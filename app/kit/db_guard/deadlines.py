@@ -1,10 +1,10 @@
-"""Timeouts of libpq. The supervisor uses this module, too, so it imports no other package."""
+"""Timeouts of libpq. This module imports no other package, because the supervisor uses it."""
 
 from collections.abc import Mapping
 from typing import Any
 
 CONNECT_SECONDS = 3
-"""How long to wait for a server that accepts a connection but does not respond."""
+"""The timeout in seconds for a server that accepts a connection but does not respond."""
 
 LIBPQ: Mapping[str, Any] = {
     "connect_timeout": CONNECT_SECONDS,
@@ -17,4 +17,4 @@ LIBPQ: Mapping[str, Any] = {
     "tcp_user_timeout": 4_000,
 }
 """Options of every connection. They do not detect a server process that hangs, because its kernel
-still acknowledges; `guard` does."""
+still acknowledges data; `guard` detects it."""

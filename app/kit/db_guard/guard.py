@@ -35,7 +35,8 @@ _KEEP_PROBE_SECONDS = 30.0
 _APPLICATION_NAME = "labeling-probe"
 
 OUTAGES = metrics.Counter(
-    "labeling_database_outages", "How often a process found the database unreachable."
+    "labeling_database_outages",
+    "The number of times that a process found the database unreachable.",
 )
 _all_guards: "weakref.WeakSet[Guard]" = weakref.WeakSet()
 
@@ -74,7 +75,7 @@ class Guard:
 
     @contextmanager
     def connecting(self, dsn: str) -> Iterator[None]:
-        """Watch an attempt to connect. Raises OperationalError if it would be futile."""
+        """Watch an attempt to connect. Raises OperationalError if the attempt would be futile."""
         started = time.monotonic()
         if self._is_open or started - self._failed_at < RETRY_SECONDS:
             raise psycopg2.OperationalError(
@@ -101,7 +102,7 @@ class Guard:
         with self._lock:
             self._needs_probe = bool(self._connections)
         if not self._needs_probe:
-            self._open()
+            self._open_circuit()
 
     def add(self, connection: Connection) -> None:
         """Watch a new connection."""
@@ -130,13 +131,13 @@ class Guard:
             time.sleep(_POLL_SECONDS)
             try:
                 if self._is_open:
-                    self._try_to_close()
+                    self._try_to_close_circuit()
                 elif (suspect := self._find_suspect()) is not None:
                     self._probe_server(suspect)
                 elif self._is_idle():
                     return
             except Exception:
-                # Keep this thread alive. Without it, a hanging server would block all others.
+                # Keep this thread alive. Without it, a hanging server would block other threads.
                 log.exception("database.guard_failed")
 
     def _find_suspect(self) -> Connection | None:
@@ -146,12 +147,17 @@ class Guard:
         """
         with self._lock:
             connections = self._list_connections()
-            waiting = {id(conn): conn for conn in connections if conn.is_waiting}
-        before, self._previously_waiting = self._previously_waiting, set(waiting)
+            waiting_connections = {id(conn): conn for conn in connections if conn.is_waiting}
+        previously_waiting, self._previously_waiting = (
+            self._previously_waiting,
+            set(waiting_connections),
+        )
         if self._needs_probe:
             self._needs_probe = False
             return connections[0] if connections else None
-        return next((conn for key, conn in waiting.items() if key in before), None)
+        return next(
+            (conn for key, conn in waiting_connections.items() if key in previously_waiting), None
+        )
 
     def _probe_server(self, suspect: Connection) -> None:
         if self._probe is None:
@@ -159,7 +165,7 @@ class Guard:
         answer = self._probe.ask(PROBE_SECONDS)
         self._probe_used_at = time.monotonic()
         if answer is Answer.NONE:
-            self._open()
+            self._open_circuit()
         elif answer is Answer.REFUSED:
             self._probe = None
 
@@ -179,7 +185,7 @@ class Guard:
         if probe is not None:
             probe.close()
 
-    def _open(self) -> None:
+    def _open_circuit(self) -> None:
         """Open the circuit: refuse new connections, and wake the threads that wait on open ones."""
         with self._lock:
             if self._is_open:
@@ -192,7 +198,7 @@ class Guard:
         OUTAGES.inc()
         log.error("database.unreachable", connections=len(connections))
 
-    def _try_to_close(self) -> None:
+    def _try_to_close_circuit(self) -> None:
         """Try to connect, and close the circuit on success."""
         self._drop_probe()
         try:
@@ -205,7 +211,7 @@ class Guard:
 
 
 def _build_dsn(dsn: str, connection: Connection) -> str:
-    """Return the DSN of the server of a connection. `dsn` may list several servers."""
+    """Return the DSN of the server that a connection uses. `dsn` may list several servers."""
     server = {"host": connection.info.host, "port": connection.info.port}
     return str(make_dsn(dsn, application_name=_APPLICATION_NAME, **server))
 

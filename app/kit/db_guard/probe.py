@@ -1,4 +1,4 @@
-"""A health check of a server with a timeout."""
+"""A health check of a database server, with a timeout."""
 
 import select
 import time
@@ -12,7 +12,7 @@ _EVENTS = {extensions.POLL_READ: select.POLLIN, extensions.POLL_WRITE: select.PO
 
 
 class Answer(Enum):
-    """The result of a probe. A server that refuses (REFUSED) responds, so it does not hang."""
+    """The result of a probe. REFUSED is an error response, so the server does not hang."""
 
     OK = "ok"
     REFUSED = "refused"
@@ -27,16 +27,16 @@ class Probe:
         self._connection: extensions.connection | None = None
 
     def ask(self, seconds: float) -> Answer:
-        """Send the query, and wait at most so many seconds for the result."""
+        """Send the query, and wait at most `seconds` for the result."""
         deadline = time.monotonic() + seconds
         had_connection = self._connection is not None
-        answer = self._try(deadline)
+        answer = self._run_query(deadline)
         if answer is Answer.REFUSED and had_connection:
             # The connection may have been outdated; try a new one.
-            answer = self._try(deadline)
+            answer = self._run_query(deadline)
         return answer
 
-    def _try(self, deadline: float) -> Answer:
+    def _run_query(self, deadline: float) -> Answer:
         try:
             connection = self._connection
             if connection is None:

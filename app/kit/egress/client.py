@@ -1,4 +1,4 @@
-"""The HTTP client for other hosts, with limits of time, size and address."""
+"""The HTTP client for other hosts, which limits time, response size and addresses."""
 
 import os
 import re
@@ -144,16 +144,16 @@ class Egress:
         prepared = _prepare_request(method, headers or {}, body)
         error: str | None = None
         kind: ErrorKind | None = None
-        budget = max_response_bytes * _FRAME_FACTOR + _HEADER_BYTES
-        call = Call(self.policy, started + deadline, budget, repeatable)
+        max_bytes = max_response_bytes * _FRAME_FACTOR + _HEADER_BYTES
+        call = Call(self.policy, started + deadline, max_bytes, repeatable)
         try:
             response = self._open(prepared, url, call, received)
             if received.is_success:
-                call.shorten(success_body_seconds)
+                call.shorten_deadline(success_body_seconds)
             _read_body(response, call, max_response_bytes, received)
-        except Exception as problem:  # noqa: BLE001 - hostile responses may raise any exception
-            kind, error = classify(problem)
-            log.debug("egress.failed", kind=kind, error=repr(problem))
+        except Exception as failure:  # noqa: BLE001 - hostile responses may raise any exception
+            kind, error = classify(failure)
+            log.debug("egress.failed", kind=kind, error=repr(failure))
         return received.as_outcome(monotonic() - started, error, kind)
 
     def session(
@@ -203,7 +203,7 @@ class Egress:
         except (RequestException, OSError):
             if not call.may_repeat():
                 raise
-        call.fresh = True
+        call.needs_new_connection = True
         return adapter.send_call(prepared, call, timeout=call.remaining())
 
 

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from urllib3._base_connection import BaseHTTPConnection
 
 Timeout = float | tuple[float, float] | tuple[float, None]
-"""Seconds for connecting and reading together, or for each."""
+"""The timeout in seconds for both connecting and reading, or one for each."""
 # The limit of a DNS lookup if neither deadline nor timeout is shorter.
 _LOOKUP_SECONDS = 10.0
 _TIMEOUTS = (10.0, 60.0)
@@ -39,13 +39,13 @@ _MAX_IDLE_CONNECTIONS = 32
 class _Guarded(HTTPConnection):
     """The common part of plain and TLS connections."""
 
-    _used = False
+    _was_used = False
     idle_since = 0.0
     """When the connection was returned to its pool."""
 
     def _new_conn(self) -> CallSocket:
         call = current_call()
-        self._used = False
+        self._was_used = False
         endpoints = resolve(
             call.policy, self._dns_host, self.port, min(call.remaining(), _LOOKUP_SECONDS)
         )
@@ -77,15 +77,15 @@ class _Guarded(HTTPConnection):
 
     def request(self, *args: Any, **kwargs: Any) -> None:
         call = current_call()
-        if self.sock is not None and self._used:
+        if self.sock is not None and self._was_used:
             if call.may_reuse(monotonic() - self.idle_since):
-                call.reused = True
+                call.uses_pooled_connection = True
                 _check_peer(call, self.sock)
             else:
                 self.close()
         if self.sock is None:
             self.connect()
-        self._used = True
+        self._was_used = True
         if isinstance(self.sock, CallSocket | CallSSLSocket):
             self.sock.call = call
         super().request(*args, **kwargs)
@@ -166,15 +166,15 @@ class GuardedAdapter(HTTPAdapter):
         """Send a request of a session, never through a proxy. Certificates are always verified.
 
         The body may be an iterator of short chunks if the request has a `Content-Length`. The
-        deadline includes sending it, and the timeout for reading holds for each chunk, too.
+        deadline includes sending the body, and the read timeout also applies to each chunk.
 
         Raises:
             EgressRefused: the policy does not allow the request.
         """
         timeout = timeout or _TIMEOUTS
         call = self._build_call()
-        silence = timeout[1] if isinstance(timeout, tuple) else timeout
-        call.silence = inf if silence is None else silence
+        read_timeout = timeout[1] if isinstance(timeout, tuple) else timeout
+        call.operation_timeout = inf if read_timeout is None else read_timeout
         try:
             return self.send_call(request, call, timeout)
         except ResolutionFailed as error:
@@ -209,7 +209,7 @@ def check_target(policy: Policy, url: str) -> tuple[str, int]:
         request.prepare_url(url, None)
         parts = urlsplit(request.url or "")
         port = parts.port
-        # `requests` would silently ignore both.
+        # `requests` would silently ignore a user name and port 0.
         has_user_or_port_0 = "@" in original.netloc or original.port == 0
     except (RequestException, ValueError):  # lone surrogates are a UnicodeError
         raise EgressRefused("not a URL") from None

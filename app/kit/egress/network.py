@@ -10,10 +10,10 @@ from app.kit.egress.policy import EgressRefused
 
 
 class GuardedNetwork:
-    """The network of an engine: it connects only to hosts that the operator allows.
+    """Network access for an engine. It connects only to hosts that the operator allows.
 
     Args:
-        egress: the client that decides.
+        egress: the client that opens the connections.
         describe_refusal: returns the engine's exception for the reason of a refusal.
     """
 

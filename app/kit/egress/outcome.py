@@ -26,11 +26,12 @@ class ErrorKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """The response to a request, or the reason of its failure.
+    """The response to a request, or the reason for its failure.
 
-    `status_code` is None without a status line; with an `error`, the response broke off after its
-    headers. Names in `headers` are in lower case. `body` is never decompressed, and is cut off at
-    the limit. `error` is a short sentence that reveals nothing about the internal network.
+    `status_code` is None if no status line was received; if it is set together with `error`, the
+    response broke off after its headers. Names in `headers` are in lower case. `body` is never
+    decompressed, and is cut off at the limit. `error` is a short sentence that reveals nothing
+    about the internal network.
     """
 
     status_code: int | None

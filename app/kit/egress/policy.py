@@ -1,4 +1,4 @@
-"""The addresses that may be reached. `ipaddress.is_global` would allow translated addresses.
+"""The addresses that may be reached. `ipaddress.is_global` also allows translated addresses.
 
 Sources: the IANA registries of special-purpose addresses for IPv4 and IPv6 (RFC 6890) and the
 metadata addresses that large clouds document.
@@ -26,7 +26,7 @@ NON_PUBLIC: tuple[Network, ...] = tuple(
         "10.0.0.0/8",  # private
         "100.64.0.0/10",  # carrier-grade NAT; Alibaba's metadata
         "127.0.0.0/8",  # loopback
-        "168.63.129.16/32",  # Azure's host, from inside
+        "168.63.129.16/32",  # Azure's host, as virtual machines see it
         "169.254.0.0/16",  # link-local; metadata of most clouds
         "172.16.0.0/12",  # private
         "192.0.0.0/24",  # protocol assignments; Oracle's metadata

@@ -78,7 +78,7 @@ def _parse_numeric(host: str, port: int) -> _Infos:
 
 
 def _look_up(host: str, port: int, timeout: float) -> _Infos:
-    until = monotonic() + timeout
+    deadline = monotonic() + timeout
     if not _lookups.acquire(timeout=max(0.0, timeout)):
         raise ResolutionFailed(timed_out=True)
     answers: SimpleQueue[Callable[[], _Infos]] = SimpleQueue()
@@ -94,7 +94,7 @@ def _look_up(host: str, port: int, timeout: float) -> _Infos:
 
     Thread(target=look_up, name="egress-lookup", daemon=True).start()
     try:
-        return answers.get(timeout=max(0.0, until - monotonic()))()
+        return answers.get(timeout=max(0.0, deadline - monotonic()))()
     except Empty:
         raise ResolutionFailed(timed_out=True) from None
 

@@ -34,19 +34,19 @@ class ResponseTooLarge(HTTPException):
 class Call:
     """A request in progress, with its limits and its state.
 
-    `until` is the deadline in seconds of the monotonic clock. `budget` is the maximum number of
-    bytes received. Both can be infinite. `repeatable` is whether the request may be sent again.
-    `silence` is the longest time in seconds that one operation of the socket may take.
+    `deadline` is a time of the monotonic clock in seconds. `max_bytes` is the maximum number of
+    received bytes. Both can be infinite. `repeatable` is whether the request may be sent again.
+    `operation_timeout` is the timeout in seconds of each operation of the socket.
     """
 
     policy: Policy
-    until: float = inf
-    budget: float = inf
+    deadline: float = inf
+    max_bytes: float = inf
     repeatable: bool = True
-    silence: float = inf
+    operation_timeout: float = inf
     received: int = field(default=0, init=False)
-    reused: bool = field(default=False, init=False)
-    fresh: bool = field(default=False, init=False)
+    uses_pooled_connection: bool = field(default=False, init=False)
+    needs_new_connection: bool = field(default=False, init=False)
 
     def remaining(self) -> float:
         """Return the seconds until the deadline.
@@ -54,40 +54,40 @@ class Call:
         Raises:
             TimeoutError: the deadline has passed.
         """
-        left = self.until - monotonic()
-        if left <= 0:
+        remaining = self.deadline - monotonic()
+        if remaining <= 0:
             raise TimeoutError("the deadline of this call has passed")
-        return left
+        return remaining
 
-    def limit(self, connection: socket.socket) -> None:
-        """Set the timeout of the next operation of a socket to what the limits leave for it."""
-        seconds = min(self.remaining(), self.silence)
+    def set_timeout(self, connection: socket.socket) -> None:
+        """Set the timeout of a socket for its next operation, within the limits of the call."""
+        seconds = min(self.remaining(), self.operation_timeout)
         if seconds != inf:
             connection.settimeout(seconds)
 
-    def count(self, size: int) -> int:
+    def count_received(self, size: int) -> int:
         """Add `size` received bytes, and return `size`.
 
         Raises:
             ResponseTooLarge: the size limit is exceeded.
         """
         self.received += size
-        if self.received > self.budget:
+        if self.received > self.max_bytes:
             raise ResponseTooLarge
         return size
 
-    def shorten(self, seconds: float) -> None:
+    def shorten_deadline(self, seconds: float) -> None:
         """Move the deadline to at most `seconds` from now."""
-        self.until = min(self.until, monotonic() + seconds)
+        self.deadline = min(self.deadline, monotonic() + seconds)
 
     def may_reuse(self, idle_seconds: float) -> bool:
-        """Return whether the request may use a pooled connection that was idle for so long.
+        """Return whether the request may use a pooled connection that was idle for this long.
 
         The server may close an idle connection while the request is sent, so that it is unknown
         whether the request was received. A request that must not be sent twice therefore uses only
         a connection that was just in use, which servers keep open.
         """
-        return not self.fresh and (self.repeatable or idle_seconds <= IDLE_SECONDS)
+        return not self.needs_new_connection and (self.repeatable or idle_seconds <= IDLE_SECONDS)
 
     def may_repeat(self) -> bool:
         """Return whether a failed request may be sent again on a new connection.
@@ -95,8 +95,10 @@ class Call:
         True if a pooled connection broke before the first byte of the response, most likely because
         the server had just closed it.
         """
-        broke = self.reused and not self.received and monotonic() < self.until
-        return broke and self.repeatable and not self.fresh
+        is_broken = (
+            self.uses_pooled_connection and not self.received and monotonic() < self.deadline
+        )
+        return is_broken and self.repeatable and not self.needs_new_connection
 
 
 class _Current(threading.local):
@@ -137,16 +139,16 @@ def connect(policy: Policy, host: str, port: int, timeout: float) -> socket.sock
     The addresses are tried in turn, each within an equal part of the time left. Raises
     EgressRefused, ResolutionFailed, OSError.
     """
-    until = monotonic() + timeout
+    deadline = monotonic() + timeout
     endpoints = resolve(policy, host, port, timeout)
     error: OSError = TimeoutError("no connection in time")
     for untried, endpoint in zip(range(len(endpoints), 0, -1), endpoints, strict=True):
-        left = until - monotonic()
-        if left <= 0:
+        remaining = deadline - monotonic()
+        if remaining <= 0:
             break
         connection = socket.socket(endpoint.family)
         try:
-            connection.settimeout(left / untried)
+            connection.settimeout(remaining / untried)
             connection.connect(endpoint.address)
             connection.settimeout(timeout)
         except OSError as failure:
@@ -165,12 +167,12 @@ class CallSocket(socket.socket):
     def recv_into(self, buffer: "WriteableBuffer", nbytes: int = 0, flags: int = 0) -> int:
         if self.call is None:
             return super().recv_into(buffer, nbytes, flags)
-        self.call.limit(self)
-        return self.call.count(super().recv_into(buffer, nbytes, flags))
+        self.call.set_timeout(self)
+        return self.call.count_received(super().recv_into(buffer, nbytes, flags))
 
     def sendall(self, data: "ReadableBuffer", flags: int = 0) -> None:
         if self.call is not None:
-            self.call.limit(self)
+            self.call.set_timeout(self)
         super().sendall(data, flags)
 
 
@@ -180,7 +182,7 @@ class CallSSLSocket(ssl.SSLSocket):
     call: Call | None = None
 
     def do_handshake(self, block: bool = False) -> None:  # noqa: FBT001, FBT002 - the signature of ssl
-        current_call().limit(self)
+        current_call().set_timeout(self)
         super().do_handshake(block)
 
     def recv_into(
@@ -188,10 +190,10 @@ class CallSSLSocket(ssl.SSLSocket):
     ) -> int:
         if self.call is None:
             return super().recv_into(buffer, nbytes, flags)
-        self.call.limit(self)
-        return self.call.count(super().recv_into(buffer, nbytes, flags))
+        self.call.set_timeout(self)
+        return self.call.count_received(super().recv_into(buffer, nbytes, flags))
 
     def send(self, data: "ReadableBuffer", flags: int = 0) -> int:
         if self.call is not None:
-            self.call.limit(self)
+            self.call.set_timeout(self)
         return super().send(data, flags)

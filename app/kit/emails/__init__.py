@@ -1,7 +1,7 @@
-"""Emails from templates in one file per language, queued in the transaction of their cause.
+"""Emails that are rendered from templates, and queued in the caller's transaction.
 
 `templates` reads the templates, `layout` renders an email as text and HTML, and `sending` queues
-and sends emails. `messages` renders notifications, and `phrases` the texts of web pages.
+and sends emails. `messages` renders notifications, and `phrases` reads the texts of web pages.
 """
 
 from app.kit.emails.layout import Rendered

@@ -1,4 +1,4 @@
-"""Rendering of an email's template and values into a subject, a text and the same as HTML."""
+"""Rendering of emails: subject, plain text and HTML."""
 
 import re
 import tomllib
@@ -14,13 +14,13 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
 from app.kit.emails.templates import (
     Part,
     TextTemplate,
-    fallback_languages,
+    list_fallback_languages,
     parse_phrase,
     text_direction,
 )
 
 _FOLDER = Path(__file__).parent / "base"
-_SUBJECT_LENGTH = 250
+_MAX_SUBJECT_LENGTH = 250
 _ADDRESS = re.compile(r"https?://[^\s<>\"]+", re.IGNORECASE)
 _PATH = re.compile(r"/?[A-Za-z0-9][A-Za-z0-9/_.-]*(\?[^\s<>\"]*)?")
 
@@ -39,7 +39,7 @@ class Rendered:
 
 @cache
 def _load_page() -> Template:
-    # Flask's environment needs an application; emails are rendered without one, too.
+    # Flask's environment needs an application, but emails are also rendered without one.
     environment = Environment(
         loader=FileSystemLoader(_FOLDER), autoescape=True, undefined=StrictUndefined
     )
@@ -57,7 +57,7 @@ def load_layout_texts() -> dict[str, dict[str, str]]:
 
 def _find_layout_texts(language: str) -> dict[str, str]:
     texts = load_layout_texts()
-    return next(texts[tag] for tag in fallback_languages(language) if tag in texts)
+    return next(texts[tag] for tag in list_fallback_languages(language) if tag in texts)
 
 
 def _remove_control_characters(value: object) -> str:
@@ -84,8 +84,10 @@ def _join_parts(parts: Sequence[Part]) -> str:
 
 
 def _render_subject(template: TextTemplate, texts: Mapping[str, str]) -> str:
-    """Return the subject on one line, cut to `_SUBJECT_LENGTH` characters."""
-    return " ".join(_join_parts(_insert_values(template.subject, texts)).split())[:_SUBJECT_LENGTH]
+    """Return the subject on one line, cut to `_MAX_SUBJECT_LENGTH` characters."""
+    return " ".join(_join_parts(_insert_values(template.subject, texts)).split())[
+        :_MAX_SUBJECT_LENGTH
+    ]
 
 
 def render_text(template: TextTemplate, values: Mapping[str, str]) -> tuple[str, list[str]]:
@@ -108,20 +110,21 @@ def render(
 ) -> Rendered:
     """Render an email by inserting `values` into its template.
 
-    `link` is a URL, a path under `pages_url` (default: `public_url`), or None. `token` is shown
-    below the button unless the text contains it. `unsubscribe` is a URL that is shown at the end.
-    `service` is the name in the sender's address. Raises KeyError if a value is missing.
+    The value `link` is a URL, a path under `pages_url` (default: `public_url`), or None. The value
+    `token` is shown below the button unless the text contains it. The value `unsubscribe` is a URL
+    that is shown at the end. `service` is the name in the sender's address. Raises KeyError if a
+    value is missing.
     """
     texts = {name: "" if v is None else _remove_control_characters(v) for name, v in values.items()}
-    texts["link"] = page = _build_link(texts.get("link", ""), pages_url or public_url)
-    link = page if template.action else ""
+    texts["link"] = page_url = _build_link(texts.get("link", ""), pages_url or public_url)
+    link = page_url if template.action else ""
     token = "" if "token" in template.names else texts.get("token", "")
     unsubscribe = _build_link(texts.get("unsubscribe", ""), public_url)
-    words = _find_layout_texts(template.language)
+    layout_texts = _find_layout_texts(template.language)
     subject = _render_subject(template, texts)
     paragraphs = [_insert_values(parts, texts) for parts in template.paragraphs]
-    footer = _insert_footer(words["footer"], service, public_url)
-    members: dict[str, Any] = {
+    footer = _insert_footer(layout_texts["footer"], service, public_url)
+    context: dict[str, Any] = {
         "language": template.language,
         "direction": text_direction(template.language),
         "subject": subject,
@@ -130,25 +133,25 @@ def render(
         "link": link,
         "token": token,
         "unsubscribe": unsubscribe,
-        "words": words,
+        "words": layout_texts,
         "footer": footer,
     }
-    html = _load_page().render(members)
-    return Rendered(subject, _render_plain(members), html, template.language)
+    html = _load_page().render(context)
+    return Rendered(subject, _render_plain(context), html, template.language)
 
 
-def _render_plain(members: Mapping[str, Any]) -> str:
-    """Return the text of an email; `members` are those of the HTML page."""
-    words = members["words"]
+def _render_plain(context: Mapping[str, Any]) -> str:
+    """Return the plain text of an email; `context` is the context of the HTML template."""
+    layout_texts = context["words"]
     labeled = (
-        (f"{members['action']}:", members["link"]),
-        (words["token"], members["token"]),
-        (f"{words['unsubscribe']}:", members["unsubscribe"]),
+        (f"{context['action']}:", context["link"]),
+        (layout_texts["token"], context["token"]),
+        (f"{layout_texts['unsubscribe']}:", context["unsubscribe"]),
     )
     blocks = [
-        *map(_join_parts, members["paragraphs"]),
+        *map(_join_parts, context["paragraphs"]),
         *(f"{label}\n{text}" for label, text in labeled if text),
-        f"-- \n{_join_parts(members['footer'])}\n",
+        f"-- \n{_join_parts(context['footer'])}\n",
     ]
     return "\n\n".join(blocks)
 
@@ -158,7 +161,7 @@ def _insert_footer(footer: str, service: str, address: str) -> list[Part]:
 
 
 def _build_link(link: str, pages_url: str) -> str:
-    """Return an absolute http(s) URL, or an empty string for any other kind of link."""
+    """Return an absolute http(s) URL, or an empty string for any other text."""
     if _PATH.fullmatch(link):
         return f"{pages_url}/{link.removeprefix('/')}"
     return link if _ADDRESS.fullmatch(link) else ""

@@ -1,4 +1,4 @@
-"""Short messages with a title and a body in the language of their reader, stored as text.
+"""Short messages with a title and a body, rendered in the language of their reader.
 
 Their templates have the same file format as those of emails. If the text depends on a number, a
 message has one table for each plural category of its language (CLDR): `assigned_one`,
@@ -18,7 +18,7 @@ from app.kit.emails.templates import (
     TemplateError,
     TextTemplate,
     TextTemplates,
-    fallback_languages,
+    list_fallback_languages,
 )
 from app.kit.locales import format_timestamp
 
@@ -72,11 +72,11 @@ class Messages:
         return Message(title, "\n\n".join(blocks))
 
     def _find(self, name: str, locale: str, count: int | None) -> TextTemplate:
-        for language in fallback_languages(locale):
-            known = self.templates.languages.get(language, {})
+        for language in list_fallback_languages(locale):
+            templates = self.templates.languages.get(language, {})
             for key in _list_keys(name, language, count):
-                if key in known:
-                    return known[key]
+                if key in templates:
+                    return templates[key]
         raise TemplateError(f"{self.templates.folder} has no message {name}")
 
 

@@ -9,12 +9,12 @@ from app.kit.emails.templates import (
     DEFAULT_LANGUAGE,
     Part,
     TemplateError,
-    fallback_languages,
+    list_fallback_languages,
     parse_phrase,
 )
 
-_MAX_TAG = 35
-"""The longest language tag that is looked up (RFC 5646, section 4.4.1)."""
+_MAX_TAG_LENGTH = 35
+"""The maximum length of a language tag that is looked up (RFC 5646, section 4.4.1)."""
 
 
 class Phrases:
@@ -42,19 +42,19 @@ class Phrases:
         return {path.stem.lower(): path.stem for path in self.folder.glob("*.toml")}
 
     def choose_language(self, locales: Iterable[str]) -> str:
-        """Return the tag of the first of `locales` that has a file, else of English."""
+        """Return the language tag for the first locale that has a file, or `en` if none has."""
         for locale in locales:
-            if len(locale) > _MAX_TAG:
+            if len(locale) > _MAX_TAG_LENGTH:
                 continue
-            # The last candidate is English, which was not asked for.
-            for language in fallback_languages(locale)[:-1]:
+            # The last candidate is English, which the reader did not ask for.
+            for language in list_fallback_languages(locale)[:-1]:
                 if language in self.tags:
                     return self.tags[language]
         return DEFAULT_LANGUAGE
 
     def find(self, key: str, locale: str) -> tuple[Part, ...]:
         """Return the phrase `table.name` in the closest language. Raises TemplateError."""
-        for language in fallback_languages(locale):
+        for language in list_fallback_languages(locale):
             phrase = self.languages.get(language, {}).get(key)
             if phrase is not None:
                 return phrase

@@ -21,19 +21,19 @@ log = get_logger(__name__)
 
 SEND = "letters.send"
 ATTEMPTS = 30
-"""With the back-off of jobs, this is about four and a half hours."""
+"""The maximum number of attempts. They take about four and a half hours."""
 _APP = Path(__file__).parents[2]
 
 FOLDERS: dict[str, "Emails"] = {}
-"""All folders of email templates by their path in the application, which jobs refer to."""
+"""All folders of email templates, by their path in the application, which jobs store."""
 
-# Runs with the outcome, so that addresses and tokens are not kept longer than necessary.
+# Runs when the job ends, so that addresses and tokens are not kept longer than necessary.
 _REMOVE_SECRETS = text("UPDATE jobs SET args = args - 'sealed' WHERE id = :id")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Email:
-    """An email to be queued; its members are the arguments of `Emails.enqueue`."""
+    """An email to be queued; its attributes are the arguments of `Emails.enqueue`."""
 
     name: str
     to: str
@@ -79,7 +79,7 @@ class Emails:
                 `unsubscribe` is the URL for the headers of RFC 8058.
             organization_id: the organization of the email; if the organization is erased first,
                 the email is not sent.
-            message_id: the message id, for emails that have an id of their own.
+            message_id: the message id; by default, a new one is generated.
 
         Raises:
             TemplateError: the template does not exist, or a value is missing (a programming error).
@@ -112,9 +112,9 @@ class Emails:
 
     def _check_values(self, name: str, values: Values) -> TextTemplate:
         template = self.templates.find(name, DEFAULT_LANGUAGE)
-        missing = template.names - set(values)
-        if missing:
-            raise TemplateError(f"{name} requires values for {', '.join(sorted(missing))}")
+        missing_names = template.names - set(values)
+        if missing_names:
+            raise TemplateError(f"{name} requires values for {', '.join(sorted(missing_names))}")
         return template
 
     def render(self, name: str, locale: str, values: Values) -> Rendered:
@@ -159,7 +159,7 @@ def _get_email_name(job: Job) -> str:
     SEND, queue="mail", max_attempts=ATTEMPTS, on_failure=_handle_failure, retryable=False
 )
 def send(job: Job) -> None:
-    """Send a queued email; a repeated run, after a crash, sends the same message id again."""
+    """Send a queued email. If the job is repeated after a crash, the message id is the same."""
     email = orjson.loads(container.keyring().decrypt(job.args["sealed"]))
     job.checkpoint()
     try:

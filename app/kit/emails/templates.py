@@ -15,13 +15,13 @@ from typing import Any
 
 DEFAULT_LANGUAGE = "en"
 _PLACEHOLDER = re.compile(r"\{([a-z][a-z0-9_]*)\}")
-_MEMBERS = {"subject", "text", "action"}
+_KEYS = {"subject", "text", "action"}
 _RIGHT_TO_LEFT = {"ar", "ckb", "dv", "fa", "he", "ps", "sd", "ug", "ur", "yi"}
 _RIGHT_TO_LEFT_SCRIPTS = {"arab", "hebr", "nkoo", "syrc", "thaa"}
 
 
 class TemplateError(ValueError):
-    """A file of templates is invalid, or a requested template does not exist."""
+    """A template file is invalid, or a requested template does not exist."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,8 +57,8 @@ class TextTemplate:
     def names(self) -> frozenset[str]:
         """Return the names of the required values, including `link` if there is an action."""
         phrases = (self.subject, *self.paragraphs)
-        shown = {part.text for parts in phrases for part in parts if part.value}
-        return frozenset(shown | ({"link"} if self.action else set()))
+        value_names = {part.text for parts in phrases for part in parts if part.value}
+        return frozenset(value_names | ({"link"} if self.action else set()))
 
 
 def _parse_paragraphs(text: str | list[str]) -> tuple[tuple[Part, ...], ...]:
@@ -67,7 +67,7 @@ def _parse_paragraphs(text: str | list[str]) -> tuple[tuple[Part, ...], ...]:
 
 
 def _parse_template(language: str, name: str, table: Mapping[str, Any]) -> TextTemplate:
-    if not {"subject", "text"} <= set(table) <= _MEMBERS:
+    if not {"subject", "text"} <= set(table) <= _KEYS:
         raise TemplateError(f"{language}: {name} must have subject and text, and may have action")
     subject = " ".join(table["subject"].split())
     return TextTemplate(
@@ -105,14 +105,14 @@ class TextTemplates:
 
     def find(self, name: str, locale: str) -> TextTemplate:
         """Return the template for a reader of `locale`. Raises TemplateError if there is none."""
-        for language in fallback_languages(locale):
+        for language in list_fallback_languages(locale):
             template = self.languages.get(language, {}).get(name)
             if template is not None:
                 return template
         raise TemplateError(f"{self.folder} has no template {name}")
 
 
-def fallback_languages(locale: str) -> list[str]:
+def list_fallback_languages(locale: str) -> list[str]:
     """Return the language tags to look up, in order of preference; the last one is English.
 
     The tag of the locale is shortened part by part (RFC 4647, section 3.4).
@@ -123,8 +123,8 @@ def fallback_languages(locale: str) -> list[str]:
 
 def text_direction(language: str) -> str:
     """Return the text direction of a language, `rtl` or `ltr`, for the attribute `dir`."""
-    first, *rest = language.lower().split("-")
-    scripts = [part for part in rest if len(part) == 4]  # noqa: PLR2004 - ISO 15924
+    first, *other_parts = language.lower().split("-")
+    scripts = [part for part in other_parts if len(part) == 4]  # noqa: PLR2004 - ISO 15924
     if scripts:
         return "rtl" if scripts[0] in _RIGHT_TO_LEFT_SCRIPTS else "ltr"
     return "rtl" if first in _RIGHT_TO_LEFT else "ltr"

@@ -1,4 +1,4 @@
-"""Length and age of the queues, and which of them are late."""
+"""The backlog of the queues: their length, their age, and whether they are late."""
 
 from typing import NamedTuple
 
@@ -9,8 +9,8 @@ from app.kit.jobs import handlers
 from app.kit.jobs.claims import IS_DUE
 from app.kit.jobs.queues import QUEUES, list_served
 
-COUNTED = 100_000
-"""The maximum count of due jobs in a queue, so that reading the metrics stays fast."""
+MAX_COUNTED_JOBS = 100_000
+"""The number up to which due jobs of a queue are counted, so that metrics are read fast."""
 
 _READ = text(
     f"""
@@ -44,7 +44,7 @@ def read() -> list[Backlog]:
     with tenancy.across_organizations(reason="the operator monitors every organization's work"):
         outbound = container.settings().outbound
         names = [queue.name for queue in list_served(outbound=outbound)]
-        rows = db.session().execute(_READ, {"queues": names, "counted": COUNTED}).all()
+        rows = db.session().execute(_READ, {"queues": names, "counted": MAX_COUNTED_JOBS}).all()
         sources = [(s, s.depth()) for s in handlers.SOURCES if outbound]
     jobs = [Backlog(r.queue, r.depth, float(r.age), QUEUES[r.queue].late_after) for r in rows]
     return jobs + [Backlog(s.queue, depth, age, s.late_after) for s, (depth, age) in sources]

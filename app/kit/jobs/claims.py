@@ -21,33 +21,33 @@ LEASE_SECONDS = 30
 BATCH = 100
 """The maximum number of jobs in a batch."""
 FAULTS_IN_BATCH = 3
-"""A job with this many faults in a row runs alone, because it may cause them."""
+"""A job with this many consecutive faults runs alone, because it may be their cause."""
 TURN = """(
 CASE
     WHEN organization_id IS NULL THEN '00000000-0000-0000-0000-000000000000'::uuid
     ELSE organization_id
 END)"""
-"""The organization whose turn a job takes; jobs without one share the zero UUID.
+"""The turn of a job in SQL: its organization. Jobs without an organization share the zero UUID.
 
-It is an expression of the index `ix_jobs_by_turn`. PostgreSQL would not use an index on
+This is an expression of the index `ix_jobs_by_turn`. PostgreSQL would not use an index on
 `coalesce`, which is not leakproof, under row-level security.
 """
 IN_TURNS = "due_at < 'infinity'"
 """The condition of `ix_jobs_by_turn`, which statements repeat in order to use this index.
 
-Each of the two indexes of unfinished jobs has a condition of its own, so that neither serves the
-statements of the other. If no job was unfinished when the statistics were collected, PostgreSQL
-expects that reading all of either index costs nothing.
+The two indexes of unfinished jobs have different conditions, so that PostgreSQL cannot choose the
+wrong one. If no job was unfinished when the statistics were collected, PostgreSQL estimates that
+reading a whole index costs nothing, and could choose either.
 """
 IS_DUE = "due_at > '-infinity' AND due_at <= now()"
-"""Whether a job is due, for statements that use `ix_jobs_by_due`; see `IN_TURNS`."""
+"""The condition of due jobs, for statements that use `ix_jobs_by_due`; see `IN_TURNS`."""
 
 _IS_FREE = "(leased_until IS NULL OR leased_until <= now())"
-_FREE = f"{IN_TURNS} AND due_at <= now() AND {_IS_FREE}"
-_FRESH = "(leased_until IS NULL AND attempts = 0 AND interruptions = 0 AND faults < :faults)"
-_OF_QUEUE = f"queue = :queue AND {IN_TURNS}"
-# `turns` is one round of all turns, starting at :first, read from the index turn by turn. `lap` is
-# 1 for turns before :first. `busy` are the turns that have used up their quota.
+_IS_READY = f"{IN_TURNS} AND due_at <= now() AND {_IS_FREE}"
+_IS_FRESH = "(leased_until IS NULL AND attempts = 0 AND interruptions = 0 AND faults < :faults)"
+_IS_IN_QUEUE = f"queue = :queue AND {IN_TURNS}"
+# `turns` has all turns in order, starting at :first; each turn is one look-up in the index. `lap`
+# is 1 for turns before :first. `busy` has the turns that have used up their quota.
 _TURNS = f"""
     WITH RECURSIVE busy AS MATERIALIZED (
         SELECT {TURN} AS turn FROM jobs WHERE queue = :queue AND leased_until > now()
@@ -55,20 +55,20 @@ _TURNS = f"""
     ), turns AS (
         (SELECT * FROM (
             (SELECT {TURN} AS turn, 0 AS lap FROM jobs
-             WHERE {_OF_QUEUE} AND {TURN} >= :first ORDER BY 1 LIMIT 1)
+             WHERE {_IS_IN_QUEUE} AND {TURN} >= :first ORDER BY 1 LIMIT 1)
             UNION ALL
             (SELECT {TURN}, 1 FROM jobs
-             WHERE {_OF_QUEUE} AND {TURN} < :first ORDER BY 1 LIMIT 1)) AS start
+             WHERE {_IS_IN_QUEUE} AND {TURN} < :first ORDER BY 1 LIMIT 1)) AS start
          ORDER BY lap LIMIT 1)
         UNION ALL
         SELECT following.* FROM turns CROSS JOIN LATERAL (
             SELECT * FROM (
                 (SELECT {TURN} AS turn, turns.lap FROM jobs
-                 WHERE {_OF_QUEUE} AND {TURN} > turns.turn AND (turns.lap = 0 OR {TURN} < :first)
+                 WHERE {_IS_IN_QUEUE} AND {TURN} > turns.turn AND (turns.lap = 0 OR {TURN} < :first)
                  ORDER BY 1 LIMIT 1)
                 UNION ALL
                 (SELECT {TURN}, 1 FROM jobs
-                 WHERE turns.lap = 0 AND {_OF_QUEUE} AND {TURN} < :first ORDER BY 1 LIMIT 1)
+                 WHERE turns.lap = 0 AND {_IS_IN_QUEUE} AND {TURN} < :first ORDER BY 1 LIMIT 1)
             ) AS next ORDER BY lap LIMIT 1) AS following
     )
 """  # noqa: S608 - consists of constants
@@ -78,15 +78,15 @@ _CLAIM = text(
     f"""
     {_TURNS}, chosen AS (
         SELECT turns.turn, head.* FROM turns CROSS JOIN LATERAL (
-            SELECT function, {_FRESH} AS fresh FROM jobs
-            WHERE queue = :queue AND {TURN} = turns.turn AND {_FREE}
+            SELECT function, {_IS_FRESH} AS fresh FROM jobs
+            WHERE queue = :queue AND {TURN} = turns.turn AND {_IS_READY}
             ORDER BY due_at LIMIT 1) AS head
         WHERE turns.turn NOT IN (SELECT turn FROM busy) LIMIT 1
     ), taken AS (
         SELECT head.* FROM chosen CROSS JOIN LATERAL (
             SELECT id, leased_until FROM jobs
-            WHERE queue = :queue AND {TURN} = chosen.turn AND {_FREE}
-              AND function = chosen.function AND {_FRESH} = chosen.fresh
+            WHERE queue = :queue AND {TURN} = chosen.turn AND {_IS_READY}
+              AND function = chosen.function AND {_IS_FRESH} = chosen.fresh
             ORDER BY due_at
             LIMIT CASE WHEN chosen.fresh AND chosen.function = ANY(CAST(:batched AS text[]))
                        THEN :batch ELSE 1 END
@@ -109,7 +109,7 @@ _IS_CLAIMABLE = text(
     {_TURNS}
     SELECT EXISTS (
         SELECT FROM turns CROSS JOIN LATERAL (
-            SELECT FROM jobs WHERE queue = :queue AND {TURN} = turns.turn AND {_FREE}
+            SELECT FROM jobs WHERE queue = :queue AND {TURN} = turns.turn AND {_IS_READY}
             ORDER BY due_at LIMIT 1) AS head
         WHERE turns.turn NOT IN (SELECT turn FROM busy))
     """  # noqa: S608 - consists of constants
@@ -135,20 +135,20 @@ def _build_lease_update(change: str) -> TextClause:
     )
 
 
-_FREED = "leased_until = NULL, lease_token = NULL"
+_RELEASE_LEASE = "leased_until = NULL, lease_token = NULL"
 _RENEW = _build_lease_update("leased_until = now() + make_interval(secs => :lease)")
 _FINISH = _build_lease_update(
     "status = 'completed', due_at = NULL, finished_at = now(), error = NULL, unique_key = NULL,"
-    f" {_FREED}"
+    f" {_RELEASE_LEASE}"
 )
 _REQUEUE = _build_lease_update(
     "status = 'queued', due_at = now() + make_interval(secs => :delay), error = :error,"
     " attempts = attempts + :attempts,"
-    f" faults = CASE WHEN :faults > 0 THEN faults + :faults ELSE 0 END, {_FREED}"
+    f" faults = CASE WHEN :faults > 0 THEN faults + :faults ELSE 0 END, {_RELEASE_LEASE}"
 )
 _FAIL = _build_lease_update(
     "status = 'failed', due_at = NULL, finished_at = now(), error = :error, unique_key = NULL,"
-    f" {_FREED}"
+    f" {_RELEASE_LEASE}"
 )
 
 
@@ -156,9 +156,10 @@ _FAIL = _build_lease_update(
 class ClaimedJob:
     """A leased job.
 
-    `attempts` counts runs that ended in an error, `interruptions` runs whose lease expired, and
-    `faults` the latest runs in a row that ended in a fault of the platform. `expired` is whether
-    the job was taken over from another worker. All jobs of a claim share one `lease_token`.
+    `attempts` counts runs that ended in an error, `interruptions` counts runs whose lease expired,
+    and `faults` counts the latest consecutive runs that ended in a fault of the platform. `expired`
+    is whether the job was taken over from another worker. All jobs of a claim share one
+    `lease_token`.
     """
 
     id: UUID
@@ -230,7 +231,7 @@ def list_due_queues(queues: Sequence[str]) -> list[str]:
 
 
 def lock(lease: Lease) -> bool:
-    """Lock the rows of a run, and return whether all of them still have its lease."""
+    """Lock the rows of a run, and return whether all rows still have its lease."""
     return bool(db.session().scalar(_LOCK, _build_parameters(lease)) == len(lease.ids))
 
 
@@ -241,20 +242,20 @@ def renew(lease: Lease) -> None:
 
 
 def finish(lease: Lease) -> bool:
-    """Mark the jobs of a run as completed, and return whether all still had its lease."""
+    """Mark the jobs of a run as completed; return whether all jobs still had its lease."""
     return _get_row_count(db.session().execute(_FINISH, _build_parameters(lease))) == len(lease.ids)
 
 
 def requeue(
     lease: Lease, *, delay: float, error: str | None, attempts: int = 0, faults: int = 0
 ) -> None:
-    """Requeue jobs with a delay in seconds, and add to their counts. `faults=0` resets faults."""
+    """Requeue jobs after `delay` seconds, and add to their counts; `faults=0` resets `faults`."""
     values = {"delay": delay, "error": error, "attempts": attempts, "faults": faults}
     db.session().execute(_REQUEUE, {**values, **_build_parameters(lease)})
 
 
 def fail(lease: Lease, error: str) -> bool:
-    """Mark the jobs of a run as failed, and return whether any still had its lease."""
+    """Mark the jobs of a run as failed, and return whether a job still had its lease."""
     return (
         _get_row_count(db.session().execute(_FAIL, {"error": error, **_build_parameters(lease)}))
         > 0

@@ -71,7 +71,7 @@ class JobRecord(NamedTuple):
 
 
 class FailureCount(NamedTuple):
-    """The number of failed jobs of a function, and the error of one of them."""
+    """The number of failed jobs of a function, and the error of one of these jobs."""
 
     function: str
     number: int
@@ -98,7 +98,7 @@ class Selection:
 
 
 def list_jobs(selection: Selection, *, limit: int) -> list[JobRecord]:
-    """Return the newest jobs of a selection, of all organizations."""
+    """Return the newest jobs of a selection, from all organizations."""
     rows = db.session().execute(_LIST, {**selection.values(), "limit": limit})
     return [JobRecord(*row) for row in rows]
 
@@ -113,16 +113,16 @@ def retry(
     checkpoint: Callable[[], None],
     report: Callable[[int, int], None] = lambda _done, _total: None,
 ) -> int:
-    """Requeue failed jobs with all their attempts, and return how many.
+    """Requeue failed jobs, reset their counts of attempts, and return the number of jobs.
 
     Commits after each batch. Jobs that have not failed are skipped. Needs access to all
     organizations.
 
     Raises:
-        ApiError: 409 `conflict` if the function of a job is unknown or cannot be repeated. Earlier
+        ApiError: 409 `conflict` if the function of a job is unknown or cannot be retried. Earlier
             batches stay committed.
     """
-    done = 0
+    done_count = 0
     for start in range(0, len(job_ids), BATCH):
         ids = [str(job_id) for job_id in job_ids[start : start + BATCH]]
         rows = db.session().execute(_LOCK, {"ids": ids}).all()
@@ -130,18 +130,18 @@ def retry(
             _prepare_retry(row)
         db.session().execute(_RETRY, {"ids": [str(row.id) for row in rows]})
         checkpoint()
-        done += len(rows)
+        done_count += len(rows)
         report(start + len(ids), len(job_ids))
-    return done
+    return done_count
 
 
 def _prepare_retry(row: Row[Any]) -> None:
-    declared = HANDLERS.get(row.function)
-    if declared is None or not declared.retryable:
+    job_handler = HANDLERS.get(row.function)
+    if job_handler is None or not job_handler.retryable:
         raise errors.conflict(f"Jobs of {row.function} cannot be retried.", job_id=str(row.id))
-    if declared.on_retry is not None and row.organization_id is not None:
+    if job_handler.on_retry is not None and row.organization_id is not None:
         with tenancy.organization(row.organization_id):
-            declared.on_retry(row.args)
+            job_handler.on_retry(row.args)
 
 
 def discard(
@@ -149,18 +149,18 @@ def discard(
     checkpoint: Callable[[], None],
     report: Callable[[int, int], None] = lambda _done, _total: None,
 ) -> int:
-    """Mark failed jobs as discarded, and return how many. Commits after each batch."""
-    done = 0
+    """Mark failed jobs as discarded, and return their number. Commits after each batch."""
+    done_count = 0
     for start in range(0, len(job_ids), BATCH):
         ids = [str(job_id) for job_id in job_ids[start : start + BATCH]]
         result = db.session().execute(_DISCARD, {"ids": ids})
         checkpoint()
-        done += int(result.rowcount)  # type: ignore[attr-defined]
+        done_count += int(result.rowcount)  # type: ignore[attr-defined]
         report(start + len(ids), len(job_ids))
-    return done
+    return done_count
 
 
 def mark_reported() -> list[FailureCount]:
-    """Mark jobs that failed since the last call as reported, and return them by function."""
+    """Mark jobs that failed since the last call as reported, and return their counts."""
     rows = db.session().execute(_REPORT, {"limit": _REPORT_LIMIT})
     return [FailureCount(*row) for row in rows]

@@ -37,7 +37,7 @@ def is_fault(error: BaseException) -> bool:
 
 def _is_fault_itself(error: BaseException) -> bool:
     if isinstance(error, SQLAlchemyError):
-        # These two are caused by the values of one job.
+        # The values of one job cause these two errors.
         return not isinstance(error, DataError | IntegrityError)
     if isinstance(error, OSError):
         return isinstance(error, ConnectionError) or error.errno in _FAULT_ERRNOS

@@ -1,7 +1,8 @@
 """Jobs with several events each (`events.emit_many`).
 
-Their rows cost the database a fraction of a row for each event. If a group fails, it is split into
-jobs with one event, so that an event that causes errors or faults does not affect the others.
+One row for several events costs the database much less than a row for each event. If such a job
+fails, it is split into jobs with one event each, so that an event that causes errors or faults does
+not affect the other events.
 """
 
 import orjson
@@ -11,8 +12,8 @@ from app.kit import db
 from app.kit.jobs import claims
 from app.kit.jobs.claims import ClaimedJob, Lease
 
-# The new jobs keep the creation time, because it decides which webhooks get their events. An
-# attempt or the faults of the group make each of them run alone.
+# The new jobs keep the creation time, because it determines which webhooks get the events. They
+# start with an attempt or with the faults of the group, and therefore run alone.
 _SPLIT = text(
     """
     INSERT INTO jobs
@@ -26,16 +27,16 @@ _SPLIT = text(
 )
 
 
-def split(lease: Lease, claimed: ClaimedJob, function: str, *, faults: int = 0) -> bool:
-    """Replace a leased job by jobs of `function` with one event each.
+def split(lease: Lease, claimed_job: ClaimedJob, function: str, *, faults: int = 0) -> bool:
+    """Replace a leased job with jobs of `function` with one event each.
 
-    After `faults` in a row no attempt is counted, otherwise one. Returns whether the lease was
-    still valid; otherwise nothing changes.
+    The new jobs start with `faults` consecutive faults, or if there are none with one attempt.
+    Returns whether the lease was still valid; otherwise, nothing changes.
     """
     if not claims.finish(lease):
         return False
-    events = [orjson.dumps(event).decode() for event in claimed.args["events"]]
+    events = [orjson.dumps(event).decode() for event in claimed_job.args["events"]]
     counts = {"attempts": 0 if faults else 1, "faults": faults}
-    values = {"function": function, "events": events, "id": claimed.id, **counts}
+    values = {"function": function, "events": events, "id": claimed_job.id, **counts}
     db.session().execute(_SPLIT, values)
     return True

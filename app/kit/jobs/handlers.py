@@ -88,13 +88,13 @@ class Handler:
         name: the value of `function` in the rows of its jobs.
         queue: one of `QUEUES`.
         batch: whether it takes a list of jobs.
-        single: the handler of jobs with one event, if each job of this one has several. `runs`
-            passes them as a list of jobs.
-        resumable: whether the next run continues from the last checkpoint. Such a job yields to
-            others after `TURN_SECONDS`.
+        single: set if each job of this handler has several events: the name of the handler of jobs
+            with one event. `runs` passes the events as a list of jobs.
+        resumable: whether the next run continues from the last checkpoint. A resumable job yields
+            to other jobs after `TURN_SECONDS`.
         max_attempts: the number of errors after which the job fails; None for no limit. Faults of
             the database, the storage and the queue do not count.
-        on_failure: called with the job and the error when it fails, in the same transaction.
+        on_failure: called with the job and the error when a job fails, in the same transaction.
         on_retry: called with the args of a failed job before an operator retries it, in the same
             transaction and with the organization bound. Undoes what `on_failure` did.
         retryable: whether an operator may retry a failed job.
@@ -142,9 +142,9 @@ def handler(
     The function gets one `Job`, or with `batch` a list of jobs of one organization. It runs with
     the organization bound, in a transaction that is committed afterwards. It may run twice for the
     same job. `listens` names events that enqueue it; then `args` is {event_id, name, data}. With
-    `batch`, events that are emitted together share the rows of a second function, `…_many`, which
-    workers of a release without it leave to others. The other arguments are attributes of
-    `Handler`.
+    `batch`, events that are emitted together become jobs of a second function, `…_many`; workers of
+    a release that does not know it leave its jobs to other workers. The other arguments are
+    attributes of `Handler`.
     """
     assert queue in QUEUES, f"unknown queue {queue}"
 
@@ -166,14 +166,14 @@ def handler(
     return declare
 
 
-def _subscribe(declared: Handler, listens: Sequence[str]) -> None:
-    """Subscribe a handler, and if it takes batches, another one for jobs of several events."""
-    name, queue = declared.name, declared.queue
-    group_name = f"{name}_many" if declared.batch and listens else None
+def _subscribe(job_handler: Handler, listens: Sequence[str]) -> None:
+    """Subscribe a handler; for a batch handler, also register one for jobs with several events."""
+    name, queue = job_handler.name, job_handler.queue
+    group_name = f"{name}_many" if job_handler.batch and listens else None
     if group_name is not None:
         HANDLERS[group_name] = Handler(
             name=group_name,
-            function=declared.function,
+            function=job_handler.function,
             queue=queue,
             single=name,
             max_attempts=None,
@@ -193,7 +193,7 @@ Batches = list[list[Any]]
 
 @dataclass(frozen=True)
 class DueSource:
-    """A table of due rows other than jobs (webhook deliveries) that the relay claims, too.
+    """A table of due rows, such as webhook deliveries, that the relay claims in addition to jobs.
 
     Attributes:
         name: name of the process that handles the rows.
@@ -202,9 +202,9 @@ class DueSource:
         claim: claims due rows, in a transaction with access to all organizations.
         start: called with the app when the process starts.
         stop: called with a number of seconds when the process ends.
-        settle: waits for so many seconds until all accepted rows are handled, and returns whether
-            they are.
-        depth: returns the number of due rows and the age of the oldest in seconds.
+        settle: waits at most a number of seconds until all accepted rows are handled, and returns
+            whether all are handled.
+        depth: returns the number of due rows, and the age of the oldest row in seconds.
         late_after: age in seconds from which the queue is late.
     """
 

@@ -1,4 +1,4 @@
-"""A thread that renews the leases of the jobs that this process runs, on its own connection."""
+"""Renewal of the leases of running jobs, in a thread with its own database connection."""
 
 import os
 import threading
@@ -21,7 +21,7 @@ _POLL_SECONDS = 1.0
 
 
 class LeaseRenewer:
-    """Renews leases. A lease that another worker has claimed is not regained."""
+    """Renews leases, except a lease whose jobs another worker has claimed."""
 
     def __init__(self, app: Flask) -> None:
         self._app = app

@@ -21,14 +21,14 @@ class JobRow(db.Base):
     """A job. `status` is queued, running, completed, failed or discarded.
 
     `due_at` is null for jobs that are finished. Due times and leases use the clock of the database.
-    `attempts` counts runs that ended in an error, `interruptions` runs whose worker died, and
-    `faults` the latest runs in a row that ended in a fault of the platform. `reported_at` is when
-    the failure was reported to operators.
+    `attempts` counts runs that ended in an error, `interruptions` counts runs whose worker died,
+    and `faults` counts the latest consecutive runs that ended in a fault of the platform.
+    `reported_at` is when the failure was reported to operators.
     """
 
     __tablename__ = "jobs"
     __table_args__ = (
-        # `claims` says why the conditions of these two differ.
+        # `claims.IN_TURNS` explains why these two conditions differ.
         Index("ix_jobs_by_due", "queue", "due_at", postgresql_where=text("due_at > '-infinity'")),
         Index("ix_jobs_by_turn", "queue", text(TURN), "due_at", postgresql_where=text(IN_TURNS)),
         Index(
@@ -91,11 +91,11 @@ def enqueue(
     due_at: datetime | None = None,
 ) -> bool:
     """Insert a job in the current transaction. Returns False if `unique_key` exists already."""
-    declared = handlers.HANDLERS[function]
+    job_handler = handlers.HANDLERS[function]
     values: dict[str, Any] = {
         "id": uuid7(),
         "organization_id": organization_id,
-        "queue": declared.queue,
+        "queue": job_handler.queue,
         "function": function,
         "args": args,
         "unique_key": unique_key,

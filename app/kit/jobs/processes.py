@@ -30,11 +30,11 @@ from app.kit.logging import get_logger
 log = get_logger(__name__)
 
 STOP_SECONDS = 9.0
-"""How long children have to finish their current jobs."""
+"""The timeout in seconds for children to finish their current jobs."""
 SOURCE_STOP_SECONDS = 7.5
 _BACKOFF = Backoff(first=0.2, longest=10.0, healthy=30.0)
 _RELAY_TIMEOUT_SECONDS = 2.0
-_WATCHED = {signal.SIGCHLD, signal.SIGTERM, signal.SIGINT}
+_WATCHED_SIGNALS = {signal.SIGCHLD, signal.SIGTERM, signal.SIGINT}
 
 Target = Callable[[Flask, Event], None]
 
@@ -52,8 +52,8 @@ class Child:
 def list_children(job_workers: int, *, outbound: bool = True) -> list[Child]:
     """Return all background processes.
 
-    `job_workers` processes parse documents. Without `outbound`, jobs that call other hosts stay
-    queued.
+    `job_workers` determines the number of processes that parse documents. Without `outbound`, jobs
+    that call other hosts stay queued.
     """
     children = [Child("relay", _run_relay)]
     for group in GROUPS.values():
@@ -87,7 +87,7 @@ def _run_worker(app: Flask, stopping: Event, *, group: Group) -> None:
 
 
 def _run_source(app: Flask, stopping: Event, *, source: handlers.DueSource) -> None:
-    """Handle the messages of a source. A separate thread stops it, in case RQ waits for Redis."""
+    """Handle the messages of a source. A thread stops the source, even if RQ waits for Redis."""
 
     def stop() -> None:
         stopping.wait()
@@ -103,8 +103,8 @@ def _run_source(app: Flask, stopping: Event, *, source: handlers.DueSource) -> N
 
 
 def main(app: Flask) -> int:
-    """Run all children until SIGTERM or SIGINT. Returns the exit status. Needs the main thread."""
-    signal.pthread_sigmask(signal.SIG_BLOCK, _WATCHED)
+    """Run all children until SIGTERM or SIGINT, in the main thread; return the exit status."""
+    signal.pthread_sigmask(signal.SIG_BLOCK, _WATCHED_SIGNALS)
     settings = container.settings()
     children = list_children(settings.job_workers, outbound=settings.outbound)
     gc.collect()
@@ -117,7 +117,7 @@ def main(app: Flask) -> int:
         for child in children:
             if child.restarts.is_due:
                 _start_child(app, child)
-        received = signal.sigtimedwait(_WATCHED, _seconds_to_next_restart(children))
+        received = signal.sigtimedwait(_WATCHED_SIGNALS, _get_seconds_to_restart(children))
         stop = received is not None and received.si_signo != signal.SIGCHLD
         _record_exits(children)
     stops = ((signal.SIGTERM, STOP_SECONDS),)
@@ -126,7 +126,7 @@ def main(app: Flask) -> int:
     return 0
 
 
-def _seconds_to_next_restart(children: list[Child]) -> float:
+def _get_seconds_to_restart(children: list[Child]) -> float:
     due = [at for child in children if (at := child.restarts.due_at) is not None]
     return max(0.0, min(due) - time.monotonic()) if due else 60.0
 

@@ -1,7 +1,7 @@
 """The queues of background jobs, with their slots and the delay from which they are late.
 
-Jobs that may delay each other share a queue; jobs that must not have queues of their own. Similar
-queues form a group, whose processes serve them concurrently.
+Jobs that may delay each other share a queue; jobs that must not delay each other have separate
+queues. Similar queues form a group, whose processes serve them concurrently.
 """
 
 from dataclasses import dataclass
@@ -30,8 +30,8 @@ class Group:
 class Queue:
     """A queue of a group.
 
-    `slots` is how many of its jobs run concurrently on one machine. The queue is late when a due
-    job has waited for more than `late_after` seconds.
+    `slots` is the maximum number of its jobs that run concurrently on one machine. The queue is
+    late when a due job has waited for more than `late_after` seconds.
     """
 
     name: str
@@ -58,7 +58,7 @@ _ALL = (
     Queue("notifications", _QUICK),
     Queue("routing", _QUICK),
     # Users wait for the emails in `mail`, such as password links. Invitations and notifications
-    # have a queue of their own so that they cannot delay them.
+    # have a separate queue, so that they cannot delay these emails.
     Queue("mail", _OUTSIDE, slots=4, late_after=5 * _MINUTE),
     Queue("bulk_mail", _OUTSIDE, slots=3, late_after=30 * _MINUTE),
     Queue("third_party", _OUTSIDE, slots=4, late_after=15 * _MINUTE),
@@ -67,10 +67,10 @@ _ALL = (
     Queue("maintenance", _SLOW, late_after=6 * _HOUR),
     Queue("quality_counts", _SLOW, late_after=15 * _MINUTE),
     Queue("invoices", _SLOW, late_after=_HOUR),
-    # The comparison runs in a process of its own, for which the job's thread waits.
+    # The comparison runs in a separate process, for which the job's thread waits.
     Queue("drift", _SLOW, late_after=6 * _HOUR),
     Queue("documents", _DOCUMENTS, late_after=10 * _MINUTE),
-    # The page is drawn and recognized in a process of its own, for which the job's thread waits.
+    # A separate process renders and recognizes the page, and the job's thread waits for it.
     Queue("ocr", _SLOW, late_after=6 * _HOUR),
     Queue("predictions", _SLOW, late_after=15 * _MINUTE),
     Queue("exports", _EXPORTS, slots=2, late_after=15 * _MINUTE),
@@ -78,7 +78,7 @@ _ALL = (
     Queue("imports", _IMPORTS, late_after=15 * _MINUTE),
     # Statistics import numpy and scipy, so they run in forked children that end with the job.
     Queue("quality", _QUALITY, late_after=_HOUR),
-    # While one thread renders, another one stores.
+    # While one thread renders an invoice, the other one can store another invoice.
     Queue("invoice_files", _INVOICES, slots=2, late_after=_HOUR),
     # Crawls mostly wait for other hosts.
     Queue("crawls", _CRAWLS, slots=4, late_after=15 * _MINUTE),
@@ -104,8 +104,8 @@ def list_queues(group: Group) -> list[Queue]:
 def count_local_slots(queue: Queue, job_workers: int) -> int:
     """Return the number of slots of `queue` on this machine.
 
-    The queue of documents has `job_workers` slots, and one more that stays free for another
-    organization when one fills all others. Text recognition has half of them.
+    The queue `documents` has `job_workers` slots, and one more that stays free for other
+    organizations when one organization fills the rest. The queue `ocr` has half of `job_workers`.
     """
     if queue.name == "documents":
         return job_workers + 1
@@ -113,5 +113,5 @@ def count_local_slots(queue: Queue, job_workers: int) -> int:
 
 
 def compute_quota(slots: int) -> int:
-    """Return how many of `slots` one organization may use. A quarter stays free for others."""
+    """Return the number of `slots` that one organization may use; a quarter stays free."""
     return max(1, slots - max(1, slots // 4))

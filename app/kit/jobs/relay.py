@@ -1,8 +1,8 @@
 """The relay: starts periodic jobs, and wakes workers for jobs that are due in PostgreSQL.
 
 A message in Redis only names a group of queues; the worker claims the jobs itself. So a group never
-has more than one pending message, a lost message is soon sent again, and a superfluous one is
-harmless. Several relays may run.
+has more than one pending message, a lost message is soon sent again, and a superfluous message is
+harmless. Several relays may run at the same time.
 """
 
 import random
@@ -30,7 +30,7 @@ DRAIN = "app.kit.jobs.worker.drain"
 """The function that messages call, with the name of the group as argument."""
 IDLE_SECONDS = 0.1
 MAX_MESSAGES_PER_SOURCE = 16
-"""The maximum number of pending messages of a due source, so that claims do not expire unsent."""
+"""The maximum number of pending messages of a due source, so that claims do not expire first."""
 _TICK_SECONDS = 1.0
 
 
@@ -70,15 +70,15 @@ class Relay:
                 self._next_tick = time.monotonic() + _TICK_SECONDS
                 with db.transaction():
                     schedule.tick()
-            sent = self._wake_workers(connection)
+            sent_count = self._wake_workers(connection)
             sources = handlers.SOURCES if container.settings().outbound else []
-            return sent + sum(self._claim(connection, source) for source in sources)
+            return sent_count + sum(self._send_due_rows(connection, source) for source in sources)
 
     def _wake_workers(self, connection: Redis) -> int:
         """Send a message to each group that has a claimable job and no pending message."""
-        served = list_served(outbound=container.settings().outbound)
+        served_queues = list_served(outbound=container.settings().outbound)
         with db.transaction():
-            due = claims.list_due_queues([queue.name for queue in served])
+            due = claims.list_due_queues([queue.name for queue in served_queues])
         groups: dict[str, list[Queue]] = {}
         for name in due:
             groups.setdefault(QUEUES[name].group.name, []).append(QUEUES[name])
@@ -101,7 +101,7 @@ class Relay:
                     return True
         return False
 
-    def _claim(self, connection: Redis, source: DueSource) -> int:
+    def _send_due_rows(self, connection: Redis, source: DueSource) -> int:
         if (
             self._count_messages(connection, [source.queue])[source.queue]
             >= MAX_MESSAGES_PER_SOURCE
@@ -135,7 +135,7 @@ class Relay:
                     timeout=-1,
                     result_ttl=0,
                     failure_ttl=60,
-                    # The default would contain all arguments.
+                    # By default, RQ would store all arguments in the description.
                     description=function,
                     job_id=str(uuid4()),
                 )

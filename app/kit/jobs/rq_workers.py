@@ -1,7 +1,7 @@
 """Restricted RQ workers.
 
-They run only the allowed functions, whatever is written into Redis, and accept no commands through
-it. A job's process dies with its worker. During an outage they wait instead of ending.
+They run only the allowed functions, regardless of what is written to Redis, and accept no commands
+from Redis. A job's process dies with its worker. During an outage, workers wait instead of ending.
 """
 
 import os
@@ -37,7 +37,7 @@ def is_permitted(job: Job, functions: frozenset[str]) -> bool:
     """Return whether a message calls one of `functions` and uses no other feature of RQ.
 
     This service never enqueues callbacks, instances, webhooks or repetitions, so a message with
-    one of them was not written by this service.
+    one of these features was not written by this service.
     """
     try:
         name: object = job.func_name
@@ -87,7 +87,7 @@ class _RestrictedWorker:
         self.ip_address = "unknown"
 
     def bootstrap(self, *args: object, **kwargs: object) -> None:
-        # RQ installs them only afterwards, and could not be stopped while Redis hangs.
+        # RQ installs the signal handlers only later, and could not be stopped while Redis hangs.
         self._install_signal_handlers()
         super().bootstrap(*args, **kwargs)  # type: ignore[misc]
 
@@ -124,7 +124,7 @@ class Forking(_RestrictedWorker, Worker):
         process_lifetime.die_with_parent(self.pid or 0)
 
     def handle_warm_shutdown_request(self) -> None:
-        """Stop the fork as well, which would otherwise start its next job."""
+        """Also stop the fork, which would otherwise start its next job."""
         super().handle_warm_shutdown_request()
         if self.horse_pid:
             with suppress(ProcessLookupError):

@@ -33,29 +33,29 @@ stopping = threading.Event()
 """Set when this process must stop. It then starts no further job."""
 
 
-def run(app: Flask, queue: str, claimed: Sequence[ClaimedJob]) -> None:
+def run(app: Flask, queue: str, claimed_jobs: Sequence[ClaimedJob]) -> None:
     """Run the jobs of one claim, and write their outcome."""
-    first = claimed[0]
-    lease = Lease(first.lease_token, tuple(job.id for job in claimed))
-    declared = HANDLERS.get(first.function)
-    if declared is None:
+    first = claimed_jobs[0]
+    lease = Lease(first.lease_token, tuple(job.id for job in claimed_jobs))
+    job_handler = HANDLERS.get(first.function)
+    if job_handler is None:
         # A newer release may have added it.
         log.error("job.unknown_function", function=first.function)
         _write_outcome(lambda: claims.requeue(lease, delay=_UNKNOWN_FUNCTION_SECONDS, error=None))
         return
     jobs = [
-        _build_job(declared, job, queue, lease, args)
-        for job in claimed
-        for args in (job.args["events"] if declared.single else [job.args])
+        _build_job(job_handler, job, queue, lease, args)
+        for job in claimed_jobs
+        for args in (job.args["events"] if job_handler.single else [job.args])
     ]
     if first.interruptions >= MAX_INTERRUPTIONS:
         error = "The worker process died each time it ran this job."
-        if not _split_group(declared, first, lease, error):
-            _fail_job(declared, jobs[0], error)
+        if not _split_group(job_handler, first, lease, error):
+            _fail_job(job_handler, jobs[0], error)
         return
     started = time.perf_counter()
-    outcome = _call_handler(app, declared, jobs, claimed)
-    _record_run(jobs, declared.name, outcome, time.perf_counter() - started)
+    outcome = _call_handler(app, job_handler, jobs, claimed_jobs)
+    _record_run(jobs, job_handler.name, outcome, time.perf_counter() - started)
 
 
 def _record_run(jobs: Sequence[Job], function: str, outcome: str, seconds: float) -> None:
@@ -71,29 +71,29 @@ def _record_run(jobs: Sequence[Job], function: str, outcome: str, seconds: float
 
 
 def _build_job(
-    declared: Handler, claimed: ClaimedJob, queue: str, lease: Lease, args: dict[str, Any]
+    job_handler: Handler, claimed_job: ClaimedJob, queue: str, lease: Lease, args: dict[str, Any]
 ) -> Job:
     return Job(
-        id=claimed.id,
-        organization_id=claimed.organization_id,
+        id=claimed_job.id,
+        organization_id=claimed_job.organization_id,
         queue=queue,
         args=args,
-        attempt=claimed.attempts + 1,
+        attempt=claimed_job.attempts + 1,
         lease=lease,
-        request_id=claimed.request_id,
-        created_at=claimed.created_at,
-        resumable=declared.resumable,
+        request_id=claimed_job.request_id,
+        created_at=claimed_job.created_at,
+        resumable=job_handler.resumable,
     )
 
 
 def _call_handler(
-    app: Flask, declared: Handler, jobs: list[Job], claimed: Sequence[ClaimedJob]
+    app: Flask, job_handler: Handler, jobs: list[Job], claimed_jobs: Sequence[ClaimedJob]
 ) -> str:
-    """Call the handler, write the outcome, and return it as the metrics name it."""
+    """Call the handler, write the outcome, and return the outcome's name in the metrics."""
     lease = jobs[0].lease
     try:
-        with _bind_context(declared, jobs[0]), get_renewer(app).renewing(lease):
-            declared.function(jobs if declared.batch or declared.single else jobs[0])
+        with _bind_context(job_handler, jobs[0]), get_renewer(app).renewing(lease):
+            job_handler.function(jobs if job_handler.batch or job_handler.single else jobs[0])
             _commit_outcome(lease)
     except LostLease:
         db.session().rollback()
@@ -104,11 +104,11 @@ def _call_handler(
     except Exception as failure:  # noqa: BLE001 - every job needs an outcome
         db.session().rollback()
         if is_fault(failure):
-            _requeue_after_fault(declared, jobs, claimed, failure)
+            _requeue_after_fault(job_handler, jobs, claimed_jobs, failure)
             return "fault"
-        if _split_group(declared, claimed[0], lease, _describe_failure(failure)):
+        if _split_group(job_handler, claimed_jobs[0], lease, _describe_failure(failure)):
             return "split"
-        return _record_error(declared, jobs, failure)
+        return _record_error(job_handler, jobs, failure)
     return "completed"
 
 
@@ -120,33 +120,33 @@ def _commit_outcome(lease: Lease) -> None:
 
 
 def _requeue_after_fault(
-    declared: Handler, jobs: list[Job], claimed: Sequence[ClaimedJob], failure: Exception
+    job_handler: Handler, jobs: list[Job], claimed_jobs: Sequence[ClaimedJob], failure: Exception
 ) -> None:
     """Requeue jobs after a fault of the platform, without counting an attempt."""
-    faults = claimed[0].faults + 1
-    steps = _FAULT_BACKOFF_SECONDS
+    faults = claimed_jobs[0].faults + 1
+    delays = _FAULT_BACKOFF_SECONDS
     # Full jitter, so that jobs that failed together are not retried together.
-    delay = steps[min(faults, len(steps)) - 1] * random.uniform(0.5, 1.5)  # noqa: S311 - no secret
+    delay = delays[min(faults, len(delays)) - 1] * random.uniform(0.5, 1.5)  # noqa: S311 - no secret
     level = log.error if faults % _FAULTS_UNTIL_ERROR == 0 else log.warning
-    level("job.fault", function=declared.name, faults=faults, error=_describe_failure(failure))
+    level("job.fault", function=job_handler.name, faults=faults, error=_describe_failure(failure))
     lease, error = jobs[0].lease, _describe_failure(failure)
     if faults >= claims.FAULTS_IN_BATCH and _split_group(
-        declared, claimed[0], lease, error, faults=faults
+        job_handler, claimed_jobs[0], lease, error, faults=faults
     ):
         return
     _write_outcome(lambda: claims.requeue(lease, delay=delay, error=error, faults=1))
 
 
-def _record_error(declared: Handler, jobs: list[Job], failure: Exception) -> str:
+def _record_error(job_handler: Handler, jobs: list[Job], failure: Exception) -> str:
     """Count an attempt of each job, and requeue or fail it."""
     if not isinstance(failure, Retry):
-        log.error("job.error", function=declared.name, exc_info=failure)
+        log.error("job.error", function=job_handler.name, exc_info=failure)
     error = _describe_failure(failure)
     outcome = "retried"
     for job in jobs:
-        if declared.max_attempts is not None and job.attempt >= declared.max_attempts:
+        if job_handler.max_attempts is not None and job.attempt >= job_handler.max_attempts:
             outcome = "given_up"
-            _fail_job(declared, job, error)
+            _fail_job(job_handler, job, error)
             continue
         delay = _BACKOFF_SECONDS[min(job.attempt, len(_BACKOFF_SECONDS)) - 1]
         lease = Lease(job.lease.token, (job.id,))
@@ -155,42 +155,42 @@ def _record_error(declared: Handler, jobs: list[Job], failure: Exception) -> str
 
 
 def _split_group(
-    declared: Handler, claimed: ClaimedJob, lease: Lease, error: str, *, faults: int = 0
+    job_handler: Handler, claimed_job: ClaimedJob, lease: Lease, error: str, *, faults: int = 0
 ) -> bool:
-    """Replace a job of several events by one for each; return False for jobs of one event."""
-    single = declared.single
+    """Replace a job with several events by a job for each event; return whether it had several."""
+    single = job_handler.single
     if single is None:
         return False
-    log.warning("job.split", function=declared.name, job=str(claimed.id), error=error)
-    _write_outcome(lambda: groups.split(lease, claimed, single, faults=faults))
+    log.warning("job.split", function=job_handler.name, job=str(claimed_job.id), error=error)
+    _write_outcome(lambda: groups.split(lease, claimed_job, single, faults=faults))
     return True
 
 
-def _fail_job(declared: Handler, job: Job, error: str) -> None:
+def _fail_job(job_handler: Handler, job: Job, error: str) -> None:
     """Mark a job as failed and call `on_failure`. `failures` reports it to operators."""
     lease = Lease(job.lease.token, (job.id,))
 
     def write() -> bool:
         failed = claims.fail(lease, error)
-        if failed and declared.on_failure is not None:
-            _call_on_failure(declared, job, error)
+        if failed and job_handler.on_failure is not None:
+            _call_on_failure(job_handler, job, error)
         return failed
 
     if _write_outcome(write):
-        metrics.JOBS_GIVEN_UP.labels(declared.name).inc()
-        log.error("job.given_up", function=declared.name, job=str(job.id), error=error)
+        metrics.JOBS_GIVEN_UP.labels(job_handler.name).inc()
+        log.error("job.given_up", function=job_handler.name, job=str(job.id), error=error)
 
 
-def _call_on_failure(declared: Handler, job: Job, error: str) -> None:
+def _call_on_failure(job_handler: Handler, job: Job, error: str) -> None:
     """Call `on_failure`. Its errors are logged and do not prevent the job from failing."""
-    assert declared.on_failure is not None
+    assert job_handler.on_failure is not None
     try:
-        with _bind_context(declared, job), db.session().begin_nested():
-            declared.on_failure(job, error)
+        with _bind_context(job_handler, job), db.session().begin_nested():
+            job_handler.on_failure(job, error)
     except Exception as failure:
         if is_fault(failure):
             raise
-        log.exception("job.on_failure_failed", function=declared.name)
+        log.exception("job.on_failure_failed", function=job_handler.name)
 
 
 def _write_outcome(write: Callable[[], T]) -> T | None:
@@ -222,11 +222,11 @@ def _describe_failure(failure: BaseException) -> str:
 
 
 @contextmanager
-def _bind_context(declared: Handler, job: Job) -> Iterator[None]:
+def _bind_context(job_handler: Handler, job: Job) -> Iterator[None]:
     """Bind the job's organization, request and actor."""
     events.set_request_id(job.request_id)
     bind_job(str(job.id), job.request_id, str(job.organization_id or ""))
-    name = declared.name
+    name = job_handler.name
     with audit.acting("system", None, name, operation=name, request_id=job.request_id):
         if job.organization_id is not None:
             with tenancy.organization(job.organization_id):

@@ -1,6 +1,6 @@
 """Periodic jobs: one run for each name and due time, regardless of the number of relays.
 
-After an outage, only the latest missed due time is made up.
+After an outage, a job runs only for the latest due time that it missed.
 """
 
 from collections.abc import Callable
@@ -37,7 +37,7 @@ _CLAIM = text(
 
 
 def tick() -> int:
-    """Enqueue the periodic jobs that are due, in the caller's transaction; return how many.
+    """Enqueue the periodic jobs that are due, in the caller's transaction; return their number.
 
     A job whose previous run has not finished is skipped.
     """

@@ -16,7 +16,7 @@ _cache: dict[str, tuple[float, int]] = {}
 
 
 def get_quota(queue: Queue, connect: Callable[[], Redis]) -> int:
-    """Return how many concurrent runs of `queue` one organization may have.
+    """Return the maximum number of concurrent runs of `queue` for one organization.
 
     `connect` returns a client with a short timeout. If Redis is unavailable, only the slots of this
     machine count.
@@ -25,7 +25,7 @@ def get_quota(queue: Queue, connect: Callable[[], Redis]) -> int:
 
 
 def _count_slots(queue: Queue, connect: Callable[[], Redis]) -> int:
-    """Return the slots of all workers registered in RQ, at least those of this machine."""
+    """Return the number of slots of all workers in RQ, but at least those of this machine."""
     counted_at, slots = _cache.get(queue.name, (0.0, 0))
     if not slots or monotonic() - counted_at > _CACHE_SECONDS:
         local = slots = count_local_slots(queue, container.settings().job_workers)

@@ -14,13 +14,13 @@ _memory = mmap.mmap(-1, _SIZE * len(QUEUES))
 _offsets = {name: _SIZE * number for number, name in enumerate(QUEUES)}
 
 
-def get_last(queue: str) -> UUID:
+def get_last_turn(queue: str) -> UUID:
     """Return the turn that `queue` served last."""
     offset = _offsets[queue]
     return UUID(bytes=_memory[offset : offset + _SIZE])
 
 
-def set_last(queue: str, turn: UUID) -> None:
-    """Store `turn` as the one that `queue` served last."""
+def set_last_turn(queue: str, turn: UUID) -> None:
+    """Store `turn` as the turn that `queue` served last."""
     offset = _offsets[queue]
     _memory[offset : offset + _SIZE] = turn.bytes

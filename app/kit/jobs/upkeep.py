@@ -7,8 +7,8 @@ from app.kit.jobs import schedule
 from app.kit.jobs.handlers import Job, handler, periodic
 from app.kit.purging import purge as purge_rows
 
-_STAGED = timedelta(hours=1)
-_OLD = (
+_MAX_STAGED_AGE = timedelta(hours=1)
+_OLD_ROWS = (
     ("jobs", "finished_at < now() - interval '1 day' AND status = 'completed'"),
     ("jobs", "finished_at < now() - interval '30 days' AND status IN ('failed', 'discarded')"),
     ("outbox_events", "created_at < now() - interval '7 days'"),
@@ -18,7 +18,7 @@ _OLD = (
 @handler("kit.purge", queue="maintenance", resumable=True)
 def purge(job: Job) -> None:
     """Delete finished jobs, old events, idempotency keys and schedule runs."""
-    for table, condition in _OLD:
+    for table, condition in _OLD_ROWS:
         purge_rows(table, condition, job.checkpoint)
     idempotency.purge(job.checkpoint)
     schedule.purge(job.checkpoint)
@@ -28,7 +28,7 @@ def purge(job: Job) -> None:
 def sweep(job: Job) -> None:
     """Delete staged files that interrupted requests and jobs left behind."""
     job.checkpoint()
-    container.current().storage.sweep("staging", _STAGED)
+    container.current().storage.sweep("staging", _MAX_STAGED_AGE)
 
 
 periodic("kit.purge", every=3600)

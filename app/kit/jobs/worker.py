@@ -1,4 +1,4 @@
-"""The worker: claims the due jobs of a group's queues, turn by turn, and runs them (`runs`)."""
+"""The worker: claims due jobs from the queues of a group, and runs them (`runs`)."""
 
 import threading
 import time
@@ -18,7 +18,7 @@ from app.kit.logging import get_logger
 log = get_logger(__name__)
 
 SLICE_SECONDS = 20.0
-"""A fork starts no further job after this time, so that its memory is released."""
+"""The time after which a fork starts no further job, so that its memory is released."""
 _POLL_SECONDS = 0.1
 
 
@@ -51,10 +51,10 @@ def _run_until_empty(app: Flask, queue: Queue, ends_at: float) -> bool:
 
 
 def _run_in_threads(app: Flask, queues: Sequence[Queue]) -> None:
-    """Fill the slots of the queues with threads until nothing is due and no thread runs.
+    """Run jobs in a thread for each slot until no job is due and no thread runs.
 
     Only this thread checks for due jobs, so that idle slots cost nothing. It continues while any
-    thread runs: a long job of one queue must not delay the others.
+    thread runs: a long job of one queue must not delay other queues.
     """
     names = [queue.name for queue in queues]
     job_workers = container.settings().job_workers
@@ -62,13 +62,13 @@ def _run_in_threads(app: Flask, queues: Sequence[Queue]) -> None:
         queue.name: threading.Semaphore(count_local_slots(queue, job_workers)) for queue in queues
     }
     running: set[threading.Thread] = set()
-    found_nothing = threading.Event()
+    claimed_nothing = threading.Event()
 
     def run_queue(queue: Queue) -> None:
         try:
             with app.app_context():
                 if not _run_until_empty(app, queue, float("inf")):
-                    found_nothing.set()
+                    claimed_nothing.set()
         finally:
             free_slots[queue.name].release()
 
@@ -81,9 +81,9 @@ def _run_in_threads(app: Flask, queues: Sequence[Queue]) -> None:
                 running.add(thread)
                 thread.start()
         running = {thread for thread in running if thread.is_alive()}
-        if found_nothing.is_set():
+        if claimed_nothing.is_set():
             # The due jobs belong to organizations that have used up their quota.
-            found_nothing.clear()
+            claimed_nothing.clear()
             stopping.wait(_POLL_SECONDS)
         if not running:
             return
@@ -101,7 +101,7 @@ def _list_due_queues(names: Sequence[str]) -> list[str]:
 
 
 def run_next(app: Flask, queue: Queue) -> int:
-    """Claim and run the jobs of the next turn of `queue`, and return how many they were."""
+    """Claim and run the next job or batch of `queue`, and return the number of jobs."""
     jobs = _claim_jobs(queue)
     if jobs:
         run(app, queue.name, jobs)
@@ -110,14 +110,14 @@ def run_next(app: Flask, queue: Queue) -> int:
 
 def _claim_jobs(queue: Queue) -> list[ClaimedJob]:
     quota = slots.get_quota(queue, container.current().redis)
-    batched = [declared.name for declared in HANDLERS.values() if declared.batch]
-    after = turns.get_last(queue.name)
+    batched = [job_handler.name for job_handler in HANDLERS.values() if job_handler.batch]
+    after = turns.get_last_turn(queue.name)
     with (
         tenancy.across_organizations(reason="claims every organization's jobs in turn"),
         db.transaction(),
     ):
         jobs = claims.claim(queue.name, after=after, quota=quota, batched=batched)
     if jobs:
-        turns.set_last(queue.name, claims.get_turn(jobs[0]))
+        turns.set_last_turn(queue.name, claims.get_turn(jobs[0]))
         metrics.LEASE_EXPIRIES.labels(queue.name).inc(sum(job.expired for job in jobs))
     return jobs

@@ -59,7 +59,7 @@ JOBS_GIVEN_UP = Counter(
     ["function"],
 )
 LEASE_EXPIRIES = Counter(
-    "labeling_lease_expiries", "Work taken from a worker that did not finish it in time.", ["queue"]
+    "labeling_lease_expiries", "Work whose lease expired before its worker finished it.", ["queue"]
 )
 RATE_LIMIT_STORE_FAILURES = Counter(
     "labeling_rate_limit_store_failures",
@@ -77,7 +77,7 @@ STORAGE_REFUSALS = Counter(
     ["operation"],
     at_start=[("upload",), ("text",), ("export",)],
 )
-logging.count_dropped_lines(LOG_LINES_DROPPED.inc)
+logging.set_dropped_lines_callback(LOG_LINES_DROPPED.inc)
 
 _request_series: dict[tuple[str, str, int], HistogramSeries] = {}
 
@@ -87,8 +87,8 @@ def observe_request(operation: str, method: str, status: int, seconds: float) ->
     key = (operation, method, status)
     series = _request_series.get(key)
     if series is None:
-        known = method if method in _METHODS else "other"
-        series = REQUESTS.labels(operation, known, str(status))
-        if known == method:  # methods that clients invent must not fill the memory
+        known_method = method if method in _METHODS else "other"
+        series = REQUESTS.labels(operation, known_method, str(status))
+        if known_method == method:  # methods that clients invent must not fill the memory
             _request_series[key] = series
     series.observe(seconds)

@@ -6,15 +6,15 @@ from collections.abc import Callable, Sequence
 from threading import RLock
 
 Key = tuple[str, tuple[str, ...], str]
-"""A metric's name, its label values, and the part of it: an empty string for a counter; for a
-histogram `sum` or the upper bound of a bucket."""
+"""The name of a metric, its label values, and its part: an empty string for a counter; `sum` or the
+upper bound of a bucket for a histogram."""
 
 
 class Increments:
     """The counts of this process since the last `take`.
 
-    They are sums, so their memory does not grow with time. A forked child starts without any,
-    because they belong to its parent. The lock is reentrant because signal handlers count, too.
+    They are sums, so their memory does not grow with time. A forked child starts with no counts,
+    because they belong to its parent. The lock is reentrant because signal handlers also count.
     """
 
     def __init__(self) -> None:
@@ -53,7 +53,7 @@ class Counter:
 
     Declare counters at import. Label values must come from the code and never from clients, because
     each combination is kept forever. The series of `at_start` are shown with 0 before the first
-    count, so that Prometheus sees their first increase; a counter without labels always is.
+    count, so that Prometheus sees their first increase. A counter without labels is always shown.
     """
 
     def __init__(

@@ -42,7 +42,7 @@ class Reading(NamedTuple):
 
 
 class QueueReading(NamedTuple):
-    """The current number of due rows of a queue, and the age of the oldest in seconds, or 0."""
+    """The current number of due rows of a queue, and the age of the oldest row in seconds, or 0."""
 
     queue: str
     depth: int
@@ -75,7 +75,7 @@ def render() -> tuple[bytes, str]:
     """Return all metrics in Prometheus' text format, and its content type.
 
     While Redis is down, counters and histograms are left out. Prometheus would interpret the counts
-    of this process alone as a reset of the counter, and the next sum as an increase by all of it.
+    of this process alone as a counter reset, and the next complete sum as an increase.
     """
     sums = STORE.read()
     readings = [STORE_UP.reading(0 if sums is None else 1), *_read_gauges()]
@@ -136,13 +136,17 @@ def _build_counted_metrics(sums: Mapping[Key, float]) -> Iterator[Metric]:
     for name, metric in METRICS.items():
         series = by_metric.get(name, {})
         # Another release may have used other labels.
-        fitting = {k: v for k, v in series.items() if len(k) == len(metric.label_names)}
+        matching = {
+            series_labels: parts
+            for series_labels, parts in series.items()
+            if len(series_labels) == len(metric.label_names)
+        }
         for labels in metric.at_start:
-            fitting.setdefault(labels, {})
+            matching.setdefault(labels, {})
         yield (
-            _build_histogram(metric, fitting)
+            _build_histogram(metric, matching)
             if isinstance(metric, Histogram)
-            else _build_counter(metric, fitting)
+            else _build_counter(metric, matching)
         )
 
 

@@ -56,7 +56,7 @@ class Store:
         self._starting = RLock()
         self._sending = Lock()
         self._thread: Thread | None = None
-        # A reference is kept: when collected, the client would close the parent's connections.
+        # Keep a reference: if it were collected, the client would close the parent's connections.
         self._inherited.append(self._client)
         self._client = None
         self._mark = f"{{labeling:metrics}}:batch:{secrets.token_hex(8)}"
@@ -65,7 +65,7 @@ class Store:
         self._outage = OutageNotice(_OUTAGE_QUIET_SECONDS)
 
     def use(self, connect: Callable[[], Redis] | None) -> None:
-        """Keep the sums in the Redis that `connect` returns clients of; None keeps them here only.
+        """Set the function that returns Redis clients; with None, the sums stay in this process.
 
         The clients need a short timeout because a scrape waits for them.
         """
@@ -80,22 +80,22 @@ class Store:
             return
         with self._starting:
             if self._thread is None:
-                thread = Thread(target=self._send_for_ever, name="metrics-sender", daemon=True)
+                thread = Thread(target=self._send_forever, name="metrics-sender", daemon=True)
                 self._thread = thread
                 try:
                     thread.start()
                 except RuntimeError:  # the interpreter is ending: `flush` sends the rest
                     return
 
-    def _send_for_ever(self) -> None:
+    def _send_forever(self) -> None:
         while True:
             time.sleep(SEND_SECONDS)
             self.send()
 
     def send(self) -> bool:
         """Add the counts of this process to the sums; return whether all were added."""
-        with self._exclusively() as locked:
-            return locked and self._send_all(marked=True)
+        with self._lock_sending() as is_locked:
+            return is_locked and self._send_all(marked=True)
 
     def flush(self) -> bool:
         """Add the counts of this process to the sums, before the process ends.
@@ -103,23 +103,23 @@ class Store:
         Call this before `os._exit`; a regular exit calls it itself. It waits for Redis no longer
         than a client's timeouts. Counts that cannot be sent are lost.
         """
-        with self._exclusively() as locked:
-            return locked and self._send_all(marked=False)
+        with self._lock_sending() as is_locked:
+            return is_locked and self._send_all(marked=False)
 
     @contextmanager
-    def _exclusively(self) -> Iterator[bool]:
-        taken = self._sending.acquire(timeout=_LOCK_SECONDS)
+    def _lock_sending(self) -> Iterator[bool]:
+        is_locked = self._sending.acquire(timeout=_LOCK_SECONDS)
         try:
-            yield taken
+            yield is_locked
         finally:
-            if taken:
+            if is_locked:
                 self._sending.release()
 
     def _send_all(self, *, marked: bool) -> bool:
         """Send the batch that failed before, unchanged, and then the new counts.
 
-        `marked` batches are added only once, however often they are sent. The mark stays in Redis
-        for an hour, so a process that sends once and ends should not leave one.
+        A `marked` batch is added only once, even if it is sent repeatedly. The mark stays in Redis
+        for an hour, so a process that is about to end should not leave one.
         """
         if self._connect is None:
             return True

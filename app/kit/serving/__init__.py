@@ -1,9 +1,9 @@
 """The gunicorn worker class of this service: a slow client needs a buffer instead of a thread.
 
 gunicorn.conf.py configures `worker.BufferingWorker`. One thread per process, the event loop, owns
-the sockets. It reads requests and passes complete ones to the thread pool. If a client does not
-read all of a response at once, the connection goes back to the loop. So threads work only on
-complete requests and on responses that are being read. Decision 0032 has the reasons and figures.
+the sockets. It reads requests and passes complete requests to the thread pool. If a client does not
+read a response immediately, the connection goes back to the loop. So threads work only on complete
+requests and on responses that are being read. Decision 0032 has the reasons and figures.
 
 | Module      | Content                                                              |
 |-------------|----------------------------------------------------------------------|
@@ -12,7 +12,7 @@ complete requests and on responses that are being read. Decision 0032 has the re
 | requests    | the parsing of a request                                             |
 | responses   | the sending of a response                                            |
 | refusals    | error responses of the server itself                                 |
-| connections | the open connections, and which to close if there are too many       |
+| connections | the open connections, and the choice of connections to close         |
 | sockets     | registration of sockets with the kernel, and closing of connections  |
 | balance     | the distribution of new connections among worker processes           |
 | loop        | the event loop                                                       |

@@ -1,9 +1,10 @@
 """The distribution of new connections among the worker processes of a master.
 
-All workers listen on one socket, and a new connection wakes all of them. Without this module the
-fastest one would accept it: eight clients that keep their connections open often end up at one
-process while the other is idle. Therefore each process writes its number of connections into shared
-memory, and a process that has more than another one waits DEFER_SECONDS before it accepts.
+All workers listen on one socket, and a new connection wakes all of them. Without this module, the
+fastest worker would accept it: of two workers, one often gets all eight clients with persistent
+connections while the other is idle. Therefore each worker writes its number of connections into
+shared memory, and a worker that has more connections than another worker waits DEFER_SECONDS before
+it accepts.
 """
 
 import mmap
@@ -24,7 +25,7 @@ class ConnectionCount:
 
     def record(self, connections: int) -> None:
         """Publish the number of connections of this worker to the other workers."""
-        _counts[self._slot] = connections + 1  # 0 is for no worker
+        _counts[self._slot] = connections + 1  # 0 means no worker
 
     def is_lowest(self) -> bool:
         """Return whether no other worker has fewer connections."""

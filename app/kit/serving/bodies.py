@@ -13,14 +13,14 @@ from app.kit.storage.space import Reserve
 log = get_logger("app.serving")
 
 MEMORY_BYTES = 64 * 1024
-"""A larger body goes to a temporary file."""
+"""The size above which a body is stored in a temporary file."""
 RETRY_SECONDS = 5
 
 
 class Spool:
     """The total size of all bodies of a process, in memory and on disk, and its limit.
 
-    The temporary files have no names, so they disappear when the process ends, however it ends.
+    The temporary files have no names, so they disappear when the process ends, even by a crash.
     """
 
     def __init__(self, folder: Path, limit: int, reserve_bytes: int) -> None:

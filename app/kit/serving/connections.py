@@ -1,4 +1,4 @@
-"""The open connections of a process, and which to close if there are too many."""
+"""The open connections of a process, and the choice of connections to close if too many."""
 
 import socket
 from collections import Counter
@@ -10,7 +10,7 @@ from app.kit.serving.requests import Request
 from app.kit.serving.responses import Exchange
 
 _EVICTED_SHARE = 20
-"""One in 20 connections is closed at a time, so that a flood does not need a search for each."""
+"""An eviction closes one in 20 connections, so that a flood does not cause many searches."""
 _STALLED_SECONDS = 2.0
 
 
@@ -99,7 +99,7 @@ class Table:
         """Return whether a connection must be closed before another can be accepted."""
         return len(self._connections) >= self.limit
 
-    def expired(self, now: float) -> list[Connection]:
+    def list_expired(self, now: float) -> list[Connection]:
         """Return the connections whose deadline has passed."""
         return [
             connection
@@ -107,13 +107,16 @@ class Table:
             if connection.deadline <= now and connection.state is not State.RUNNING
         ]
 
-    def victims(self, now: float) -> list[Connection]:
-        """Return the connections to close for new ones, from the network with most connections.
+    def list_victims(self, now: float) -> list[Connection]:
+        """Return connections to close for new ones, from the network with most connections.
 
-        Stalled connections come first, then idle ones, then the slowest of the others.
+        Stalled connections come first, then idle connections, then the rest. In each group, the
+        slowest connections come first.
         """
-        waiting = [c for c in self._connections.values() if c.state is not State.RUNNING]
-        candidates = _find_slowest_of_largest(waiting, lambda _: 1)
+        waiting_connections = [
+            c for c in self._connections.values() if c.state is not State.RUNNING
+        ]
+        candidates = _find_slowest_of_largest(waiting_connections, lambda _: 1)
 
         def eviction_order(connection: Connection) -> int:
             if connection.state is State.IDLE:
@@ -123,10 +126,10 @@ class Table:
         count = max(1, len(self._connections) // _EVICTED_SHARE)
         return sorted(candidates, key=eviction_order)[:count]
 
-    def body_victim(self, now: float, requester: Connection) -> Connection | None:
+    def find_body_victim(self, now: float, requester: Connection) -> Connection | None:
         """Return a stalled connection to close, to make room for the body of `requester`, or None.
 
-        It is the slowest one of the network whose stalled bodies are largest in total.
+        It is the slowest connection of the network whose stalled bodies are largest in total.
         """
         stalled = [
             c
@@ -135,7 +138,7 @@ class Table:
         ]
         return next(iter(_find_slowest_of_largest(stalled, _get_body_size)), None)
 
-    def response_victims(self, limit: int) -> list[Connection]:
+    def list_response_victims(self, limit: int) -> list[Connection]:
         """Return the connections to close so that unsent responses have at most `limit` bytes."""
         sending = [c for c in self._connections.values() if c.state is State.SENDING]
         excess = sum(map(_get_unsent_size, sending)) - limit

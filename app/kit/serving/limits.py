@@ -28,7 +28,7 @@ class Limits:
     """Limits per connection and per process; times in seconds, sizes in bytes.
 
     A client that sends a body or reads a response must transfer at least `bytes_per_second`. It may
-    fall behind by `body_seconds` or `response_seconds` at most; a faster start gives no more time.
+    fall behind by at most `body_seconds` or `response_seconds`, even if it was faster before.
     """
 
     connections: int
@@ -67,13 +67,17 @@ class Limits:
 
 
 def reserve_descriptors(connections: int) -> int:
-    """Raise the process's limit of open files for `connections`; return how many are possible."""
-    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    needed = connections * _DESCRIPTORS_PER_CONNECTION + _OTHER_DESCRIPTORS
-    allowed = needed if hard == resource.RLIM_INFINITY else min(needed, hard)
-    if soft != resource.RLIM_INFINITY and soft < allowed:
-        resource.setrlimit(resource.RLIMIT_NOFILE, (allowed, hard))
-        soft = allowed
-    if soft == resource.RLIM_INFINITY or soft >= needed:
+    """Raise the limit of open files for `connections`; return how many connections fit."""
+    soft_limit, hard_limit = resource.getrlimit(resource.RLIMIT_NOFILE)
+    needed_descriptors = connections * _DESCRIPTORS_PER_CONNECTION + _OTHER_DESCRIPTORS
+    allowed_descriptors = (
+        needed_descriptors
+        if hard_limit == resource.RLIM_INFINITY
+        else min(needed_descriptors, hard_limit)
+    )
+    if soft_limit != resource.RLIM_INFINITY and soft_limit < allowed_descriptors:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (allowed_descriptors, hard_limit))
+        soft_limit = allowed_descriptors
+    if soft_limit == resource.RLIM_INFINITY or soft_limit >= needed_descriptors:
         return connections
-    return max(16, (soft - _OTHER_DESCRIPTORS) // _DESCRIPTORS_PER_CONNECTION)
+    return max(16, (soft_limit - _OTHER_DESCRIPTORS) // _DESCRIPTORS_PER_CONNECTION)

@@ -83,12 +83,12 @@ class Loop:
             self._sweep(now)
 
     def _get_poll_seconds(self) -> float:
-        """Return how long to wait for an event; accept connections whose deferral has ended."""
+        """Return the seconds to wait for an event; accept connections whose deferral has ended."""
         if self._deferred_until is None:
             return _POLL_SECONDS
-        left = self._deferred_until - time.monotonic()
-        if left > 0:
-            return left
+        remaining = self._deferred_until - time.monotonic()
+        if remaining > 0:
+            return remaining
         self._deferred_until = None
         for listener in self._listeners.values() if self._accepting else ():
             self._accept(listener)
@@ -105,11 +105,11 @@ class Loop:
         with self._sockets.lock:
             for connection in self._table:
                 if connection.state is State.IDLE:
-                    longest = now + self._limits.idle_drain_seconds
-                    connection.deadline = min(connection.deadline, longest)
+                    latest_deadline = now + self._limits.idle_drain_seconds
+                    connection.deadline = min(connection.deadline, latest_deadline)
                 elif connection.state in (State.HEAD, State.BODY):
-                    longest = now + self._limits.drain_seconds
-                    connection.deadline = min(connection.deadline, longest)
+                    latest_deadline = now + self._limits.drain_seconds
+                    connection.deadline = min(connection.deadline, latest_deadline)
 
     def _set_accepting(self, *, enabled: bool) -> None:
         if enabled == self._accepting:
@@ -129,7 +129,7 @@ class Loop:
             self._deferred_until = time.monotonic() + DEFER_SECONDS
 
     def _accept(self, listener: Listener) -> None:
-        # Only one connection at a time: the other processes were woken, too, and accept the rest.
+        # Accept only one connection: the other processes were also woken, and accept the rest.
         try:
             client, peer = listener.accept()
         except OSError as error:
@@ -147,7 +147,7 @@ class Loop:
     def _evict(self) -> None:
         """Close connections to make room; if none can be closed, stop accepting until a sweep."""
         with self._sockets.lock:
-            victims = self._table.victims(time.monotonic())
+            victims = self._table.list_victims(time.monotonic())
             for victim in victims:
                 self._sockets.close(victim, reset=victim.state is not State.IDLE)
         log.warning("connections.evicted", count=len(victims), left=len(self._table))
@@ -156,9 +156,9 @@ class Loop:
 
     def _sweep(self, now: float) -> None:
         with self._sockets.lock:
-            for connection in self._table.expired(now):
+            for connection in self._table.list_expired(now):
                 self._sockets.run_guarded(connection, self._expire)
-            for connection in self._table.response_victims(self._limits.unsent_bytes):
+            for connection in self._table.list_response_victims(self._limits.unsent_bytes):
                 self._sockets.close(connection, reset=True)
         self._set_accepting(enabled=not self._draining and not self._table.is_full)
 
@@ -237,8 +237,8 @@ class Loop:
             self._sockets.close(connection)
 
     def _make_room(self, connection: Connection) -> bool:
-        """Close a stalled connection to make room for a body; return whether there was one."""
-        victim = self._table.body_victim(time.monotonic(), connection)
+        """Close a stalled connection to make room for a body; return whether one was closed."""
+        victim = self._table.find_body_victim(time.monotonic(), connection)
         if victim is not None:
             self._sockets.close(victim, reset=True)
         return victim is not None
@@ -247,10 +247,10 @@ class Loop:
         """Send buffered bytes; a thread continues once the client has received all of them."""
         exchange = connection.exchange
         assert exchange is not None
-        before = exchange.unsent
+        unsent_before = exchange.unsent
         if not exchange.outbox.flush():
-            moved = before - exchange.unsent
-            self._sockets.extend_deadline(connection, moved, self._limits.response_seconds)
+            sent_bytes = unsent_before - exchange.unsent
+            self._sockets.extend_deadline(connection, sent_bytes, self._limits.response_seconds)
         elif exchange.is_produced:
             self._pool.finish(connection, exchange)
         else:

@@ -14,7 +14,7 @@ log = get_logger("app.serving")
 
 Application = Callable[..., Iterable[bytes]]
 _LIVE_PATH = "/health/live"
-"""This path has a thread of its own, so that health checks never wait for busy threads."""
+"""This path has a separate thread, so that health checks never wait for busy threads."""
 
 
 class Pool:
@@ -25,16 +25,16 @@ class Pool:
         self._sockets = sockets
         self._config = config
         self._ready: queue.SimpleQueue[Connection] = queue.SimpleQueue()
-        self._probed: queue.SimpleQueue[Connection] = queue.SimpleQueue()
+        self._ready_probes: queue.SimpleQueue[Connection] = queue.SimpleQueue()
         self.draining = False
         """Whether each connection must be closed after its response."""
-        self.served = 0
+        self.served_count = 0
 
     def start(self, threads: int) -> None:
         """Start the threads; they end with the process."""
         for number in range(threads):
             self._start_thread(f"web-{number}", self._ready)
-        self._start_thread("web-live", self._probed)
+        self._start_thread("web-live", self._ready_probes)
 
     def _start_thread(self, name: str, ready: "queue.SimpleQueue[Connection]") -> None:
         threading.Thread(target=self._work, args=(ready,), name=name, daemon=True).start()
@@ -44,18 +44,18 @@ class Pool:
         connection.state = State.RUNNING
         request = connection.request
         is_probe = request is not None and request.path == _LIVE_PATH
-        (self._probed if is_probe else self._ready).put(connection)
+        (self._ready_probes if is_probe else self._ready).put(connection)
 
     def _work(self, ready: "queue.SimpleQueue[Connection]") -> None:
         while True:
             connection = ready.get()
             try:
-                self._sockets.run_guarded(connection, self._answer)
+                self._sockets.run_guarded(connection, self._serve)
             except BaseException:
                 # A thread that ends is never replaced.
                 log.critical("thread.failed", exc_info=True)
 
-    def _answer(self, connection: Connection) -> None:
+    def _serve(self, connection: Connection) -> None:
         exchange = connection.exchange or self._begin(connection)
         if self.draining:
             exchange.force_close()
@@ -76,7 +76,7 @@ class Pool:
 
     def _begin(self, connection: Connection) -> Exchange:
         assert connection.request is not None
-        self.served += 1
+        self.served_count += 1
         connection.exchange = Exchange(
             connection.socket,
             connection.peer,
@@ -97,7 +97,7 @@ class Pool:
         self._sockets.refuse(connection, ApiError("internal_error", message))
 
     def finish(self, connection: Connection, exchange: Exchange) -> None:
-        """Prepare the connection for its next request, or end it."""
+        """Prepare the connection for its next request, or close it."""
         exchange.request.body_store.close()
         connection.exchange = connection.request = None
         limits = self._sockets.limits

@@ -116,8 +116,8 @@ class Request:
             data = data.lstrip(b"\r\n")  # some clients send an empty line after a body
             if not data:
                 return b""
-        at = (self._tail + data).find(_END_OF_HEAD)
-        end = len(data) if at < 0 else at + len(_END_OF_HEAD) - len(self._tail)
+        index = (self._tail + data).find(_END_OF_HEAD)
+        end = len(data) if index < 0 else index + len(_END_OF_HEAD) - len(self._tail)
         head, rest = data[:end], data[end:]
         self._tail = (self._tail + head)[-3:]
         self._head_bytes += len(head)
@@ -169,7 +169,7 @@ class Request:
             seen[name] = value
         self._connection = seen.get("CONNECTION", "").lower()
         if "TRANSFER-ENCODING" in seen:
-            # gzip and others are not decoded here, and reading such a body undecoded is wrong.
+            # Other codings, such as gzip, are not decoded, so the body would be unreadable.
             if seen["TRANSFER-ENCODING"].lower() != "chunked" or self.version == (1, 0):
                 raise build_malformed_error("the only supported transfer coding is chunked.")
             self.chunked = True

@@ -11,7 +11,7 @@ from gunicorn.http import wsgi
 from app.kit.serving.requests import Request
 
 _GATHER_BYTES = 64 * 1024
-_BUFFERS_AT_ONCE = 16
+_MAX_BUFFERS = 16
 _SLICE_SECONDS = 0.05
 
 
@@ -22,7 +22,7 @@ class ClientGone(Exception):  # noqa: N818 - names what happened
 class Progress(Enum):
     """Why a thread stopped working on a response."""
 
-    DONE = "the client has all of it"
+    DONE = "the client has received all of it"
     BLOCKED = "the client must read first"
     YIELDED = "its time slice is over"
 
@@ -45,10 +45,10 @@ class Outbox:
             self.size += len(data)
 
     def flush(self) -> bool:
-        """Send what the socket accepts now; return whether that was all. Raises ClientGone."""
+        """Send as much as the socket accepts; return whether all was sent. Raises ClientGone."""
         while self._buffers:
             try:
-                count = self._socket.sendmsg(self._buffers[:_BUFFERS_AT_ONCE])
+                count = self._socket.sendmsg(self._buffers[:_MAX_BUFFERS])
             except BlockingIOError:
                 return False
             except OSError as error:
@@ -71,7 +71,7 @@ class Outbox:
 class Exchange:
     """A request that the application handles, and its response. Used by one thread at a time.
 
-    Different threads may produce successive parts of the response, so it has a context of its own
+    Different threads may produce successive parts of the response, so it has a separate context
     (contextvars).
     """
 
@@ -104,7 +104,7 @@ class Exchange:
         return bool(self._response.should_close())
 
     def force_close(self) -> None:
-        """Close the connection after this response; its head says so if it was not sent yet."""
+        """Close the connection after this response, and announce it in the head if unsent."""
         self._response.force_close()
 
     def advance(self, application: Callable[..., Iterable[bytes]]) -> Progress:
@@ -134,9 +134,9 @@ class Exchange:
 
     def _check_length(self) -> None:
         response = self._response
-        promised = response.response_length
-        if promised and not response._omits_body and response.sent < promised:  # noqa: SLF001
-            raise EOFError(f"{response.sent} of {promised} bytes were produced")
+        declared_length = response.response_length
+        if declared_length and not response._omits_body and response.sent < declared_length:  # noqa: SLF001
+            raise EOFError(f"{response.sent} of {declared_length} bytes were produced")
 
     def _end(self) -> None:
         self.is_produced = True

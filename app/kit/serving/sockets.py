@@ -1,4 +1,4 @@
-"""The sockets of a process: their registration with the kernel, and the end of connections.
+"""The sockets of a process: registration with the kernel, and closing of connections.
 
 A connection has one owner at a time. Its socket is registered with EPOLLONESHOT: an event makes the
 loop its owner, and no other event occurs until `wait` registers the socket again. While the state
@@ -71,7 +71,7 @@ class Sockets:
             self._arm(connection)
 
     def _arm(self, connection: Connection) -> None:
-        # If the next request was received already, writability wakes the loop at once.
+        # If the next request has been received already, writability wakes the loop immediately.
         write = connection.state is State.SENDING or connection.received
         self.epoll.modify(connection.descriptor, _WRITE if write else _READ)
 
@@ -94,11 +94,11 @@ class Sockets:
 
     def refuse(self, connection: Connection, error: ApiError) -> None:
         """Send an error response and end the connection; the client may still be sending."""
-        answer = self._refusals.render(error, connection.request)
+        response = self._refusals.render(error, connection.request)
         if connection.request is not None:
             connection.request.body_store.close()
         connection.request = None
-        connection.socket.send(answer)
+        connection.socket.send(response)
         self.linger(connection)
 
     def linger(self, connection: Connection) -> None:

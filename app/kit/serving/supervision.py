@@ -17,7 +17,7 @@ LISTENER, LIFELINE, READY = "API_LISTENER_FD", "API_LIFELINE_FD", "API_READY_FD"
 
 
 def bind(address: str) -> str:
-    """Return where gunicorn listens: on the supervisor's socket if there is one, else `address`."""
+    """Return the address for gunicorn: the supervisor's socket if there is one, else `address`."""
     descriptor = os.environ.get(LISTENER)
     return f"fd://{descriptor}" if descriptor else address
 
@@ -45,7 +45,7 @@ def report_ready() -> None:
 def restart_watchdog(seconds: float) -> None:
     """End this process unless this function is called again within `seconds`.
 
-    It replaces the check of the master that a worker does not hang. The timer is a thread in C, so
+    It replaces the master's check for workers that hang. The timer is a thread in C, so
     it works even if the interpreter hangs.
     """
     faulthandler.dump_traceback_later(seconds, exit=True)

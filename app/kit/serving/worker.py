@@ -20,21 +20,23 @@ _HEARTBEAT_SECONDS = 1.0
 class BufferingWorker(base.Worker):  # type: ignore[misc]
     """A gunicorn worker whose threads only get complete requests."""
 
-    def make_limits(self, settings: Settings) -> Limits:
+    def build_limits(self, settings: Settings) -> Limits:
         """Return the limits for the clients of this process."""
         return Limits.from_settings(settings, self.cfg)
 
     def run(self) -> None:
         """Serve until the master stops this worker or has ended; then finish open requests."""
         settings = Settings.from_env(os.environ)
-        sockets = Sockets(self.make_limits(settings), Refusals(settings), ConnectionCount(self.age))
+        sockets = Sockets(
+            self.build_limits(settings), Refusals(settings), ConnectionCount(self.age)
+        )
         pool = Pool(self.wsgi, sockets, self.cfg)
         loop = Loop(self.sockets, sockets, pool)
         pool.start(self.cfg.threads)
         loop.start(self.PIPE[0])
         supervision.report_ready()
         heartbeat_at = 0.0
-        while self.alive and pool.served < self.max_requests:
+        while self.alive and pool.served_count < self.max_requests:
             loop.run_once()
             now = time.monotonic()
             if now - heartbeat_at >= _HEARTBEAT_SECONDS:

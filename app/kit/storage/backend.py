@@ -26,7 +26,7 @@ class Backend(Protocol):
         """Begin a file."""
 
     def create_many(self, contents: Mapping[str, bytes]) -> None:
-        """Write complete small files; on an error, some of them may exist."""
+        """Write complete small files; after an error, some of the files may exist."""
 
     def move(self, source: str, target: str) -> None:
         """Move a file, replacing the target."""
@@ -35,7 +35,7 @@ class Backend(Protocol):
         """Open a file for reading."""
 
     def sign_link(self, key: str, *, name: str, media_type: str, seconds: int) -> str | None:
-        """Return a URL at which anybody can read a file for a time; None if there is none."""
+        """Return a URL at which anybody can read a file for `seconds`, or None if unsupported."""
 
     def size(self, key: str) -> int:
         """Return a file's size in bytes."""
@@ -44,13 +44,13 @@ class Backend(Protocol):
         """Delete a file, if it exists."""
 
     def remove_many(self, keys: Sequence[str]) -> None:
-        """Delete those of the files that exist."""
+        """Delete files; ignore files that do not exist."""
 
     def prune(self, folder: str) -> None:
-        """Delete a folder and its parents as far as they are empty."""
+        """Delete a folder and its subfolders if they are empty."""
 
     def local(self, key: str) -> AbstractContextManager[Path]:
-        """Provide a file as one of this machine for as long as the context is open."""
+        """Provide a local path to a file while the context is open."""
 
     def walk(self, folder: str) -> Iterator[tuple[str, int, float]]:
-        """Yield key, size in bytes and time of change (since 1970) of the files in a folder."""
+        """Yield key, size in bytes and modification time (Unix time) of each file in a folder."""

@@ -3,9 +3,9 @@
 import re
 from uuid import UUID
 
-KEY_MAX = 1024
+MAX_KEY_LENGTH = 1024
 STAGING = "staging"
-"""The folder of content that is being received and has no key yet."""
+"""The folder for content that is being received and has no key yet."""
 # An allow-list, because keys are created by the service and never by its users: no "..", no hidden
 # files, no characters that have a special meaning in a file system or an object store.
 _SEGMENT = r"[A-Za-z0-9_][A-Za-z0-9._=-]{0,199}"
@@ -35,7 +35,7 @@ class StorageUnavailable(Exception):  # noqa: N818 - names the state
 
 def is_valid_key(text: str) -> bool:
     """Return whether a text is a valid key."""
-    return len(text) <= KEY_MAX and _KEY.fullmatch(text) is not None
+    return len(text) <= MAX_KEY_LENGTH and _KEY.fullmatch(text) is not None
 
 
 def check_key(key: str) -> str:

@@ -1,4 +1,4 @@
-"""Files on a local disk: readable by the service's user only, and synced to the disk on commit."""
+"""Files on a local disk: readable only by the service's user, and synced to the disk on commit."""
 
 import ctypes
 import os
@@ -14,7 +14,7 @@ from app.kit.storage.space import translate_disk_errors
 
 _BUFFER = 256 * 1024
 _LIBC = ctypes.CDLL(None, use_errno=True)
-_ABSENT = (FileNotFoundError, NotADirectoryError, IsADirectoryError)
+_NOT_FOUND_ERRORS = (FileNotFoundError, NotADirectoryError, IsADirectoryError)
 
 
 class LocalWriter:
@@ -55,7 +55,7 @@ class LocalFiles:
         return LocalWriter(self._root / key)
 
     def create_many(self, contents: Mapping[str, bytes]) -> None:
-        """Write files, and sync the file system twice instead of each file and its folder."""
+        """Write files, and sync the whole file system twice instead of each file and folder."""
         folder = self._root / STAGING
         token = secrets.token_hex(16)
         names = [f"{folder}/{token}-{number}" for number in range(len(contents))]
@@ -86,18 +86,18 @@ class LocalFiles:
     def open(self, key: str) -> BinaryIO:
         try:
             return (self._root / key).open("rb")
-        except _ABSENT:
+        except _NOT_FOUND_ERRORS:
             raise NotStored(key) from None
 
     def sign_link(self, key: str, *, name: str, media_type: str, seconds: int) -> str | None:
-        """Return None, because nobody else serves these files."""
+        """Return None, because only this service can serve these files."""
         del key, name, media_type, seconds
         return None
 
     def size(self, key: str) -> int:
         try:
             status = (self._root / key).stat()
-        except _ABSENT:
+        except _NOT_FOUND_ERRORS:
             raise NotStored(key) from None
         if not stat.S_ISREG(status.st_mode):
             raise NotStored(key)
@@ -106,7 +106,7 @@ class LocalFiles:
     def remove(self, key: str) -> None:
         try:
             (self._root / key).unlink()
-        except _ABSENT:
+        except _NOT_FOUND_ERRORS:
             return
 
     def remove_many(self, keys: Sequence[str]) -> None:
@@ -147,7 +147,7 @@ def _write_file(path: str, data: bytes) -> None:
 
 
 def _replace(source: str, target: str) -> None:
-    """Rename a file; the caller syncs the file system, and with it folders that are missing."""
+    """Rename a file, and create missing folders. The caller syncs the file system."""
     try:
         os.replace(source, target)  # noqa: PTH105 - a path object would take as long as the call
     except FileNotFoundError:

@@ -1,7 +1,7 @@
 """Files in an object store, through fsspec.
 
-Its packages are imported on first use: aiobotocore alone needs 30 MB of memory, which a service
-with files on a local disk can save.
+The packages for it are imported on first use: aiobotocore alone needs 30 MB of memory, which a
+service with files on a local disk saves.
 """
 
 import io
@@ -25,14 +25,14 @@ _S3_ATTEMPTS = 3
 
 
 @contextmanager
-def _translate_errors(key: str, absent: type[Exception] = NotStored) -> Iterator[None]:
+def _translate_errors(key: str, not_found_error: type[Exception] = NotStored) -> Iterator[None]:
     try:
         yield
     except (NotStored, StorageUnavailable):
         raise
     except (FileNotFoundError, IsADirectoryError, NotADirectoryError):
-        raise absent(key) from None
-    except Exception as error:  # each file system of fsspec raises errors of its own
+        raise not_found_error(key) from None
+    except Exception as error:  # each file system of fsspec raises different errors
         raise StorageUnavailable(f"{type(error).__name__} at {key}") from error
 
 
@@ -66,7 +66,7 @@ class RemoteWriter:
 
 
 class RemoteFiles:
-    """The backend for all other URLs; the parameters of the query are options of fsspec."""
+    """The backend for URLs of object stores; query parameters are options of fsspec."""
 
     def __init__(self, url: str) -> None:
         parts = urlsplit(url)
@@ -108,7 +108,7 @@ class RemoteFiles:
 
     def open(self, key: str) -> BinaryIO:
         with _translate_errors(key):
-            if self._protocol == "memory":  # its open files share their position
+            if self._protocol == "memory":  # open files of this backend share their position
                 return io.BytesIO(self.system.cat_file(self.path(key)))
             file: BinaryIO = self.system.open(
                 self.path(key), "rb", block_size=_READ_BLOCK, cache_type="readahead"
@@ -148,7 +148,7 @@ class RemoteFiles:
         try:
             with _translate_errors(keys[0]):
                 self.system.rm([self.path(key) for key in keys])
-        except NotStored:  # a missing file may have stopped the deletion of others
+        except NotStored:  # a missing file may have prevented the deletion of other files
             for key in keys:
                 self.remove(key)
 

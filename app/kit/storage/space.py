@@ -8,7 +8,7 @@ from pathlib import Path
 
 from app.kit.storage.keys import StorageUnavailable
 
-_FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
+_FULL_ERRNOS = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 
 
 class StorageFull(StorageUnavailable):
@@ -57,6 +57,6 @@ def translate_disk_errors() -> Iterator[None]:
     try:
         yield
     except OSError as failure:
-        if failure.errno in _FULL:
+        if failure.errno in _FULL_ERRNOS:
             raise StorageFull(os.strerror(failure.errno)) from failure
         raise StorageUnavailable(f"{type(failure).__name__}: {failure.strerror}") from failure

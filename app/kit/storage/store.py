@@ -27,7 +27,7 @@ from app.kit.storage.space import Reserve
 # For a client that does not read its download, one chunk stays in memory.
 CHUNK = 64 * 1024
 _CHECK_BYTES = 1024 * 1024
-"""The free space is checked each time this many bytes of a file were written."""
+"""The free space is checked each time this many bytes of a file have been written."""
 
 
 class Stored(NamedTuple):
@@ -53,7 +53,7 @@ class Totals(NamedTuple):
 
 
 class Staged:
-    """Content that is being received and has no key yet; it is removed without `promote`."""
+    """Content that is being received and has no key yet. Without `promote`, it is removed."""
 
     def __init__(self, backend: Backend, limit: int | None, reserve: Reserve | None) -> None:
         if reserve is not None:
@@ -121,7 +121,7 @@ class Staged:
 
 
 class Stream(Iterator[bytes]):
-    """Iterator over the chunks of a stored file; `close`, or the end, closes the file."""
+    """Iterator over the chunks of a stored file. It closes the file at its end, or on `close`."""
 
     def __init__(self, file: BinaryIO, remaining: int | None, chunk: int) -> None:
         self._file = file
@@ -148,7 +148,7 @@ class Storage:
 
     `url` is `file:///absolute/folder`, `s3://bucket/prefix?endpoint_url=…`, `memory://x` or another
     URL that fsspec supports; a `file://` URL without an absolute path raises ValueError. `reserve`
-    is the free disk space that writes must leave; None does not check it.
+    is the free disk space that writes must leave; with None, free space is not checked.
 
     Every method raises `InvalidKey` for an invalid key, and `StorageUnavailable` if an object store
     does not answer. Methods that write raise `StorageFull` if there is too little space.
@@ -183,7 +183,7 @@ class Storage:
     def write_many(self, contents: Mapping[str, bytes]) -> None:
         """Store many small contents by key, faster than one by one.
 
-        Each of them is written atomically. On an error, some of them may be stored.
+        Each content is written atomically. After an error, some contents may be stored.
         """
         if not contents:
             return
@@ -213,10 +213,10 @@ class Storage:
         return Stream(file, None if end is None else max(0, end - start), chunk)
 
     def sign_link(self, key: str, *, name: str, media_type: str, seconds: int) -> str | None:
-        """Return a URL at which anybody can read a file for so many seconds.
+        """Return a URL at which anybody can read a file for `seconds`.
 
-        None if the store has no such links. `name` and `media_type` are those of the download, as
-        far as the store supports it; the file need not exist.
+        Return None if the store does not support this. `name` and `media_type` are those of the
+        download, if the store supports them; the file need not exist.
         """
         return self._backend.sign_link(
             check_key(key), name=name, media_type=media_type, seconds=seconds
@@ -261,7 +261,7 @@ class Storage:
         return Totals(files, size)
 
     def clear(self, prefix: str, *, batch: int = 1000) -> Iterator[int]:
-        """Delete a folder with all its files; yield the number of files after each batch.
+        """Delete a folder with all its files; yield the number of deleted files after each batch.
 
         Files that are written meanwhile may remain.
         """
@@ -276,8 +276,8 @@ class Storage:
 
         This is for `STAGING`, where a killed process leaves unfinished content.
         """
-        oldest = datetime.now(UTC) - older_than
-        stray = [entry.key for entry in self.list(prefix) if entry.modified < oldest]
-        for key in stray:
+        cutoff = datetime.now(UTC) - older_than
+        old_keys = [entry.key for entry in self.list(prefix) if entry.modified < cutoff]
+        for key in old_keys:
             self.delete(key)
-        return len(stray)
+        return len(old_keys)

@@ -1,4 +1,4 @@
-"""The built web application: its first page, and the policy under which it runs."""
+"""The built web application: its index page, and its Content-Security-Policy."""
 
 import secrets
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ FOLDER = "workbench"
 """The folder of the build's files, and the path that they are served under."""
 
 _EXTENSION = "workbench"
-_HEAD_ENDS = "</head>"
+_HEAD_END_TAG = "</head>"
 _NONCE = "NONCE"
 _POLICY = (
     "default-src 'none'; script-src 'nonce-{nonce}' 'strict-dynamic'; "
@@ -24,7 +24,7 @@ _POLICY = (
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """The tags of the head and the Content-Security-Policy of a page with the application."""
+    """The head tags and the Content-Security-Policy of a page that contains the application."""
 
     head: Markup
     policy: str
@@ -32,7 +32,7 @@ class Page:
 
 @dataclass(frozen=True, slots=True)
 class Build:
-    """The first page of a build: what is before and after its tags, which have `NONCE`s."""
+    """The index page of a build: its head tags with `NONCE`s, and the HTML around these tags."""
 
     before: str
     after: str
@@ -45,7 +45,7 @@ class Build:
         return Page(Markup(self.tags.replace(_NONCE, nonce)), policy)  # noqa: S704 - no input in it
 
     def render_index(self) -> tuple[str, str]:
-        """Return the first page and its policy."""
+        """Return the index page and its policy."""
         page = self.open_page()
         return f"{self.before}{page.head}{self.after}", page.policy
 
@@ -56,32 +56,32 @@ class Source:
     def __init__(self, dist: Path, base: str) -> None:
         self._index = dist / "index.html"
         self._base = base
-        self._read: tuple[int, Build] | None = None
+        self._cached: tuple[int, Build] | None = None
 
     def find(self) -> Build | None:
         """Return the current build, or None if there is none."""
         try:
             changed_at = self._index.stat().st_mtime_ns
-            if self._read is None or self._read[0] != changed_at:
+            if self._cached is None or self._cached[0] != changed_at:
                 html = self._index.read_text(encoding="utf-8")
-                self._read = (changed_at, parse_build(html, self._base))
+                self._cached = (changed_at, parse_build(html, self._base))
         except FileNotFoundError:
             return None
-        return self._read[1]
+        return self._cached[1]
 
 
 def parse_build(html: str, base: str) -> Build:
-    """Parse the `index.html` of a build. `base` is the path that all addresses begin with."""
+    """Parse the `index.html` of a build. `base` is the path with which all URLs begin."""
     lines = html.replace(f'"./{FOLDER}/', f'"{escape(base)}/{FOLDER}/').splitlines()
     for tag in ("<script ", '<link rel="modulepreload" '):
         lines = [line.replace(tag, f'{tag}nonce="{_NONCE}" ') for line in lines]
-    own = [line for line in lines if line.lstrip().startswith(("<script", '<link rel="'))]
-    rest = "\n".join(line for line in lines if line not in own)
-    before, _, after = rest.partition(_HEAD_ENDS)
-    # Vite gives this nonce to the links with which it loads parts of the application early.
+    app_tags = [line for line in lines if line.lstrip().startswith(("<script", '<link rel="'))]
+    other_html = "\n".join(line for line in lines if line not in app_tags)
+    before, _, after = other_html.partition(_HEAD_END_TAG)
+    # Vite sets this nonce on the links with which it preloads parts of the application.
     nonce = f'<meta property="csp-nonce" nonce="{_NONCE}">'
-    tags = [f'<meta name="base-path" content="{escape(base)}">', nonce, *own]
-    return Build(before, _HEAD_ENDS + after, "\n".join(tags))
+    tags = [f'<meta name="base-path" content="{escape(base)}">', nonce, *app_tags]
+    return Build(before, _HEAD_END_TAG + after, "\n".join(tags))
 
 
 def set_source(source: Source) -> None:
@@ -90,12 +90,12 @@ def set_source(source: Source) -> None:
 
 
 def find_build() -> Build | None:
-    """Return the build that this application serves, or None if it is off or not built."""
+    """Return the build that this application serves, or None if it is disabled or not built."""
     source: Source | None = current_app.extensions.get(_EXTENSION)
     return source.find() if source else None
 
 
 def open_page() -> Page | None:
-    """Return what a page of the service needs to start the application on it, if it is served."""
+    """Return the parts with which a page starts the application, or None without a build."""
     build = find_build()
     return build.open_page() if build else None

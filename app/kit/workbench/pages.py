@@ -1,7 +1,7 @@
 """Routes of the web application; they are not operations of the API.
 
-Its own pages all get the same HTML: the application reads the address itself. Any other unknown
-path stays a 404.
+All its pages return the same HTML, because the application evaluates the path in the browser. An
+unknown path still returns a 404.
 """
 
 from pathlib import Path
@@ -15,11 +15,11 @@ from app.kit.settings import Settings
 from app.kit.workbench import build
 
 PATHS = ("/", "/sign-in", "/sign-on", "/organizations", "/o/<slug>/", "/o/<slug>/<path:page>")
-"""The addresses of pages, except for those of links in emails (`app.identity.pages`)."""
+"""The paths of pages, except for pages that emails link to (`app.identity.pages`)."""
 
 _ENCODINGS = {"br": ".br", "gzip": ".gz"}
 _IMMUTABLE = "public, max-age=31536000, immutable"
-_CHANGING = "public, max-age=86400"
+_ONE_DAY = "public, max-age=86400"
 
 
 def init(app: Flask, settings: Settings, dist: Path = build.DIST) -> None:
@@ -39,15 +39,15 @@ def init(app: Flask, settings: Settings, dist: Path = build.DIST) -> None:
 
 
 def show_page(**_: str) -> Response:
-    """Show the application. Without a build, say how to make one."""
+    """Return the application. Raises a 404 that explains how to build it if it is not built."""
     g.operation = "show_workbench"
-    found = build.find_build()
-    if found is None:
+    current_build = build.find_build()
+    if current_build is None:
         raise ApiError(
             "not_found",
             "The workbench has not been built. `make run` builds it; the API works without it.",
         )
-    html, policy = found.render_index()
+    html, policy = current_build.render_index()
     response = Response(html, mimetype="text/html")
     response.headers["Content-Security-Policy"] = policy
     response.headers["Cross-Origin-Opener-Policy"] = "same-origin"
@@ -58,8 +58,8 @@ def send_file(dist: Path, name: str) -> Response:
     """Send a file of the build, compressed if the client accepts it."""
     g.operation = "get_workbench_file"
     folder = dist / build.FOLDER
-    accepted = [coding for coding in _ENCODINGS if request.accept_encodings.quality(coding)]
-    for coding in accepted:
+    accepted_codings = [coding for coding in _ENCODINGS if request.accept_encodings.quality(coding)]
+    for coding in accepted_codings:
         try:
             response = send_from_directory(folder, name + _ENCODINGS[coding])
         except NotFound:
@@ -70,7 +70,7 @@ def send_file(dist: Path, name: str) -> Response:
         response = send_from_directory(folder, name)
     response.headers.pop("Content-Disposition", None)
     response.mimetype = _MEDIA_TYPES.get(Path(name).suffix, "application/octet-stream")
-    response.headers["Cache-Control"] = _IMMUTABLE if "-" in name else _CHANGING
+    response.headers["Cache-Control"] = _IMMUTABLE if "-" in name else _ONE_DAY
     response.headers["Vary"] = "Accept-Encoding"
     return response
 

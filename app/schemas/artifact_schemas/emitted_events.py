@@ -9,7 +9,7 @@ PUBLISHED = "schema.published"
 class PublishedPayload(TypedDict):
     """The payload of `PUBLISHED`: the new version, published by the user `by`.
 
-    `labels_per_artifact_before` is that of the version before it, or null if it is the first.
+    `labels_per_artifact_before` is the value in the previous version; None for the first version.
     """
 
     schema_id: UUID

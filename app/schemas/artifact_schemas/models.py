@@ -16,8 +16,9 @@ from app.schemas.artifact_schemas.statuses import SchemaStatus
 class ArtifactSchema(TenantModel, db.Revised, db.Base):
     """A labeling schema: the fields to extract from a type of document.
 
-    `fields` are the draft's. `status` is a SchemaStatus. A labeler needs all required skills,
-    through their teams: `required_skills` has them as written, `required_skill_keys` case-folded.
+    `fields` belong to the draft. `status` is a SchemaStatus. A labeler needs all required skills,
+    through their teams. `required_skills` has the skills as written; `required_skill_keys` has
+    the same skills case-folded.
     """
 
     __tablename__ = "schemas"

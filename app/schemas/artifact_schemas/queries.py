@@ -19,8 +19,11 @@ _SORTS = {
     "name": ArtifactSchema.name,
     "updated_at": ArtifactSchema.updated_at,
 }
-PAGE_BYTES = 16 * 1024 * 1024
-"""The size limit of all fields of a page, and of all changes; each record gets an equal quota."""
+MAX_PAGE_BYTES = 16 * 1024 * 1024
+"""The maximum size in bytes of all `fields` on a page; `changes` have the same limit.
+
+Each record gets an equal quota.
+"""
 
 _LISTED_COLUMNS = (
     ArtifactSchema.id,
@@ -60,7 +63,7 @@ _HAS_SCHEMA = Prepared(
 
 
 class CurrentVersion(NamedTuple):
-    """The members of a schema's current version that labeling needs."""
+    """The columns of a schema's current version that labeling needs."""
 
     id: UUID
     schema_id: UUID
@@ -77,7 +80,7 @@ def list_schemas(
     created_after: datetime | None = None,
     created_before: datetime | None = None,
 ) -> Page:
-    """Return a page of schemas; fields that are too large for it are null."""
+    """Return a page of schemas; `fields` is None where it is too large for the page."""
     statement = select(*_LISTED_COLUMNS, _null_if_large(ArtifactSchema.fields, page))
     if status is not None:
         statement = statement.where(ArtifactSchema.status == status)
@@ -102,8 +105,8 @@ def has_schema(schema_id: UUID) -> bool:
 def lock_schema(schema_id: UUID, *, to_delete: bool = False) -> ArtifactSchema | None:
     """Return the current row of a schema, locked against other writers until the transaction ends.
 
-    Labeling with the schema continues meanwhile. With `to_delete` it waits: then no new row can
-    refer to the schema.
+    By default, labeling with the schema continues. With `to_delete`, labeling waits, so no new row
+    can refer to the schema.
     """
     statement = select(ArtifactSchema).where(ArtifactSchema.id == schema_id)
     statement = statement.with_for_update(key_share=not to_delete)
@@ -132,7 +135,7 @@ def list_versions(
     created_after: datetime | None = None,
     created_before: datetime | None = None,
 ) -> Page:
-    """Return a page of versions; fields and changes that are too large for it are null."""
+    """Return a page of versions; `fields` or `changes` is None where too large for the page."""
     conditions = [SchemaVersion.schema_id == schema_id]
     conditions += within(SchemaVersion.created_at, created_after, created_before)
     statement = select(
@@ -150,8 +153,8 @@ def list_versions(
 
 
 def _null_if_large(column: Column, request: PageRequest) -> Label[Any]:
-    """Return a JSON column that is null where it is larger than a record's quota of the page."""
-    quota = PAGE_BYTES // request.page_size
+    """Build an expression: the JSON column, or null where it exceeds a record's quota."""
+    quota = MAX_PAGE_BYTES // request.page_size
     return case((func.octet_length(cast(column, String)) <= quota, column)).label(str(column.key))
 
 
@@ -173,5 +176,5 @@ def find_current_version(schema_id: UUID) -> tuple[str, CurrentVersion | None] |
     row = db.session().execute(statement).one_or_none()
     if row is None:
         return None
-    status, *members = row
-    return status, None if members[0] is None else CurrentVersion(*members)
+    status, *columns = row
+    return status, None if columns[0] is None else CurrentVersion(*columns)

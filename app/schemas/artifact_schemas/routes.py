@@ -1,4 +1,4 @@
-"""Routes of schemas and their versions."""
+"""Routes for schemas and their versions."""
 
 from typing import Any
 from uuid import UUID
@@ -53,8 +53,7 @@ def list_schemas(caller: Caller, query: dict[str, Any]) -> Page:
 def create_schema(caller: Caller, body: dict[str, Any]) -> models.ArtifactSchema:
     """Create a schema.
 
-    Creates a draft with its fields. It cannot be used for labeling until it is published and
-    activated.
+    Creates a draft. The schema cannot be used for labeling until it is published and activated.
     """
     return service.create(created_by=caller.user_id, **body)
 
@@ -63,7 +62,7 @@ def create_schema(caller: Caller, body: dict[str, Any]) -> models.ArtifactSchema
 def get_schema(caller: Caller, schema_id: UUID) -> models.ArtifactSchema:
     """Get a schema.
 
-    Returns the schema with its draft and its current version.
+    Returns the schema with the fields of its draft and a reference to its current version.
     """
     return service.get(schema_id)
 
@@ -100,7 +99,7 @@ def publish_schema(
     """Publish a schema.
 
     Publishes the draft as the next immutable version. A dry run publishes nothing and lists the
-    changes, including those that would break existing tag sets.
+    changes, including changes that would break existing tag sets.
     """
     return service.publish(schema_id, revision=revision, published_by=caller.user_id, **body)
 
@@ -188,8 +187,8 @@ def duplicate_schema(
 ) -> models.ArtifactSchema:
     """Duplicate a schema.
 
-    Creates a new draft with the draft fields, review policy, guidelines and required skills of the
-    schema.
+    Creates a new draft with the document type, description, guidelines, review policy, required
+    skills and draft fields of the schema. AI assistance is off in the copy.
     """
     return service.duplicate(schema_id, created_by=caller.user_id, **body)
 
@@ -226,8 +225,8 @@ def get_schema_version(caller: Caller, version_id: UUID) -> models.SchemaVersion
 def diff_schema_version(caller: Caller, version_id: UUID, query: dict[str, Any]) -> dict[str, Any]:
     """Compare schema versions.
 
-    Returns the fields that were added, removed or changed since another version of the schema, and
-    marks breaking changes.
+    Compares the version with another version of the same schema, by default the previous one.
+    Returns the fields that were added, removed or changed, and marks breaking changes.
     """
     return service.compare_versions(version_id, **query)
 
@@ -240,6 +239,6 @@ def diff_schema_version(caller: Caller, version_id: UUID, query: dict[str, Any])
 def get_schema_version_json_schema(caller: Caller, version_id: UUID) -> dict[str, Any]:
     """Get the JSON Schema of a schema version.
 
-    Returns the tags that this version accepts as JSON Schema 2020-12.
+    Returns a JSON Schema 2020-12 that describes the tags which this version accepts.
     """
     return service.build_json_schema(version_id)

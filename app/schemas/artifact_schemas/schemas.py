@@ -1,7 +1,7 @@
 """Request and response schemas of labeling schemas.
 
-The form of each request member is declared here (422). `app.engines.fields` decides whether the
-fields are consistent (400, with a code of its own).
+These schemas check the form of each request property (422). `app.engines.fields` checks whether
+the fields to extract are consistent (400, with a specific error code).
 """
 
 from collections.abc import Collection
@@ -31,10 +31,10 @@ from app.kit.api.fields import (
 from app.schemas.artifact_schemas.statuses import SchemaStatus
 
 _STATUSES = tuple(SchemaStatus)
-_SHARE = validate.Range(min=0, max=1)
-_SKILLS: dict[str, Any] = {
+_SHARE_RANGE = validate.Range(min=0, max=1)
+_SKILLS_OPTIONS: dict[str, Any] = {
     "max_items": skills.MAX_SKILLS,
-    "metadata": {"description": "Labelers need all of these skills, through their teams."},
+    "metadata": {"description": "A labeler needs all required skills, through their teams."},
 }
 
 
@@ -46,12 +46,12 @@ class FieldOptionBody(Schema):
 
 
 def _build_type_field(types: Collection[str]) -> Str:
-    """Return the member `type`, documented as one of `types`; any other causes 400, not 422."""
+    """Build the property `type`, documented as one of `types`. Other types cause 400, not 422."""
     metadata = {"description": f"One of {', '.join(types)}.", "enum": list(types)}
     return Str(required=True, metadata=metadata)
 
 
-class _FieldMembers(Schema):
+class _FieldProperties(Schema):
     key = Str(required=True, description="snake_case, at most 64 characters")
     label = Str(allow_none=True)
     type = _build_type_field(TYPES)
@@ -60,31 +60,32 @@ class _FieldMembers(Schema):
     description = Str(allow_none=True)
     options = List(Nested(FieldOptionBody), max_items=MAX_OPTIONS, allow_none=True)
     constraints = JsonObject(
-        allow_none=True, description=f"Those of {', '.join(sorted(CONSTRAINTS))} that fit the type."
+        allow_none=True,
+        description=f"Constraints that fit the type. All types: {', '.join(sorted(CONSTRAINTS))}.",
     )
     ai_assist = Bool(allow_none=True)
 
 
-class TableColumnBody(_FieldMembers):
+class TableColumnBody(_FieldProperties):
     """A column of a table: a field of any type except table."""
 
     type = _build_type_field([name for name in TYPES if name != "table"])
     columns = List(JsonObject(), max_items=MAX_COLUMNS, allow_none=True)
 
 
-class SchemaFieldBody(_FieldMembers):
+class SchemaFieldBody(_FieldProperties):
     """A field to extract."""
 
     columns = List(Nested(TableColumnBody), max_items=MAX_COLUMNS, allow_none=True)
 
 
 class ReviewPolicyBody(Schema):
-    """How tag sets are reviewed. Omitted members stay unchanged."""
+    """How tag sets are reviewed. Omitted properties stay unchanged."""
 
     labels_per_artifact = Int(minimum=1, maximum=20)
-    sample_rate = Float(validate=_SHARE)
-    auto_accept_agreement = Float(validate=_SHARE, allow_none=True)
-    auto_accept_confidence = Float(validate=_SHARE, allow_none=True)
+    sample_rate = Float(validate=_SHARE_RANGE)
+    auto_accept_agreement = Float(validate=_SHARE_RANGE, allow_none=True)
+    auto_accept_confidence = Float(validate=_SHARE_RANGE, allow_none=True)
     max_rejections = Int(maximum=100, allow_none=True)
 
 
@@ -96,25 +97,25 @@ class CreateSchema(Schema):
     description = Str(load_default="")
     guidelines = Str(max_length=100_000, load_default="", description="Markdown.")
     review_policy = Nested(ReviewPolicyBody, load_default=dict)
-    required_skills = List(Name(max_length=skills.MAX_SKILL), load_default=list, **_SKILLS)
+    required_skills = List(Name(max_length=skills.MAX_SKILL), load_default=list, **_SKILLS_OPTIONS)
     fields = List(Nested(SchemaFieldBody), max_items=MAX_FIELDS, load_default=list)
 
 
 class UpdateSchema(Schema):
-    """Changes to the draft. Omitted members stay unchanged."""
+    """Changes to the draft. Omitted properties stay unchanged."""
 
     name = Name()
     document_type = Name(max_length=100)
     description = Str()
     guidelines = Str(max_length=100_000)
     review_policy = Nested(ReviewPolicyBody)
-    required_skills = List(Name(max_length=skills.MAX_SKILL), **_SKILLS)
+    required_skills = List(Name(max_length=skills.MAX_SKILL), **_SKILLS_OPTIONS)
     fields = List(Nested(SchemaFieldBody), max_items=MAX_FIELDS)
     revision = Int()
 
 
 class PublishSchema(Schema):
-    """Options of publishing. `base_version` is the number of the version the draft is based on."""
+    """Options for publishing. `base_version` is the number of the version the draft is based on."""
 
     base_version = Int(allow_none=True, load_default=None)
     note = Str(max_length=2000, allow_none=True, load_default=None)
@@ -136,14 +137,14 @@ class DiffQuery(Schema):
 
 
 class VersionFilters(Schema):
-    """Filters of the list of versions."""
+    """Filters for the list of versions."""
 
     created_after = UtcDateTime()
     created_before = UtcDateTime()
 
 
 class SchemaFilters(VersionFilters):
-    """Filters of the list of schemas."""
+    """Filters for the list of schemas."""
 
     status = Str(validate=OneOf(_STATUSES))
     document_type = Str(max_length=100)
@@ -187,7 +188,7 @@ class ReviewPolicy(Response):
 
 
 class VersionReference(Response):
-    """A version, by its id and its number."""
+    """The id and the number of a version."""
 
     id = Uuid()
     number = Int()
@@ -200,7 +201,7 @@ class CurrentVersion(VersionReference):
 
 
 class SchemaDetail(Response):
-    """A labeling schema; `fields` and `review_policy` are the draft's."""
+    """A labeling schema; `fields` and `review_policy` belong to the draft."""
 
     id = Uuid()
     name = Str()
@@ -226,7 +227,7 @@ class SchemaSummary(SchemaDetail):
 
 
 class FieldChange(Response):
-    """A change from the previous version; `key` is the key of the field, or `table.column`."""
+    """A change between two versions; `key` is the key of the field, or `table.column`."""
 
     kind = Str(validate=OneOf(["added", "removed", "changed"]))
     key = Str()
@@ -261,7 +262,7 @@ class SchemaVersionSummary(SchemaVersion):
 
 
 class PublishedVersion(SchemaVersion):
-    """The new version. After a dry run, the version that would be created, without id and times."""
+    """The new version. A dry run returns the version it would create, without id and timestamps."""
 
     id = Uuid(allow_none=True)
     published_at = UtcDateTime(allow_none=True)
@@ -280,14 +281,14 @@ class VersionDiff(Response):
 
 
 class TagsJsonSchema(Response):
-    """The JSON Schema 2020-12 of the member `tags` of a tag set, ready for use by a validator."""
+    """A JSON Schema 2020-12 for the property `tags` of a tag set, ready for use in a validator."""
 
     dialect = Str(data_key="$schema", attribute="$schema")
     identifier = Str(data_key="$id", attribute="$id")
     title = Str()
     description = Str()
     type = Str()
-    maxItems = Int()  # noqa: N815 - as JSON Schema has it
+    maxItems = Int()  # noqa: N815 - the name in JSON Schema
     items = JsonObject()
-    allOf = List(Any_())  # noqa: N815 - as JSON Schema has it
+    allOf = List(Any_())  # noqa: N815 - the name in JSON Schema
     definitions = JsonObject(data_key="$defs", attribute="$defs")

@@ -1,1 +1,1 @@
-"""Import of schemas from files of other tools."""
+"""Schema import from the files of other tools."""

@@ -1,4 +1,4 @@
-"""Route that imports a schema from a file of another tool or organization."""
+"""Route that imports a schema from a file that another tool or organization created."""
 
 from typing import Any
 

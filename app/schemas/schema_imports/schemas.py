@@ -21,7 +21,7 @@ from app.kit.api.fields import (
 )
 from app.schemas.artifact_schemas.schemas import SchemaDetail
 
-_CONTENT = "The JSON, or the file's text; a labeling configuration is text."
+_CONTENT_DESCRIPTION = "A JSON object, or the text of the file. XML is always sent as text."
 
 
 class _Content(Any_):
@@ -33,18 +33,18 @@ class _Content(Any_):
         **kwargs: object,
     ) -> object:
         if not isinstance(value, str | dict):
-            raise ValidationError("Must be text or an object.")
+            raise ValidationError("Must be a string or an object.")
         return super()._deserialize(value, attr, data, **kwargs)
 
 
 class ImportSchema(Schema):
-    """The content to import; `name` and `document_type` override those in the content."""
+    """The content to import; `name` and `document_type` override the values in the content."""
 
     format = Str(required=True, validate=OneOf(list(FORMATS)))
     content = _Content(
         required=True,
         metadata={"oneOf": [{"type": "string"}, {"type": "object"}]},
-        description=_CONTENT,
+        description=_CONTENT_DESCRIPTION,
     )
     name = Name(allow_none=True, load_default=None)
     document_type = Name(max_length=100, allow_none=True, load_default=None)
@@ -59,7 +59,7 @@ class SchemaImportWarning(Response):
 
 
 class ImportedSchema(SchemaDetail):
-    """The new draft. After a dry run, the draft it would create, without id, times and revision."""
+    """The new draft. A dry run returns it without id, timestamps and revision."""
 
     id = Uuid(allow_none=True)
     created_at = UtcDateTime(allow_none=True)

@@ -1,4 +1,4 @@
-"""Create schemas from files of other tools."""
+"""Create schemas from the files of other tools."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -13,7 +13,7 @@ from app.schemas.artifact_schemas.models import ArtifactSchema
 DEFAULT_NAME = "Imported schema"
 DEFAULT_DOCUMENT_TYPE = "document"
 
-_MEMBERS = (
+_DRAFT_PROPERTIES = (
     *("id", "name", "document_type", "description", "guidelines", "review_policy"),
     *("required_skills", "fields", "status", "ai_assist_enabled"),
     *("current_version", "created_by", "created_at", "updated_at", "revision"),
@@ -24,19 +24,19 @@ _UNSET_BY_DRY_RUN = dict.fromkeys(("id", "created_at", "updated_at", "revision")
 def import_schema(
     *,
     created_by: UUID,
-    format: str,  # noqa: A002 - the member's name
+    format: str,  # noqa: A002 - the name of the request property
     content: object,
     name: str | None = None,
     document_type: str | None = None,
     dry_run: bool = False,
 ) -> dict[str, Any]:
-    """Create a draft from a file; `warnings` [{path, message}] list what could not be imported.
+    """Create a draft from a file and return it with `warnings` [{path, message}].
 
-    A dry run creates the draft and rolls back: it returns the draft without id, times and revision.
-    Raises 400 with the path of the problem in `content`, and with `details.warnings` if nothing in
-    the file could be imported.
+    A warning names a part of the file that was changed or omitted. A dry run creates the draft,
+    rolls back, and returns it without id, timestamps and revision. Raises 400 with the path of the
+    problem in `content`, and with `details.warnings` if nothing in the file could be imported.
     """
-    source = _read(format, content)
+    source = _read_source(format, content)
     with db.session().begin_nested() as savepoint:
         schema = schemas.create(
             created_by=created_by,
@@ -48,29 +48,29 @@ def import_schema(
             required_skills=source.required_skills,
             fields=source.fields,
         )
-        members = _describe(schema, source)
+        draft = _build_draft(schema, source)
         if dry_run:
             savepoint.rollback()
-            return {**members, **_UNSET_BY_DRY_RUN, "dry_run": True}
-    return {**members, "dry_run": False}
+            return {**draft, **_UNSET_BY_DRY_RUN, "dry_run": True}
+    return {**draft, "dry_run": False}
 
 
-def _read(format_: str, content: object) -> SourceSchema:
+def _read_source(format_: str, content: object) -> SourceSchema:
     try:
         return read_schema(format_, content)
     except SourceError as error:
         field = ".".join(filter(None, ("content", error.path)))
-        warnings = _describe_warnings(error.warnings)
+        warnings = _build_warnings(error.warnings)
         details = {"warnings": warnings} if warnings else None
         raise ApiError(
             error.code, f"{field} {error.message}.", field=field, details=details
         ) from None
 
 
-def _describe(schema: ArtifactSchema, source: SourceSchema) -> dict[str, Any]:
-    members = {name: getattr(schema, name) for name in _MEMBERS}
-    return {**members, "warnings": _describe_warnings(source.warnings)}
+def _build_draft(schema: ArtifactSchema, source: SourceSchema) -> dict[str, Any]:
+    draft = {name: getattr(schema, name) for name in _DRAFT_PROPERTIES}
+    return {**draft, "warnings": _build_warnings(source.warnings)}
 
 
-def _describe_warnings(warnings: Sequence[SourceWarning]) -> list[dict[str, str]]:
+def _build_warnings(warnings: Sequence[SourceWarning]) -> list[dict[str, str]]:
     return [{"path": warning.path, "message": warning.message} for warning in warnings]

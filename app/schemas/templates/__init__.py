@@ -1,1 +1,1 @@
-"""Templates of schemas."""
+"""Schema templates."""

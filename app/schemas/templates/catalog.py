@@ -1,4 +1,4 @@
-"""The catalog of templates: one TOML file each in `data`, loaded once on first use."""
+"""The catalog of schema templates: the TOML files in `data`, loaded once on first use."""
 
 import tomllib
 from collections.abc import Mapping
@@ -8,7 +8,7 @@ from pathlib import Path
 
 from app.engines.fields import Field, check_fields
 
-DATA = Path(__file__).parent / "data"
+DATA_DIR = Path(__file__).parent / "data"
 INDUSTRIES = (
     "finance",
     "healthcare",
@@ -25,7 +25,7 @@ INDUSTRIES = (
 
 @dataclass(frozen=True, slots=True)
 class Template:
-    """A starting point for a schema. `fields` are in normal form, `guidelines` are Markdown."""
+    """A starting point for a schema. `fields` are normalized, `guidelines` are Markdown."""
 
     id: str
     name: str
@@ -44,11 +44,11 @@ class Template:
 @cache
 def load_templates() -> Mapping[str, Template]:
     """Return all templates by id, ordered by id."""
-    loaded = [load_template(path) for path in sorted(DATA.glob("*.toml"))]
+    loaded = [load_template(path) for path in sorted(DATA_DIR.glob("*.toml"))]
     return {template.id: template for template in loaded}
 
 
 def load_template(path: Path) -> Template:
-    """Return the template in a file. Raises TypeError or FieldError if it is not valid."""
-    members = tomllib.loads(path.read_text(encoding="utf-8"))
-    return Template(**{**members, "fields": check_fields(members["fields"])})
+    """Load the template from a file. Raises TypeError or FieldError if it is not valid."""
+    properties = tomllib.loads(path.read_text(encoding="utf-8"))
+    return Template(**{**properties, "fields": check_fields(properties["fields"])})

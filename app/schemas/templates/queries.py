@@ -1,4 +1,4 @@
-"""SQL query that filters and paginates templates, which it passes to PostgreSQL as rows."""
+"""SQL query that filters and paginates the templates, sent to PostgreSQL as a VALUES list."""
 
 from collections.abc import Iterable
 
@@ -16,17 +16,18 @@ def list_templates(
     document_type: str | None,
     q: str | None,
 ) -> Page:
-    """Return a page of rows with the `id` of a template each."""
-    names = ("id", "name", "industry", "document_type")
-    rows = [tuple(getattr(template, name) for name in names) for template in templates]
-    table = values(*(column(name, String) for name in names), name="templates").data(rows)
+    """Return a page of rows; each row has the `id` of a template."""
+    columns = ("id", "name", "industry", "document_type")
+    rows = [tuple(getattr(template, name) for name in columns) for template in templates]
+    table = values(*(column(name, String) for name in columns), name="templates").data(rows)
     statement = select(table.c.id, table.c.name, table.c.industry)
     if industry is not None:
         statement = statement.where(table.c.industry == industry)
     if document_type is not None:
         statement = statement.where(table.c.document_type == document_type)
     if q:
-        searched = (table.c.name, table.c.document_type)
-        statement = statement.where(or_(*(c.icontains(q, autoescape=True) for c in searched)))
+        searched_columns = (table.c.name, table.c.document_type)
+        matches = [c.icontains(q, autoescape=True) for c in searched_columns]
+        statement = statement.where(or_(*matches))
     sorts = {"name": table.c.name, "id": table.c.id, "industry": table.c.industry}
     return paginate(statement, request, sorts=sorts, unique=table.c.id)

@@ -1,4 +1,4 @@
-"""Routes of schema templates."""
+"""Routes for schema templates."""
 
 from typing import Any
 
@@ -29,7 +29,7 @@ blueprint = Blueprint("schema-templates", description="Industry templates to sta
 def list_schema_templates(caller: Caller, query: dict[str, Any]) -> Page:
     """List schema templates.
 
-    Can be filtered by industry, document type and a part of the name or document type.
+    Can be filtered by industry and document type. `q` finds a part of the name or document type.
     """
     return service.list_templates(**query)
 
@@ -62,6 +62,6 @@ def instantiate_schema_template(
 ) -> ArtifactSchema:
     """Create a schema from a template.
 
-    Creates a draft with all fields of the template, or only with those in `fields`.
+    Creates a draft with all fields of the template, or only with the fields named in `fields`.
     """
     return service.instantiate(template_id, created_by=caller.user_id, **body)

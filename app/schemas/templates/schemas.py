@@ -7,7 +7,7 @@ from app.schemas.templates.catalog import INDUSTRIES
 
 
 class TemplateFilters(Schema):
-    """Filters of the list; `q` is a part of the name or of the document type."""
+    """Filters for the list of templates; `q` is a part of the name or document type."""
 
     industry = Str(validate=OneOf(INDUSTRIES))
     document_type = Str(max_length=100)

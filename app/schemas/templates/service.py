@@ -44,7 +44,7 @@ def instantiate(
     document_type: str | None = None,
     fields: Sequence[str] | None = None,
 ) -> ArtifactSchema:
-    """Create a draft from a template, with all its fields or those with the keys in `fields`.
+    """Create a draft with all fields of a template, or only the fields with the keys in `fields`.
 
     Raises 404, and 400 if `fields` is empty or has a key that is not in the template.
     """
@@ -65,5 +65,5 @@ def _select_fields(template: Template, keys: Sequence[str]) -> list[Field]:
     template_keys = {field["key"] for field in template.fields}
     for position, key in enumerate(keys):
         if key not in template_keys:
-            raise errors.invalid("The template has no such field.", f"fields.{position}")
+            raise errors.invalid("The template has no field with this key.", f"fields.{position}")
     return [field for field in template.fields if field["key"] in keys]

@@ -11,10 +11,10 @@ RELEASED = "artifact.released"
 
 
 class AssignedPayload(TypedDict):
-    """The payload of `ASSIGNED`: new assignments of one transaction, `count` artifacts in all.
+    """The payload of `ASSIGNED`: the `count` artifacts that one transaction newly assigned.
 
-    `counts` is the number per user if each artifact was assigned to one user. `by` is null if
-    routing rules assigned them; `team_counts` is then the number per team.
+    `counts` has the number of artifacts per user if each artifact was assigned to one user. If
+    routing rules assigned the artifacts, `by` is None and `team_counts` has the number per team.
     """
 
     artifact_ids: Sequence[UUID]
@@ -28,7 +28,7 @@ class AssignedPayload(TypedDict):
 
 
 class UnassignedPayload(TypedDict):
-    """The payload of `UNASSIGNED`: `count` artifacts that a user or team can no longer do."""
+    """The payload of `UNASSIGNED`: `count` artifacts that a user or team can no longer label."""
 
     artifact_ids: Sequence[UUID]
     assignee_id: UUID

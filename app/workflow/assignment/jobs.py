@@ -17,7 +17,7 @@ from app.workflow.tag_sets import service as tag_sets
 def release_artifacts_of_removed_member(job: Job) -> None:
     """Release and unassign the artifacts of a removed member.
 
-    Artifacts assigned to a team that has no labeler left after the removal are unassigned too.
+    Also unassign the artifacts of teams that have no labeler left after the removal.
     """
     team_ids = [UUID(team_id) for team_id in job.args["data"].get("team_ids") or ()]
     _release(job, team_ids, "member_removed")
@@ -77,11 +77,11 @@ def unassign_empty_team(job: Job) -> None:
 
 @jobs.handler("assignment.mark_nearly_due", queue="bulk")
 def mark_nearly_due(job: Job) -> None:
-    """Put artifacts that have become due within 24 hours before all others."""
+    """Mark artifacts that are due within 24 hours, so that they come before other artifacts."""
     while service.mark_nearly_due():
         job.checkpoint()
 
 
 jobs.periodic("assignment.mark_nearly_due", every=60)
-# Runs often because only artifacts without a claim are offered in order of urgency.
+# Runs often: unassigned artifacts whose expired claim is not cleared yet are offered last.
 jobs.periodic("artifacts.expire_claims", every=10)

@@ -1,4 +1,4 @@
-"""Routes of the assignment and claims of artifacts."""
+"""Routes for assigning and claiming artifacts."""
 
 from typing import Any
 from uuid import UUID
@@ -31,7 +31,7 @@ def assign_artifact(
 ) -> object:
     """Assign an artifact.
 
-    Replaces its assignees by users or a team. An empty list of users leaves it unassigned.
+    Replaces the assignees with users or a team. An empty list of users unassigns the artifact.
     """
     return service.assign(artifact_id, by=caller.user_id, revision=revision, **body)
 
@@ -40,7 +40,7 @@ def assign_artifact(
 def claim_artifact(caller: Caller, artifact_id: UUID) -> object:
     """Claim an artifact for labeling, or renew the claim.
 
-    The claim ends after the organization's claim_minutes.
+    The claim expires after the organization's `claim_minutes`.
     """
     return service.claim(artifact_id, caller.user_id)
 
@@ -54,8 +54,8 @@ def claim_artifact(caller: Caller, artifact_id: UUID) -> object:
 def release_artifact(caller: Caller, artifact_id: UUID, body: dict[str, Any]) -> object:
     """Release a claimed artifact.
 
-    With a reason the caller skips it: it is not offered to them again. An admin may release what
-    somebody else has claimed.
+    With a reason, the caller skips the artifact, and it is not offered to the caller again. An
+    admin may release an artifact that another user has claimed.
     """
     return service.release(artifact_id, caller.user_id, as_admin=caller.has(Role.admin), **body)
 
@@ -71,7 +71,7 @@ def release_artifact(caller: Caller, artifact_id: UUID, body: dict[str, Any]) ->
 def claim_next_artifact(caller: Caller, body: dict[str, Any]) -> object:
     """Claim the next artifact.
 
-    Returns the most urgent artifact that the caller may label, or null when there is none.
+    Returns the most urgent artifact that the caller may label, or null if no artifact matches.
     """
     return service.claim_next(caller=caller, **body)
 
@@ -86,6 +86,7 @@ def claim_next_artifact(caller: Caller, body: dict[str, Any]) -> object:
 def bulk_assign_artifacts(caller: Caller, body: dict[str, Any]) -> object:
     """Assign many artifacts.
 
-    The artifacts are chosen by id or by filter, and assigned to all assignees or spread over them.
+    Artifacts are selected by id or by filter. Each artifact is assigned to all assignees, or the
+    artifacts are distributed among the assignees.
     """
     return service.bulk_assign(by=caller.user_id, **body)

@@ -5,24 +5,24 @@ from app.kit.api.alternatives import AlternativesSchema
 from app.kit.api.fields import Bool, Int, List, OneOf, Schema, Str, UtcDateTime, Uuid
 
 MAX_ASSIGNEES = 100
-MAX_HELD = 50
+MAX_EXCLUDED = 50
 STRATEGIES = ("everyone", "round_robin", "least_loaded")
 
 
 class _Assignees(AlternativesSchema):
-    """Assignees that replace the current ones: either users or one team."""
+    """Assignees that replace the current assignees: either users or one team."""
 
     alternatives = (("user_ids",), ("team_id",))
 
     user_ids = List(
         Uuid(),
         max_items=MAX_ASSIGNEES,
-        metadata={"description": "An empty list leaves the artifact unassigned."},
+        metadata={"description": "An empty list unassigns the artifact."},
     )
     team_id = Uuid()
     due_at = UtcDateTime(
         allow_none=True,
-        metadata={"description": "Due time; null removes it. If omitted, it does not change."},
+        metadata={"description": "Null removes the due time. If omitted, it does not change."},
     )
 
 
@@ -43,8 +43,8 @@ class BulkAssignArtifacts(ArtifactSelection, _Assignees):
         validate=OneOf(STRATEGIES),
         load_default="everyone",
         metadata={
-            "description": "`round_robin` assigns in turn, `least_loaded` to the user with"
-            " the fewest open artifacts."
+            "description": "`everyone` assigns each artifact to all assignees, `round_robin` to"
+            " one user in rotation, `least_loaded` to the user with the fewest open artifacts."
         },
     )
 
@@ -52,17 +52,19 @@ class BulkAssignArtifacts(ArtifactSelection, _Assignees):
 class NextArtifact(Schema):
     """Claim criteria for the next artifact; every field is optional."""
 
-    schema_ids = List(Uuid(), max_items=100, description="Only artifacts of one of these schemas.")
-    team_id = Uuid(description="Only artifacts that are assigned to this team of the caller.")
+    schema_ids = List(Uuid(), max_items=100, description="The artifact must have a listed schema.")
+    team_id = Uuid(
+        description="The artifact must be assigned to this team; the caller must be a member of it."
+    )
     language = Str(max_length=35)
     exclude = List(
         Uuid(),
-        max_items=MAX_HELD,
+        max_items=MAX_EXCLUDED,
         load_default=list,
-        description="Artifacts to leave out, such as those that the client has prefetched.",
+        description="Artifacts to exclude, such as artifacts that the client has prefetched.",
     )
     skip_held = Bool(
-        load_default=False, description="Leave out the artifacts that the caller has claimed."
+        load_default=False, description="Exclude the artifacts that the caller has claimed."
     )
 
 

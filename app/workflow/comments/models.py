@@ -14,9 +14,9 @@ from app.kit.tenancy import TenantModel
 class TagSetComment(TenantModel, db.Revised, db.Base):
     """A comment on a tag set, as a whole or about one `field` (`total`, `lines.item`).
 
-    `thread_id` is the first comment of the thread; the first comment has its own id there. As ids
-    are ordered by time, a thread is one range of the index. Only the first comment is resolved.
-    `mentions` are ids of users. A user who left stays the author.
+    `thread_id` is the id of the first comment in the thread, even on the first comment itself. Ids
+    are ordered by time, so a thread is one range of the index. Only the first comment of a thread
+    can be resolved. `mentions` are ids of users. A user who left stays the author.
     """
 
     __tablename__ = "tag_set_comments"

@@ -1,4 +1,4 @@
-"""SQL of comments."""
+"""SQL queries for comments."""
 
 from datetime import datetime
 from typing import Any
@@ -15,22 +15,22 @@ from app.workflow.comments.models import TagSetComment as Comment
 from app.workflow.tag_sets.models import TagSet
 
 MAX_HISTORY_CHARACTERS = 500
-"""The maximum length of a comment in an artifact's history."""
+"""The maximum length in characters of a comment in an artifact's history."""
 
-_DIRECT = {"synchronize_session": False}
+_EXECUTION_OPTIONS = {"synchronize_session": False}
 _author = aliased(User)
 _resolver = aliased(User)
-_first = aliased(Comment)
+_first_comment = aliased(Comment)
 
 
 def _build_person(user: type[User], label: str) -> ColumnElement[Any]:
-    built = func.jsonb_build_object(
+    person = func.jsonb_build_object(
         "id", user.id, "email", user.email, "name", user.name, type_=JSONB()
     )
-    return case((user.id.is_not(None), built)).label(label)
+    return case((user.id.is_not(None), person)).label(label)
 
 
-_SHOWN = (
+_SELECT_COMMENTS = (
     select(
         Comment.id,
         Comment.tag_set_id,
@@ -55,18 +55,18 @@ _SORTS = {"thread": Comment.thread_id, "created_at": Comment.created_at}
 
 def get(comment_id: UUID) -> Row[Any]:
     """Return a comment as the API shows it."""
-    return db.session().execute(_SHOWN.where(Comment.id == comment_id)).one()
+    return db.session().execute(_SELECT_COMMENTS.where(Comment.id == comment_id)).one()
 
 
 def get_page(request: PageRequest, *, tag_set_id: UUID, filters: dict[str, Any]) -> Page:
     """Return a page of a tag set's comments.
 
-    `filters` maps columns to values; also created_after, created_before, and resolved, which is the
-    thread's.
+    `filters` maps columns to values. Other keys are created_after, created_before, and resolved,
+    which is true if the thread is resolved.
     """
     conditions = [Comment.tag_set_id == tag_set_id, *map(_build_condition, filters.items())]
     return paginate(
-        _SHOWN.where(*conditions),
+        _SELECT_COMMENTS.where(*conditions),
         request,
         sorts=_SORTS,
         unique=Comment.id,
@@ -89,11 +89,14 @@ def _build_condition(filter_: tuple[str, Any]) -> ColumnElement[bool]:
 
 
 def _is_resolved() -> ColumnElement[bool]:
-    """Return the condition that the comment's thread is resolved."""
+    """Build the condition that the comment's thread is resolved."""
     is_first = and_(
-        _first.organization_id == Comment.organization_id, _first.id == Comment.thread_id
+        _first_comment.organization_id == Comment.organization_id,
+        _first_comment.id == Comment.thread_id,
     )
-    return select(_first.id).where(is_first, _first.resolved_at.is_not(None)).exists()
+    return (
+        select(_first_comment.id).where(is_first, _first_comment.resolved_at.is_not(None)).exists()
+    )
 
 
 def select_actions(entries: Select[Any]) -> Select[Any]:
@@ -111,7 +114,7 @@ def select_actions(entries: Select[Any]) -> Select[Any]:
 
 
 def select_ids(tag_sets: Select[Any]) -> Select[Any]:
-    """Return a SELECT of the ids of comments on the tag sets that another SELECT finds."""
+    """Return a SELECT of comment ids; `tag_sets` selects the ids of the commented tag sets."""
     return select(Comment.id).where(Comment.tag_set_id.in_(tag_sets))
 
 
@@ -124,13 +127,13 @@ def get_thread(tag_set_id: UUID, comment_id: UUID) -> Row[UUID, UUID, str | None
 
 
 def increment_comment_count(tag_set_id: UUID) -> bool:
-    """Increment the comment count of a tag set, which locks it; return False if it is gone."""
+    """Lock a tag set and increment its comment count; return False if it does not exist."""
     updated = db.session().execute(
         update(TagSet)
         .where(TagSet.id == tag_set_id)
         .values(comment_count=TagSet.comment_count + 1, updated_at=TagSet.updated_at)
         .returning(TagSet.id)
-        .execution_options(**_DIRECT)
+        .execution_options(**_EXECUTION_OPTIONS)
     )
     return updated.first() is not None
 
@@ -144,7 +147,7 @@ def insert(values: dict[str, Any]) -> UUID:
 
 
 def lock(tag_set_id: UUID, comment_id: UUID) -> Row[UUID, UUID, UUID, datetime | None, int] | None:
-    """Lock a comment on a tag set for a change; return None if there is none."""
+    """Lock a comment on a tag set and return it, or None if it does not exist."""
     statement = select(
         Comment.id, Comment.thread_id, Comment.author_id, Comment.resolved_at, Comment.revision
     ).where(Comment.tag_set_id == tag_set_id, Comment.id == comment_id)
@@ -159,8 +162,8 @@ def resolve(comment_id: UUID, *, by: UUID) -> None:
 
 def reopen(comment_id: UUID) -> None:
     """Mark a comment as unresolved if it is resolved."""
-    resolved = and_(Comment.id == comment_id, Comment.resolved_at.is_not(None))
-    _update(resolved, {"resolved_at": null(), "resolved_by_id": null()})
+    condition = and_(Comment.id == comment_id, Comment.resolved_at.is_not(None))
+    _update(condition, {"resolved_at": null(), "resolved_by_id": null()})
 
 
 def _update(condition: ColumnElement[bool], values: dict[str, Any]) -> None:
@@ -168,5 +171,5 @@ def _update(condition: ColumnElement[bool], values: dict[str, Any]) -> None:
         update(Comment)
         .where(condition)
         .values(**values, revision=Comment.revision + 1)
-        .execution_options(**_DIRECT)
+        .execution_options(**_EXECUTION_OPTIONS)
     )

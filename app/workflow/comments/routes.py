@@ -1,4 +1,4 @@
-"""Routes of comments on tag sets."""
+"""Routes for comments on tag sets."""
 
 from typing import Any
 from uuid import UUID
@@ -35,8 +35,8 @@ def list_tag_set_comments(caller: Caller, tag_set_id: UUID, query: dict[str, Any
 def create_tag_set_comment(caller: Caller, tag_set_id: UUID, body: dict[str, Any]) -> object:
     """Create a comment.
 
-    Comments on a tag set or one of its fields, or replies to a comment. Mentioned members are
-    notified.
+    Adds a comment to a tag set or to one of its fields, or a reply to another comment. Mentioned
+    members are notified.
     """
     return service.create(tag_set_id, caller=caller, **body)
 
@@ -52,6 +52,7 @@ def resolve_tag_set_comment(
 ) -> object:
     """Resolve a comment thread.
 
-    Marks a thread as resolved through its first comment. A reply reopens it.
+    Marks the thread as resolved. The comment must be the first in its thread. A later reply reopens
+    the thread.
     """
     return service.resolve(tag_set_id, comment_id, caller=caller, revision=revision)

@@ -15,10 +15,12 @@ from app.kit.api.fields import (
 )
 from app.workflow.tag_sets.schemas.records import Person
 
-MAX_BODY = 10_000
+MAX_BODY_LENGTH = 10_000
 MAX_MENTIONS = 50
-_FIELD = {"description": "The key of a field, or table.column; null for the tag set as a whole."}
-_MAX_FIELD = 2 * 64 + 1
+_FIELD_METADATA = {
+    "description": "The key of a field, or table.column; null for the tag set as a whole."
+}
+_MAX_FIELD_LENGTH = 2 * 64 + 1
 """Two keys and a dot."""
 
 
@@ -31,10 +33,13 @@ class CreateComment(Schema):
     """A comment, the first of a thread or a reply."""
 
     body = Str(
-        required=True, max_length=MAX_BODY, validate=_check_not_blank, description="Markdown."
+        required=True,
+        max_length=MAX_BODY_LENGTH,
+        validate=_check_not_blank,
+        description="Markdown.",
     )
-    field = Str(allow_none=True, max_length=_MAX_FIELD, metadata=_FIELD)
-    parent_id = Uuid(allow_none=True, description="The comment that this one replies to.")
+    field = Str(allow_none=True, max_length=_MAX_FIELD_LENGTH, metadata=_FIELD_METADATA)
+    parent_id = Uuid(allow_none=True, description="The comment to which this comment replies.")
     mentions = List(
         Uuid(),
         max_items=MAX_MENTIONS,
@@ -48,11 +53,11 @@ class Comment(Response):
     id = Uuid()
     tag_set_id = Uuid()
     thread_id = Uuid(
-        description="The first comment of the thread; for the first comment, its own id."
+        description="The id of the first comment in the thread; on the first comment, its own id."
     )
     parent_id = Uuid(allow_none=True)
     author = Nested(Person)
-    field = Str(allow_none=True, metadata=_FIELD)
+    field = Str(allow_none=True, metadata=_FIELD_METADATA)
     body = Str(description="Markdown.")
     mentions = List(Uuid())
     resolved_at = UtcDateTime(
@@ -65,9 +70,9 @@ class Comment(Response):
 
 
 class CommentFilters(Schema):
-    """Filters of the list of comments."""
+    """Filters for the list of comments."""
 
-    field = Str(max_length=_MAX_FIELD)
+    field = Str(max_length=_MAX_FIELD_LENGTH)
     resolved = QueryBool(description="Whether the thread is resolved.")
     thread_id = Uuid()
     parent_id = Uuid()

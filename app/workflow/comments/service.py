@@ -1,4 +1,4 @@
-"""Comments on tag sets: everybody who may see a tag set can read them, labelers can write."""
+"""Comments on tag sets. Users can read the comments on tag sets that they may see."""
 
 from collections.abc import Sequence
 from typing import Any, TypedDict
@@ -30,7 +30,7 @@ class CommentedPayload(TypedDict):
 def list_comments(
     tag_set_id: UUID, *, caller: Caller, page: PageRequest, **filters: object
 ) -> Page:
-    """List the comments on a tag set. Raises 404, also when it is hidden from the caller."""
+    """List the comments on a tag set. Raises 404 if it is missing or hidden from the caller."""
     tag_sets.get(tag_set_id, caller=caller)
     return queries.get_page(page, tag_set_id=tag_set_id, filters=filters)
 
@@ -47,7 +47,7 @@ def create(
     """Create a comment on a tag set: a new thread or, with `parent_id`, a reply in its thread.
 
     A reply is about the same field as its thread, and reopens a resolved thread. Raises 404; 400 on
-    `parent_id`, `field`, or `mentions.N` of a user who may not see the tag set.
+    `parent_id` or `field`; 400 on `mentions.N` if the user may not see the tag set.
     """
     tag_set = tag_sets.get(tag_set_id, caller=caller)
     comment_id = uuid7()
@@ -95,7 +95,7 @@ def _check_field(tag_set: TagSetRow, field: str | None) -> None:
 
 
 def _get_thread(tag_set_id: UUID, parent_id: UUID, field: str | None) -> tuple[UUID, str | None]:
-    """Return the thread and the field of a reply. Raises 400."""
+    """Return the thread id and the field for a reply. Raises 400."""
     parent = queries.get_thread(tag_set_id, parent_id)
     if parent is None:
         raise errors.invalid("Must be the id of a comment on the same tag set.", "parent_id")
@@ -118,8 +118,8 @@ def _check_mentions(tag_set: TagSetRow, mentions: Sequence[UUID], caller: Caller
 def select_actions(artifact_id: UUID, *, caller: Caller) -> Select[Any]:
     """Return a SELECT of the audit entries about comments on an artifact's tag sets.
 
-    Only tag sets that the caller may see are included. Columns: those of `audit.select_entries`,
-    tag_set_id, field, and the beginning of the body.
+    Only tag sets that the caller may see are included. The columns are those of
+    `audit.select_entries`, then tag_set_id, field, and the beginning of the body.
     """
     comment_ids = queries.select_ids(tag_sets.select_ids(artifact_id, caller=caller))
     return queries.select_actions(audit.select_entries("tag_set_comments", comment_ids))
@@ -128,10 +128,10 @@ def select_actions(artifact_id: UUID, *, caller: Caller) -> Select[Any]:
 def resolve(
     tag_set_id: UUID, comment_id: UUID, *, caller: Caller, revision: int | None
 ) -> Row[Any]:
-    """Mark a thread as resolved through its first comment; no change if it is resolved already.
+    """Mark a thread as resolved through its first comment; do nothing if it is already resolved.
 
-    Allowed to the comment's author, the tag set's labeler, and reviewers. Raises 404; 403; 409
-    `stale_precondition`, or `conflict` with `details.thread_id` on a reply.
+    Allowed for the comment's author, the tag set's labeler, and reviewers. Raises 404; 403; 409
+    `stale_precondition`; 409 `conflict` with `details.thread_id` if the comment is a reply.
     """
     tag_set = tag_sets.get(tag_set_id, caller=caller)
     comment = queries.lock(tag_set_id, comment_id)

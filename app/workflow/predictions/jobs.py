@@ -1,4 +1,4 @@
-"""Jobs of predictions: predict, train, and delete models and old predictions."""
+"""Jobs for predictions: predict tags, train models, and delete models and old predictions."""
 
 from collections.abc import Sequence
 from uuid import UUID
@@ -9,9 +9,9 @@ from app.kit.jobs import Job
 from app.workflow.predictions import service
 from app.workflow.tag_sets import emitted_events as tag_set_events
 
-PURGE_EVERY = 86_400
+PURGE_INTERVAL_SECONDS = 86_400
 RETENTION_DAYS = 90
-_SERVER_ATTEMPTS = 3
+_MAX_SERVER_ATTEMPTS = 3
 
 
 def _fail(job: Job, _error: str) -> None:
@@ -31,19 +31,20 @@ def predict(job: Job) -> None:
     service.SERVER_JOB, queue="model_servers", max_attempts=5, on_failure=_fail, retryable=False
 )
 def ask_model_server(job: Job) -> None:
-    """Let the organization's model server predict the tags of a document."""
+    """Predict the tags of a document with the organization's model server."""
     _run(job, service.SERVER_JOB)
 
 
 def _run(job: Job, function: str) -> None:
     prediction_id = UUID(job.args["prediction_id"])
-    # The settings have changed: a slow server must not hold the queue of the others.
+    # If the settings have changed, the prediction moves to the other queue, so that a slow server
+    # never delays the predictions of other organizations.
     if service.choose_job() != function:
         service.enqueue_prediction(prediction_id)
         return
-    is_last = job.attempt >= _SERVER_ATTEMPTS
+    is_last = job.attempt >= _MAX_SERVER_ATTEMPTS
     if not service.predict(prediction_id, job.checkpoint, is_last_attempt=is_last):
-        raise jobs.Retry("the model server gave no valid answer")
+        raise jobs.Retry("the model server returned no valid answer")
 
 
 @jobs.handler(
@@ -55,32 +56,32 @@ def schedule_training(accepted: Sequence[Job]) -> None:
     service.schedule_due(sorted(schema_ids))
 
 
-def _give_up(job: Job, _error: str) -> None:
-    service.give_up(UUID(job.args["schema_version_id"]))
+def _record_interruption(job: Job, _error: str) -> None:
+    service.record_interruption(UUID(job.args["schema_version_id"]))
 
 
-@jobs.handler(service.TRAIN_JOB, queue="training", max_attempts=5, on_failure=_give_up)
+@jobs.handler(service.TRAIN_JOB, queue="training", max_attempts=5, on_failure=_record_interruption)
 def train(job: Job) -> None:
     """Train a model of a schema version in a child process."""
     version_id = UUID(job.args["schema_version_id"])
     try:
         service.train(version_id, job.checkpoint, force=bool(job.args.get("force")))
     except service.DocumentsChanged:
-        raise jobs.Retry("a document was deleted meanwhile") from None
+        raise jobs.Retry("a document was deleted during the training") from None
     except service.LearningInterrupted:
         raise jobs.Retry("the training process was killed") from None
 
 
 @jobs.handler("predictions.forget", listens=(artifact_events.DELETED,), batch=True)
-def forget(deleted: Sequence[Job]) -> None:
-    """Delete the models that were trained on deleted documents."""
-    service.forget([UUID(job.args["data"]["artifact_id"]) for job in deleted])
+def retrain_without_deleted(jobs_of_deleted: Sequence[Job]) -> None:
+    """Delete the models that were trained on deleted documents, and train new models."""
+    service.retrain_without([UUID(job.args["data"]["artifact_id"]) for job in jobs_of_deleted])
 
 
 @jobs.handler("predictions.purge", queue="maintenance", resumable=True)
 def purge(job: Job) -> None:
-    """Delete old replaced predictions from which no tag set started."""
+    """Delete old predictions that were replaced and that no tag set was started from."""
     service.purge_outdated(RETENTION_DAYS, job.checkpoint)
 
 
-jobs.periodic("predictions.purge", every=PURGE_EVERY)
+jobs.periodic("predictions.purge", every=PURGE_INTERVAL_SECONDS)

@@ -24,7 +24,8 @@ class PredictionStatus(StrEnum):
 class ModelState(StrEnum):
     """The state of a trained model.
 
-    A candidate was not better than the active model, or worse; a failed one has no content.
+    A candidate was worse than the active model and was not activated. A failed model has no
+    content.
     """
 
     ACTIVE = "active"
@@ -34,14 +35,14 @@ class ModelState(StrEnum):
 
 
 class Prediction(TenantModel, db.Record, db.Base):
-    """The tags that a model proposes for one artifact. They never change once it is completed.
+    """The tags that a model proposes for one artifact. They never change after completion.
 
-    `tags` have the form of a tag set's tags, with the source `model` and a confidence each. `model`
-    is `builtin` or the name of the organization's own model; `model_version` is the version of a
-    trained model, `rules-N` before the first one, or what the model server answered. Both are null
-    until the prediction ends. `pages` and the tokens are what it has used; a trigger copies them to
-    `PredictionUsage`.
-    `ingestion_job_id` is the job of kind `extract` that asked for it.
+    `tags` have the form of a tag set's tags; each has the source `model` and a confidence. `model`
+    is `builtin` or the name of the organization's own model. `model_version` is the version of a
+    trained model, `rules-N` before the first training, or the version that the model server
+    returned. Both are None until the prediction is completed. `pages` and the token counts are its
+    usage; a trigger copies them to `PredictionUsage`. `ingestion_job_id` is the job of kind
+    `extract` that requested the prediction.
     """
 
     __tablename__ = "predictions"
@@ -90,11 +91,12 @@ class Prediction(TenantModel, db.Record, db.Base):
 
 
 class PredictionUsage(TenantModel, db.Base):
-    """What a completed prediction has used. Written once, and kept when the prediction is deleted.
+    """The usage of a completed prediction. The row is kept when the prediction is deleted.
 
-    A trigger inserts the row in the transaction that completes the prediction. Failed predictions
-    have none. `prediction_id` is not a foreign key, because predictions are deleted with their
-    documents and schemas, and after a time. Only erasing the organization deletes the row.
+    A trigger inserts the row in the transaction that completes the prediction, and it never
+    changes. Failed predictions have no row. `prediction_id` is not a foreign key, because
+    predictions are deleted with their documents and schemas, and when they are old. Only erasing
+    the organization deletes the row.
     """
 
     __tablename__ = "prediction_usage"
@@ -110,10 +112,10 @@ class PredictionUsage(TenantModel, db.Base):
 class ExtractionModel(TenantModel, db.Record, db.Base):
     """A model trained on an organization's accepted tag sets; immutable except for its state.
 
-    `version` is the hash of all that it was trained on. `content` is what the engine wrote, and
-    `mac` authenticates it together with the organization and the schema version: it is not parsed
-    before the MAC was verified. `artifact_ids` are the documents it was trained on. `report` has
-    the figures of the training.
+    `version` is the hash of all training data. `content` is the model as the engine serialized it.
+    `mac` authenticates the content together with the organization and the schema version; the
+    content is parsed only after the MAC is verified. `artifact_ids` are the training documents.
+    `report` has the metrics of the training.
     """
 
     __tablename__ = "extraction_models"

@@ -1,4 +1,4 @@
-"""Route of predictions."""
+"""Route that requests a prediction."""
 
 from uuid import UUID
 
@@ -20,10 +20,10 @@ def predict_artifact(caller: Caller, artifact_id: UUID) -> models.Prediction:
 
     Queues a prediction by the model that was trained on the organization's accepted tag sets, by
     rules before the first training, or by the organization's own model server. The artifact's
-    member `prediction` shows the status. Once the prediction is completed, a draft can start from
-    its tags. While a prediction is queued, another request returns the same one. The request is
-    refused with 409 `conflict` and `details.state` if the artifact is being processed, has failed
-    or is archived, or if its schema is not active; and with `details.missing` if the artifact has
-    no schema, or if its schema has AI assistance turned off.
+    property `prediction` shows the status. After the prediction is completed, a draft can start
+    from its tags. While a prediction is queued, further requests return the same prediction. The
+    request fails with 409 `conflict` and `details.state` if the artifact is being processed, has
+    failed or is archived, or if its schema is not active; and with `details.missing` if the
+    artifact has no schema, or if its schema has AI assistance turned off.
     """
     return service.request(artifact_id, requested_by=caller.user_id)

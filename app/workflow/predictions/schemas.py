@@ -3,8 +3,8 @@
 from app.kit.api.fields import Int, List, Nested, OneOf, Response, Str, UtcDateTime, Uuid
 from app.workflow.predictions.models import PredictionStatus
 
-TAG = "app.workflow.tag_sets.schemas.tags.Tag"
-"""Registered name of the schema, because a feature must not import the schemas of another."""
+TAG_SCHEMA = "app.workflow.tag_sets.schemas.tags.Tag"
+"""Registered name of the tag schema. A feature must not import the schemas of other features."""
 
 
 class PredictionError(Response):
@@ -15,7 +15,7 @@ class PredictionError(Response):
 
 
 class Prediction(Response):
-    """A prediction that was requested. The artifact's member `prediction` shows its status."""
+    """A requested prediction. The artifact's property `prediction` shows its status."""
 
     id = Uuid()
     artifact_id = Uuid()
@@ -39,7 +39,7 @@ class PredictedTags(Response):
     source = Str(validate=OneOf(("model",)))
     model = Str(allow_none=True)
     model_version = Str(allow_none=True)
-    tags = List(Nested(TAG))
+    tags = List(Nested(TAG_SCHEMA))
     tag_count = Int()
     created_at = UtcDateTime()
     completed_at = UtcDateTime(allow_none=True)

@@ -11,7 +11,7 @@ RETURNED = "reviews.returned"
 class AssignedPayload(TypedDict):
     """The payload of `ASSIGNED`: new assignments to one user or one team.
 
-    `reason` is that of an escalation.
+    `reason` is the reason for an escalation, or None.
     """
 
     tag_set_ids: Sequence[UUID]

@@ -1,4 +1,4 @@
-"""Background jobs that end expired claims and unassign reviews that nobody can do.
+"""Background jobs that end expired claims and unassign reviews that the assignee can no longer do.
 
 The claims of a removed member are released by `tag_sets.release_member`.
 """
@@ -31,8 +31,8 @@ def unassign_team(job: Job) -> None:
 @jobs.handler(
     "review_queue.follow_team", queue="bulk", listens=("team.member_removed",), max_attempts=10
 )
-def follow_team(job: Job) -> None:
-    """Unassign the reviews of a team that no remaining member can do."""
+def unassign_unable_team(job: Job) -> None:
+    """Unassign a team from the reviews that none of its remaining members can do."""
     team_id = UUID(job.args["data"]["team_id"])
     service.release_team(team_id, job.checkpoint, reason="team_left")
 
@@ -41,9 +41,9 @@ def follow_team(job: Job) -> None:
     "review_queue.release_member", queue="bulk", listens=("member.removed",), max_attempts=10
 )
 def release_member(job: Job) -> None:
-    """Unassign the reviews of a removed member, and those that their teams can no longer do."""
+    """Unassign the reviews of a removed member, and reviews that the teams can no longer do."""
     data = job.args["data"]
-    team_ids = [UUID(one) for one in data.get("team_ids") or ()]
+    team_ids = [UUID(team_id) for team_id in data.get("team_ids") or ()]
     service.release_member(UUID(data["user_id"]), team_ids, job.checkpoint)
 
 
@@ -66,7 +66,7 @@ def release_items_of_disabled_user(job: Job) -> None:
 
 @jobs.handler("review_queue.move_nearly_due", queue="bulk")
 def prioritize_nearly_due(job: Job) -> None:
-    """Put reviews that have become due within 24 hours before all others."""
+    """Move reviews that are due within 24 hours to the front of the queue."""
     while service.prioritize_nearly_due():
         job.checkpoint()
 

@@ -1,4 +1,4 @@
-"""Routes of the review queue."""
+"""Routes for the review queue."""
 
 from typing import Any
 from uuid import UUID
@@ -47,8 +47,8 @@ def list_review_queue(caller: Caller, query: dict[str, Any]) -> object:
 def get_review_queue_stats(caller: Caller, query: dict[str, Any]) -> object:
     """Get review queue statistics.
 
-    Returns the number and age of pending items now, and the review decisions of a period, by day,
-    schema and reviewer.
+    Returns the current number and ages of pending items, and the review decisions in a period by
+    day, schema and reviewer.
     """
     return service.stats(caller=caller, **query)
 
@@ -64,8 +64,9 @@ def get_review_queue_stats(caller: Caller, query: dict[str, Any]) -> object:
 def claim_next_review(caller: Caller, body: dict[str, Any]) -> object:
     """Claim the next review item.
 
-    Items that the caller has claimed come first, then items assigned to the caller, to their teams,
-    and to nobody; the most urgent first in each group. `data` is null if no item matches.
+    Items that the caller has claimed come first, then items assigned to the caller, items assigned
+    to the caller's teams, and unassigned items; the most urgent first in each group. `data` is null
+    if no item matches.
     """
     return service.claim_next(caller=caller, **body)
 
@@ -83,8 +84,8 @@ def get_review_item(caller: Caller, item_id: UUID) -> object:
 def claim_review_item(caller: Caller, item_id: UUID) -> object:
     """Claim a review item.
 
-    Claims the item for the organization's claim_minutes, or renews the caller's claim. An admin may
-    take over the claim of another reviewer.
+    Claims the item for the organization's `claim_minutes`, or renews the caller's claim. An admin
+    may take over the claim of another reviewer.
     """
     return service.claim(item_id, caller=caller)
 
@@ -95,7 +96,7 @@ def claim_review_item(caller: Caller, item_id: UUID) -> object:
 def release_review_item(caller: Caller, item_id: UUID) -> object:
     """Release a review item.
 
-    Ends the caller's claim. An admin may release what another reviewer has claimed.
+    Ends the caller's claim. An admin may release an item that another reviewer has claimed.
     """
     return service.release(item_id, caller=caller)
 
@@ -124,7 +125,7 @@ def escalate_review_item(caller: Caller, item_id: UUID, body: dict[str, Any]) ->
 def bulk_accept_reviews(caller: Caller, body: dict[str, Any]) -> object:
     """Accept many review items.
 
-    The items are chosen by id or by filter. Returns the result of each.
+    Accepts items that are selected by id or by filter. Returns the result for each item.
     """
     return service.accept_many(caller=caller, **body)
 
@@ -139,8 +140,8 @@ def bulk_accept_reviews(caller: Caller, body: dict[str, Any]) -> object:
 def bulk_reject_reviews(caller: Caller, body: dict[str, Any]) -> object:
     """Reject many review items.
 
-    The items are chosen by id or by filter, and rejected for one reason. Returns the result of
-    each.
+    Rejects items that are selected by id or by filter, all for the same reason. Returns the result
+    for each item.
     """
     return service.reject_many(caller=caller, **body)
 
@@ -155,6 +156,7 @@ def bulk_reject_reviews(caller: Caller, body: dict[str, Any]) -> object:
 def bulk_assign_reviews(caller: Caller, body: dict[str, Any]) -> object:
     """Assign many review items.
 
-    The items are chosen by id or by filter, and spread evenly over reviewers or assigned to a team.
+    Assigns items that are selected by id or by filter. The items are distributed evenly among
+    reviewers, or assigned to a team.
     """
     return service.assign_many(caller=caller, **body)

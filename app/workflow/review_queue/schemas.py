@@ -27,10 +27,10 @@ TAG_SET = "app.workflow.tag_sets.schemas.records.TagSet"
 PREDICTED_TAGS = "app.workflow.predictions.schemas.PredictedTags"
 PERSON = "app.workflow.tag_sets.schemas.records.Person"
 LISTED_TAG_SET = "app.workflow.tag_sets.schemas.records.TagSetSummary"
-"""Registered name of the schema, because a feature must not import the schemas of another."""
+"""Registered name of the schema. A feature must not import the schemas of other features."""
 
-MAX_HELD = 50
-"""Maximum number of items that a client may exclude."""
+MAX_EXCLUDED = 50
+"""The maximum number of items that a client may exclude."""
 
 
 class ArtifactReference(Response):
@@ -73,7 +73,7 @@ class ReviewItem(Response):
     priority = Int(description="Priority of the document, 0 to 100.")
     due_at = UtcDateTime(
         allow_none=True,
-        description="Due time of the review if it has one, else that of the document.",
+        description="Due time of the review, or of the document if the review has none.",
     )
     claim = Nested(ReviewClaim, allow_none=True)
     assignee_id = Uuid(allow_none=True)
@@ -98,14 +98,17 @@ class ReviewItemDetail(ReviewItem):
 
 
 class ReviewFilters(Schema):
-    """Filters of the review queue."""
+    """Filters for the review queue."""
 
     schema_id = Uuid()
     assignee_id = Uuid()
-    team_id = Uuid(description="Only items that are assigned to this team.")
+    team_id = Uuid(description="The team that the item is assigned to.")
     labeler_id = Uuid()
     claimed = QueryBool(description="Whether a reviewer has claimed the item.")
-    mine = QueryBool(description="Claimed by the caller, or assigned to them or their team.")
+    mine = QueryBool(
+        description="Whether the item is claimed by the caller, or assigned to the caller or one of"
+        " the caller's teams."
+    )
     escalated = QueryBool()
     flag = Str(validate=OneOf(FLAGS))
     created_after = UtcDateTime()
@@ -113,26 +116,26 @@ class ReviewFilters(Schema):
 
 
 class NextReview(Schema):
-    """Claim criteria for the next review; without criteria, the whole queue."""
+    """Claim criteria for the next review; every field is optional."""
 
     schema_id = Uuid()
     flags = List(
         Str(validate=OneOf(FLAGS)),
         max_items=len(FLAGS),
-        description="Only items with one of these flags.",
+        description="The item must have at least one of the listed flags.",
     )
     exclude = List(
         Uuid(),
-        max_items=MAX_HELD,
+        max_items=MAX_EXCLUDED,
         load_default=list,
-        description="Items to leave out, such as those that the client has prefetched.",
+        description="Items to exclude, such as items that the client has prefetched.",
     )
     skip_held = Bool(
-        load_default=False, description="Leave out the items that the caller has claimed."
+        load_default=False, description="Exclude the items that the caller has claimed."
     )
 
 
-def _to_message(value: str) -> None:
+def _check_not_blank(value: str) -> None:
     if not value.strip():
         raise ValidationError("Must not be blank.")
 
@@ -144,7 +147,7 @@ class EscalateReview(AlternativesSchema):
 
     team_id = Uuid()
     user_id = Uuid()
-    reason = Str(required=True, max_length=5000, validate=_to_message, metadata=NOT_BLANK)
+    reason = Str(required=True, max_length=5000, validate=_check_not_blank, metadata=NOT_BLANK)
 
 
 class ReviewSelection(AlternativesSchema):
@@ -170,7 +173,7 @@ class AssignReviews(ReviewSelection):
         Uuid(),
         validate=validate.Length(min=1),
         max_items=100,
-        metadata={"description": "Reviewers; the items are spread evenly among them."},
+        metadata={"description": "Reviewers among whom the items are evenly distributed."},
     )
     due_at = UtcDateTime()
 
@@ -182,9 +185,9 @@ class AcceptReviews(ReviewSelection):
 
 
 class RejectReviews(ReviewSelection):
-    """Request body to reject tag sets, with the reason and who labels next."""
+    """Request body to reject tag sets, with the reason and the next labeler."""
 
-    reason = Str(required=True, max_length=5000, validate=_to_message, metadata=NOT_BLANK)
+    reason = Str(required=True, max_length=5000, validate=_check_not_blank, metadata=NOT_BLANK)
     send_to = Str(load_default="labeler", validate=OneOf(("labeler", "pool")))
 
 
@@ -200,7 +203,7 @@ class StatsQuery(Schema):
 
 
 class QueueAge(Response):
-    """Age of the pending items in seconds; null if there are none."""
+    """Age of the pending items in seconds; null if no item is pending."""
 
     oldest_seconds = Int(allow_none=True)
     median_seconds = Int(allow_none=True)
@@ -208,7 +211,7 @@ class QueueAge(Response):
 
 
 class WaitingNow(Response):
-    """Numbers of currently pending items, independent of the period."""
+    """Numbers of items that are pending now, independent of the period."""
 
     depth = Int()
     unassigned = Int()
@@ -221,7 +224,7 @@ class WaitingNow(Response):
 class Decided(Response):
     """Review decisions in the period.
 
-    `accepted` includes `corrected`. Rates are between 0 and 1, and null without decisions.
+    `accepted` includes `corrected`. Rates are between 0 and 1, or null if there are no decisions.
     """
 
     decided = Int()
@@ -229,7 +232,9 @@ class Decided(Response):
     corrected = Int()
     rejected = Int()
     acceptance_rate = Float(allow_none=True)
-    mean_seconds_to_decision = Float(allow_none=True, description="From submission to decision.")
+    mean_seconds_to_decision = Float(
+        allow_none=True, description="Mean time in seconds from submission to decision."
+    )
 
 
 class DailyDecisions(Decided):

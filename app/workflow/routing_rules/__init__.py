@@ -1,1 +1,1 @@
-"""Routing rules that assign artifacts."""
+"""Routing rules, which assign artifacts automatically."""

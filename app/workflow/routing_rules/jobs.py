@@ -1,4 +1,4 @@
-"""Background jobs that route artifacts and disable rules whose members cannot label."""
+"""Background jobs that route artifacts and disable rules whose assignee cannot label."""
 
 from collections.abc import Sequence
 from uuid import UUID
@@ -34,14 +34,14 @@ def apply(job: Job) -> None:
 
 
 @jobs.handler("routing_rules.follow_role", listens=("member.role_changed",))
-def follow_role(job: Job) -> None:
+def disable_rules_of_viewer(job: Job) -> None:
     """Disable the rules that assign to a member who became a viewer."""
     service.disable_rules_of_viewer(UUID(job.args["data"]["user_id"]))
 
 
 @jobs.handler("routing_rules.release_delayed")
 def release_delayed(job: Job) -> None:
-    """Make artifacts available that were not routed in time."""
+    """Release the artifacts that were not routed in time."""
     while artifacts.release_delayed():
         job.checkpoint()
 

@@ -11,12 +11,12 @@ from app.kit import db
 from app.kit.tenancy import TenantModel
 
 STRATEGIES = ("everyone", "round_robin", "least_loaded", "skills")
-REASONS = ("team_deleted", "member_removed", "member_cannot_label", "schema_deleted")
-"""Reasons for which the system disables a rule."""
+DISABLED_REASONS = ("team_deleted", "member_removed", "member_cannot_label", "schema_deleted")
+"""The reasons for which the service disables a rule."""
 
 
 class RoutingRule(TenantModel, db.Revised, db.Base):
-    """Routing rule; the positions of an organization's rules are 1..n without gaps.
+    """A routing rule. The positions of an organization's rules are 1..n without gaps.
 
     When the team, member or schema of a rule is deleted, foreign keys remove it from the rule, and
     a trigger disables the rule and sets `disabled_reason`, in the transaction of the deletion.
@@ -84,7 +84,7 @@ class RoutingRule(TenantModel, db.Revised, db.Base):
 
 
 class ArtifactRouting(TenantModel, db.Base):
-    """Latest match of a rule with an artifact, with its time and outcome.
+    """The latest match of a rule with an artifact, with its time and outcome.
 
     `rule_name` and `outcome` are the values at the time of the match. The record is kept after the
     rule is deleted.

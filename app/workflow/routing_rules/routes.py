@@ -1,4 +1,4 @@
-"""Routes of routing rules."""
+"""Routes for routing rules."""
 
 from typing import Any
 from uuid import UUID
@@ -47,8 +47,8 @@ def list_routing_rules(caller: Caller, query: dict[str, Any]) -> object:
 def create_routing_rule(caller: Caller, body: dict[str, Any]) -> object:
     """Create a routing rule.
 
-    The rule is inserted at its position, and the rules from there on move down. With `apply`, all
-    rules are applied to all unassigned documents in the background.
+    Inserts the rule at `position` and moves the following rules down. With `apply`, all rules are
+    applied to all unassigned documents in the background.
     """
     return service.create(**body, requested_by=caller.user_id)
 
@@ -59,7 +59,8 @@ def create_routing_rule(caller: Caller, body: dict[str, Any]) -> object:
 def reorder_routing_rules(caller: Caller, body: dict[str, Any]) -> object:
     """Reorder routing rules.
 
-    Sets the order of all rules. Returns 409 unless the request contains exactly the existing rules.
+    Sets the order of all rules. Returns 409 unless `rule_ids` has exactly the ids of the existing
+    rules.
     """
     return service.reorder(**body, requested_by=caller.user_id)
 
@@ -75,8 +76,8 @@ def reorder_routing_rules(caller: Caller, body: dict[str, Any]) -> object:
 def simulate_routing_rules(caller: Caller, body: dict[str, Any]) -> object:
     """Simulate routing rules.
 
-    Returns which rules match the stored or described documents, why, and whom the documents would
-    be assigned to. Changes nothing.
+    Returns the rules that match the stored or described documents, the reasons, and the assignees
+    that the documents would get. Changes nothing.
     """
     return service.simulate(**body)
 
@@ -114,6 +115,6 @@ def update_routing_rule(
 def delete_routing_rule(caller: Caller, rule_id: UUID, revision: int | None) -> None:
     """Delete a routing rule.
 
-    The rules after it move up.
+    Deletes the rule and moves the following rules up.
     """
     service.delete(rule_id, revision=revision)

@@ -1,6 +1,7 @@
 """Request and response schemas of routing rules.
 
-The shape of conditions is validated here (422), their meaning by `app.engines.conditions` (400).
+These schemas validate the shape of conditions (422). `app.engines.conditions` validates the meaning
+of conditions (400).
 """
 
 import re
@@ -29,21 +30,21 @@ from app.kit.api.fields import (
     Uuid,
     check_json,
 )
-from app.workflow.routing_rules.models import REASONS, STRATEGIES
+from app.workflow.routing_rules.models import DISABLED_REASONS, STRATEGIES
 from app.workflow.routing_rules.service.records import MAX_RULES
 
-MAX_SIMULATED = 100
-MAX_DESCRIBED = 20
+MAX_SIMULATED_DOCUMENTS = 100
+MAX_DESCRIBED_DOCUMENTS = 20
 MAX_DUE_HOURS = 24 * 365
-_LEAF = {"attribute", "operator", "value"}
+_LEAF_PROPERTIES = {"attribute", "operator", "value"}
 _ATTRIBUTE = {
     "description": f"One of {', '.join(ATTRIBUTES)}, or {METADATA}<key>.",
     "pattern": f"^({'|'.join(ATTRIBUTES)}|{re.escape(METADATA)}.+)$",
 }
 _OPERATOR = {"description": f"One of {', '.join(OPERATORS)}.", "enum": list(OPERATORS)}
-_ITSELF = "app.workflow.routing_rules.schemas.RoutingCondition"
+_CONDITION_SCHEMA = "app.workflow.routing_rules.schemas.RoutingCondition"
 _VALUE = {
-    "description": "A string, number, boolean, id, or a list of these, depending on the operator."
+    "description": "A string, number, boolean, id or list of values, depending on the operator."
 }
 
 _LEAF_KEYWORDS = {
@@ -55,19 +56,19 @@ _CONDITION = {"allOf": [{"oneOf": [_LEAF_KEYWORDS, *_GROUPS]}]}
 
 
 class RoutingCondition(Schema):
-    """A condition {attribute, operator, value}, or a group {all} or {any} of them."""
+    """A condition {attribute, operator, value}, or a group of conditions: {all} or {any}."""
 
     keywords = _CONDITION
 
-    all = List(Nested(_ITSELF), max_items=MAX_CONDITIONS)
-    any = List(Nested(_ITSELF), max_items=MAX_CONDITIONS)
+    all = List(Nested(_CONDITION_SCHEMA), max_items=MAX_CONDITIONS)
+    any = List(Nested(_CONDITION_SCHEMA), max_items=MAX_CONDITIONS)
     attribute = Str(metadata=_ATTRIBUTE)
     operator = Str(metadata=_OPERATOR)
     value = Any_(metadata=_VALUE)
 
 
 class RoutingConditions(Schema):
-    """A group {all} or {any}; an empty object matches every document."""
+    """A group of conditions: {all} or {any}. An empty object matches every document."""
 
     keywords = {"maxProperties": 1}
 
@@ -94,13 +95,13 @@ def _check_group(value: object) -> dict[str, Any]:
         raise ValidationError({name: ["Unknown field."] for name in unknown})
     if len(value) != 1:
         raise ValidationError("Must have exactly one of `all` and `any`.")
-    ((mode, members),) = value.items()
-    if not isinstance(members, list):
+    ((mode, children),) = value.items()
+    if not isinstance(children, list):
         raise ValidationError({mode: ["Not a valid list."]})
     failures: dict[int, Any] = {}
-    for index, member in enumerate(members):
+    for index, child in enumerate(children):
         try:
-            _check_member(member)
+            _check_child(child)
         except ValidationError as failure:
             failures[index] = failure.messages
     if failures:
@@ -108,11 +109,11 @@ def _check_group(value: object) -> dict[str, Any]:
     return value
 
 
-def _check_member(value: object) -> None:
-    if not isinstance(value, dict) or not value.keys() & _LEAF:
+def _check_child(value: object) -> None:
+    if not isinstance(value, dict) or not value.keys() & _LEAF_PROPERTIES:
         _check_group(value)
         return
-    failures = {name: ["Unknown field."] for name in value.keys() - _LEAF}
+    failures = {name: ["Unknown field."] for name in value.keys() - _LEAF_PROPERTIES}
     for name in ("attribute", "operator"):
         if name not in value:
             failures[name] = ["Missing data for required field."]
@@ -123,10 +124,10 @@ def _check_member(value: object) -> None:
 
 
 class RoutingActionBody(Schema):
-    """Action of a rule on matching documents; omitted or null members change nothing.
+    """Action of a rule on matching documents; an omitted or null property changes nothing.
 
-    The assignee is either `team_id` or `user_id`. `strategy` chooses a member of the team;
-    without one, or with `everyone`, the document is assigned to the whole team.
+    The assignee is either `team_id` or `user_id`. `strategy` chooses a member of the team. Without
+    a strategy, or with `everyone`, the document is assigned to the whole team.
     """
 
     team_id = Uuid(allow_none=True, load_default=None)
@@ -151,7 +152,7 @@ _APPLY = {"description": "Also apply all rules to all unassigned documents, in t
 
 
 class CreateRoutingRule(SimulatedRule):
-    """A new rule; without a position it becomes the last one."""
+    """A new rule; if `position` is omitted, it becomes the last rule."""
 
     position = Int(minimum=1, maximum=MAX_RULES)
     apply = Bool(load_default=False, metadata=_APPLY)
@@ -171,14 +172,14 @@ class UpdateRoutingRule(Schema):
 
 
 class ReorderRoutingRules(Schema):
-    """The ids of all rules in the order in which they are to apply."""
+    """The ids of all rules in their new order."""
 
     rule_ids = bulk.ids(required=True)
     apply = Bool(load_default=False, metadata=_APPLY)
 
 
 class RoutingRuleFilters(Schema):
-    """Filters of the rule list."""
+    """Filters for the list of rules."""
 
     enabled = QueryBool()
     team_id = Uuid()
@@ -203,15 +204,15 @@ class SampleDocument(Schema):
 
 
 class SimulateRoutingRules(AlternativesSchema):
-    """Stored or described documents to simulate the rules on.
+    """Stored or described documents on which to simulate the rules.
 
-    With `rules`, these are simulated instead of the saved rules.
+    If `rules` is set, the rules in it are simulated instead of the saved rules.
     """
 
     alternatives = (("artifact_ids",), ("documents",))
 
-    artifact_ids = List(Uuid(), max_items=MAX_SIMULATED)
-    documents = List(Nested(SampleDocument), max_items=MAX_DESCRIBED)
+    artifact_ids = List(Uuid(), max_items=MAX_SIMULATED_DOCUMENTS)
+    documents = List(Nested(SampleDocument), max_items=MAX_DESCRIBED_DOCUMENTS)
     rules = List(Nested(SimulatedRule), max_items=MAX_RULES)
 
 
@@ -238,14 +239,14 @@ class RoutingRule(Response):
     enabled = Bool()
     disabled_reason = Str(
         allow_none=True,
-        validate=OneOf(REASONS),
-        description="Why the service disabled the rule, such as the deletion of its team.",
+        validate=OneOf(DISABLED_REASONS),
+        description="The reason for which the service disabled the rule.",
     )
     position = Int()
     conditions = StoredConditions(description="In the format of RoutingConditions.")
     action = Nested(RoutingAction)
     stop = Bool()
-    match_count = Int(description="Number of documents it matched.")
+    match_count = Int(description="The number of documents that the rule matched.")
     last_matched_at = UtcDateTime(allow_none=True)
     created_at = UtcDateTime()
     updated_at = UtcDateTime()

@@ -12,13 +12,14 @@ class MatchedRule(Response):
 
 
 class RoutingOutcome(Response):
-    """Values the document would get; without user and team it stays in the pool."""
+    """Values that the document would get; without a user and a team, it stays in the pool."""
 
     team_id = Uuid(allow_none=True)
     user_id = Uuid(allow_none=True)
     strategy = Str(allow_none=True, validate=OneOf(STRATEGIES))
     note = Str(
-        allow_none=True, description="Why the assignee is not the one the strategy would choose."
+        allow_none=True,
+        description="The reason if the document could not be assigned as the rule specifies.",
     )
     priority = Int(allow_none=True)
     due_in_hours = Int(allow_none=True)
@@ -44,7 +45,8 @@ class SimulatedDocument(Response):
     artifact_id = Uuid(allow_none=True)
     name = Str(allow_none=True)
     waiting = Bool(
-        description="Whether routing would process the document now: ready and unassigned."
+        description="Whether routing would process the document now: it is unassigned, not"
+        " archived, and ready or waiting for the rules."
     )
     matched = List(Nested(MatchedRule))
     outcome = Nested(RoutingOutcome)

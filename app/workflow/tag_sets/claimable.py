@@ -1,7 +1,8 @@
-"""SQL conditions that say what a user may claim: artifacts to label, and tag sets to review.
+"""SQL conditions for the artifacts that a user may label and the tag sets that a user may review.
 
-Claiming the next artifact or tag set and the list of a user's assignments share them. In these
-format strings `of` is a table prefix such as `item.`; the other placeholders are SQL expressions.
+The queries that claim the next artifact or tag set use these conditions, and so does the list of a
+user's assignments. In these format strings, `of` is a table prefix such as `item.`; the other
+placeholders are SQL expressions.
 """
 
 from app.documents.artifacts.statuses import CLAIMABLE
@@ -20,7 +21,9 @@ HAS_PLACE = """
     AND cardinality({of}labeled_by) + cardinality(array_remove({of}reserved_for, {user}))
       < {required_labels}
 """
-"""The user has not labeled the artifact, and it needs more tag sets than others have reserved."""
+"""The user has not labeled the artifact, and it needs another tag set.
+
+Tag sets that are reserved for other users' drafts count as if they were submitted."""
 
 NOT_SKIPPED = """
     NOT EXISTS (SELECT FROM artifact_skips skip WHERE skip.organization_id = {organization}
@@ -34,21 +37,21 @@ REQUIRED_LABELS_OF_VERSION = (
 """The number of tag sets that an artifact needs; `version` is the current schema version."""
 
 IN_QUEUE = "{of}status = 'submitted' AND NOT {of}artifact_archived"
-"""The tag set waits for review."""
+"""The tag set is pending review, and its artifact is not archived."""
 
 MAY_REVIEW = "({self_review} OR {of}labeler_id IS DISTINCT FROM {user})"
-"""The user did not label the tag set, or users may review their own."""
+"""The user did not label the tag set, or self-review is allowed."""
 
 ASSIGNED = f"{{of}}assignee_id IS NOT NULL AND {{of}}assignee_id = {{user}} AND {UNCLAIMED}"
 """The tag set is assigned to the user, and nobody has claimed it."""
 
-# Triggers keep `review_rank`, the rank of a tag set in the review queue, least first. A rank is
-# RANK_STEP for each point of priority below 100, plus a time in milliseconds since 1970: of the
-# submission, or, if the review is due within 24 hours, of the due time, with a priority of 101. The
-# SQL function `work_rank` is the formula.
+# Triggers maintain `review_rank`, which orders the review queue, lowest first. The rank is
+# RANK_STEP * (100 - priority), plus a time in milliseconds since 1970. The time is the submission
+# time. If the review is due within 24 hours, the time is the due time and the priority is 101. The
+# SQL function `work_rank` has the formula.
 RANK_STEP = 10**13
-"""More milliseconds than any due time, so that time only decides between equal priorities."""
+"""Larger than any time in milliseconds, so that time only decides between equal priorities."""
 LEVEL = f"CAST(floor({{of}}review_rank / {RANK_STEP}.0) AS int)"
-"""SQL of 100 less the priority, or -1 if the review is nearly due; `of` is a prefix of a table."""
+"""SQL expression for 100 minus the priority, or -1 if the review is nearly due."""
 TIME = f"to_timestamp(CAST({{of}}review_rank - {LEVEL} * {RANK_STEP} AS float8) / 1000)"
-"""SQL of the time by which reviews of one level are ordered."""
+"""SQL expression for the time by which reviews of one level are ordered."""

@@ -14,7 +14,7 @@ MERGED = "tag_set.merged"
 
 
 class TagSetPayload(TypedDict):
-    """The payload of `CREATED`, `DELETED` and `SUBMITTED`, and the first members of all others."""
+    """The payload of `CREATED`, `DELETED` and `SUBMITTED`, and the base of all other payloads."""
 
     tag_set_id: UUID
     artifact_id: UUID
@@ -31,9 +31,9 @@ class SavedPayload(TagSetPayload):
 
 
 class AcceptedPayload(TagSetPayload):
-    """The payload of `ACCEPTED`; `reviewer_id` is null if the tag set was accepted automatically.
+    """The payload of `ACCEPTED`; `reviewer_id` is None if the tag set was accepted automatically.
 
-    `corrected`: the reviewer changed the tags.
+    `corrected` is true if the reviewer changed the tags.
     """
 
     reviewer_id: UUID | None
@@ -41,7 +41,7 @@ class AcceptedPayload(TagSetPayload):
 
 
 class RejectedPayload(TagSetPayload):
-    """The payload of `REJECTED`; `draft_id` is the new draft of another labeler."""
+    """The payload of `REJECTED`; `draft_id` is a new draft for another labeler, or None."""
 
     reviewer_id: UUID
     reason: str
@@ -89,7 +89,7 @@ class HasIds(Protocol):
 
 
 def build_payload(tag_set: HasIds) -> TagSetPayload:
-    """Return the members that the payloads of all events of a tag set have."""
+    """Build the fields that the payloads of all tag set events have."""
     return {
         "tag_set_id": tag_set.id,
         "artifact_id": tag_set.artifact_id,
@@ -102,14 +102,14 @@ def build_payload(tag_set: HasIds) -> TagSetPayload:
 def build_accepted(
     tag_set: HasIds, *, reviewer_id: UUID | None, corrected: bool
 ) -> AcceptedPayload:
-    """Return the payload of `ACCEPTED`."""
+    """Build the payload of `ACCEPTED`."""
     return {**build_payload(tag_set), "reviewer_id": reviewer_id, "corrected": corrected}
 
 
 def build_rejected(
     tag_set: HasIds, *, reviewer_id: UUID, reason: str, send_to: str, draft_id: UUID | None = None
 ) -> RejectedPayload:
-    """Return the payload of `REJECTED`."""
+    """Build the payload of `REJECTED`."""
     return {
         **build_payload(tag_set),
         "reviewer_id": reviewer_id,

@@ -1,6 +1,6 @@
-"""Background jobs of tag sets: reservations, statuses, and reviews of removed members.
+"""Background jobs for tag sets: reservations, statuses, and reviews of removed members.
 
-Some job names begin with `artifacts`, because jobs of the previous release use these names.
+Some job names start with `artifacts.` because queued jobs of the previous release use these names.
 """
 
 from uuid import UUID
@@ -12,7 +12,7 @@ from app.workflow.tag_sets import service
 
 @jobs.handler("tag_sets.release_member", queue="bulk", listens=("member.removed",))
 def release_member(job: Job) -> None:
-    """Release the reviews that a member who was removed had claimed."""
+    """Release the reviews that a removed member had claimed."""
     service.release_reviews(UUID(job.args["data"]["user_id"]))
 
 
@@ -38,7 +38,7 @@ def end_expired_reservations(job: Job) -> None:
     "artifacts.follow_schema", queue="bulk", listens=("schema.published",), max_attempts=10
 )
 def update_statuses_of_schema(job: Job) -> None:
-    """Update the artifacts' statuses when a schema requires another number of tag sets."""
+    """Update the artifacts' statuses after a change of the number of tag sets a schema requires."""
     data = job.args["data"]
     if data["labels_per_artifact"] != data["labels_per_artifact_before"]:
         service.update_statuses_of_schema(UUID(data["schema_id"]), job.checkpoint)

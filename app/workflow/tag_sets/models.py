@@ -25,10 +25,10 @@ CASE
     WHEN {of}labeler_id IS NULL THEN '00000000-0000-0000-0000-000000000000'::uuid
     ELSE {of}labeler_id
 END)"""
-"""The labeler, or the zero UUID if there is none; `of` is a table's alias.
+"""The labeler, or the zero UUID if there is none; `of` is a table prefix.
 
-The expression is the same as in the index. PostgreSQL would not use the index with `coalesce`,
-which is not leakproof, under row-level security."""
+The expression is the same as in the index. With `coalesce`, which is not leakproof, PostgreSQL
+would not use the index under row-level security."""
 
 MAKERS = """
 CASE WHEN {of}merged_from IS NULL THEN array_remove(ARRAY[{of}labeler_id], NULL)
@@ -38,7 +38,7 @@ ELSE ARRAY(
       AND source.id = ANY (ARRAY(
           SELECT CAST(one AS uuid) FROM jsonb_array_elements_text({of}merged_from) AS one)))
 END"""
-"""The labelers of a tag set: its own labeler, or those of a merge's sources."""
+"""The labelers of a tag set: its own labeler, or the labelers of a merge's sources."""
 
 REQUIRED_LABELS = """
 (SELECT coalesce(max(CAST(asked.review_policy ->> 'labels_per_artifact' AS int)), 1)
@@ -49,8 +49,8 @@ REQUIRED_LABELS = """
 """
 """The number of tag sets that the artifact needs.
 
-It is the larger of the numbers that the schema requires now and that it required when the tag set
-was created, so that a tag set that was created before the number grew still counts."""
+This is the larger of the number that the schema requires now and the number that it required when
+the tag set was created, so that older tag sets still count after the number is raised."""
 
 FLAGS = ("low_confidence", "disagreement", "resubmitted")
 """Reasons why a reviewer should look at a tag set more closely."""
@@ -59,9 +59,9 @@ _NEWEST = ("created_at", "id")
 _UNASSIGNED = "assignee_id IS NULL AND assignee_team_id IS NULL"
 
 
-def _queue_index(name: str, *of: str | TextClause, where: str | None = None) -> Index:
-    # Submitted tag sets in the order of the queue. The artifact's mark is included so that an
-    # index-only scan can skip archived ones.
+def _build_queue_index(name: str, *of: str | TextClause, where: str | None = None) -> Index:
+    # Submitted tag sets in the order of the queue. `artifact_archived` is included so that an
+    # index-only scan can skip archived artifacts.
     return Index(
         f"ix_tag_sets_queue{name}",
         "organization_id",
@@ -73,8 +73,8 @@ def _queue_index(name: str, *of: str | TextClause, where: str | None = None) -> 
     )
 
 
-def _statistics_index(name: str, *of: str, where: str) -> Index:
-    # The times of submitted tag sets, for the statistics of the queue.
+def _build_statistics_index(name: str, *of: str, where: str) -> Index:
+    # The times of submitted tag sets, for queue statistics.
     return Index(
         f"ix_tag_sets_waiting_{name}",
         "organization_id",
@@ -86,20 +86,20 @@ def _statistics_index(name: str, *of: str, where: str) -> Index:
 class TagSet(TenantModel, db.Revised, db.Base):
     """The tags of one artifact by a person or a model: draft, submitted, accepted or rejected.
 
-    `tags_bytes` is the size of the tags as JSON: lists leave out tags that are too large for a
-    page. `review_rank` orders the review queue, least first: by urgency, then by age. The claim,
-    the assignee (a user or a team), the due time and the escalation belong to the review and do not
-    change the tag set, so they do not increase the revision. While a tag set is submitted, triggers
-    keep `artifact_archived` equal to the artifact's mark, and `due_at` equal to the due time of the
-    review or else of the artifact.
+    `tags_bytes` is the size of the tags as JSON; lists omit tags that are too large for a page.
+    `review_rank` orders the review queue, lowest first: by urgency, then by age. The claim, the
+    assignee (a user or a team), the due time and the escalation belong to the review and do not
+    change the tag set, so they do not increment the revision. While a tag set is submitted,
+    triggers copy the artifact's `archived` to `artifact_archived`, and set `due_at` to the due time
+    of the review or, if the review has none, of the artifact.
 
-    `rejections` counts how often this tag set was rejected; `earlier_rejections` how often the
-    artifact's previous ones were. A draft reserves its artifact until `reserved_until`.
+    `rejections` is the number of rejections of this tag set; `earlier_rejections` is the number for
+    the artifact's previous tag sets. A draft reserves its artifact until `reserved_until`.
 
-    A merge (`source`) was made of the tag sets in `merged_from`; `provenance` has an entry for each
-    of its values. Sources that were still submitted when the merge was accepted are `superseded_by`
-    it. `reopened`: a reviewer reopened it, so it is never accepted automatically. `prediction_id`
-    and `prediction_model_version` are the prediction that the draft began from.
+    A merge (`source`) combines the tag sets in `merged_from`; `provenance` has an entry for each
+    value. When a merge is accepted, `superseded_by` of its submitted sources is set to the merge. A
+    tag set that a reviewer `reopened` is never accepted automatically. `prediction_id` and
+    `prediction_model_version` are the prediction from which the draft was started.
     """
 
     __tablename__ = "tag_sets"
@@ -136,7 +136,7 @@ class TagSet(TenantModel, db.Revised, db.Base):
             *_NEWEST,
             postgresql_where=text("reviewer_id IS NOT NULL"),
         ),
-        # Few tag sets have another source than human.
+        # Few tag sets have a source other than human.
         Index(
             "ix_tag_sets_list_source",
             "organization_id",
@@ -160,18 +160,18 @@ class TagSet(TenantModel, db.Revised, db.Base):
             "labeler_id",
             postgresql_where=text("status = 'draft'"),
         ),
-        _queue_index(""),
-        _queue_index("_assignee", "assignee_id", where="assignee_id IS NOT NULL"),
-        _queue_index("_team", "assignee_team_id", where="assignee_team_id IS NOT NULL"),
-        _queue_index("_pool", where=_UNASSIGNED),
+        _build_queue_index(""),
+        _build_queue_index("_assignee", "assignee_id", where="assignee_id IS NOT NULL"),
+        _build_queue_index("_team", "assignee_team_id", where="assignee_team_id IS NOT NULL"),
+        _build_queue_index("_pool", where=_UNASSIGNED),
         # The pool by schema and labeler, for reviewers who may not claim the first tag sets in it.
-        _queue_index("_pool_of", "schema_id", text(LABELER.format(of="")), where=_UNASSIGNED),
-        _queue_index("_schema", "schema_id"),
-        _queue_index("_labeler", "labeler_id"),
-        _queue_index("_escalated", where="escalated"),
-        *(_queue_index(f"_{flag}", where=f"flags @> '[\"{flag}\"]'") for flag in FLAGS),
-        _statistics_index("submitted", "submitted_at", where=""),
-        # What the periodic job moves to the front of the queue.
+        _build_queue_index("_pool_of", "schema_id", text(LABELER.format(of="")), where=_UNASSIGNED),
+        _build_queue_index("_schema", "schema_id"),
+        _build_queue_index("_labeler", "labeler_id"),
+        _build_queue_index("_escalated", where="escalated"),
+        *(_build_queue_index(f"_{flag}", where=f"flags @> '[\"{flag}\"]'") for flag in FLAGS),
+        _build_statistics_index("submitted", "submitted_at", where=""),
+        # The tag sets that the periodic job moves to the front of the queue.
         Index(
             "ix_tag_sets_coming_due",
             "due_at",
@@ -179,9 +179,9 @@ class TagSet(TenantModel, db.Revised, db.Base):
                 "status = 'submitted' AND due_at IS NOT NULL AND review_rank >= 0"
             ),
         ),
-        _statistics_index("submitted_of", "schema_id", "submitted_at", where=""),
-        _statistics_index("due", "due_at", where="due_at IS NOT NULL AND "),
-        _statistics_index(
+        _build_statistics_index("submitted_of", "schema_id", "submitted_at", where=""),
+        _build_statistics_index("due", "due_at", where="due_at IS NOT NULL AND "),
+        _build_statistics_index(
             "due_of",
             "assignee_id",
             "due_at",
@@ -253,11 +253,11 @@ class TagSetRevision(TenantModel, db.Base):
     """The state of a tag set after a change; `number` is its revision after the change.
 
     Every change has a row, so the numbers have no gaps. `kind`: create, save, submit, accept,
-    correction (accepted with other tags), reject, reopen, merge (made of others), supersede (a
-    merge replaced it) or import (created with its document). `note` is the reviewer's note, or the
-    reason of an automatic acceptance: sampling, confidence or agreement. Saves, the most frequent
-    kind, store their size (`tag_count`, `tags_bytes`) so that lists need not unpack the tags.
-    Decisions store the schema and the time since the previous revision.
+    correction (accepted with changed tags), reject, reopen, merge (created as a merge), supersede
+    (replaced by a merge) or import (created with its document). `note` is the reviewer's note, or
+    the reason for an automatic acceptance: sampling, confidence or agreement. Saves, the most
+    frequent kind, store their size (`tag_count`, `tags_bytes`) so that lists need not unpack the
+    tags. Decisions store the schema and the time since the previous revision.
     """
 
     __tablename__ = "tag_set_revisions"
@@ -267,7 +267,7 @@ class TagSetRevision(TenantModel, db.Base):
             ["tag_sets.organization_id", "tag_sets.id"],
             ondelete="CASCADE",
         ),
-        # Saves, the most frequent revisions, are left out.
+        # Saves, the most frequent revisions, are not indexed.
         Index(
             "ix_tag_set_revisions_acts",
             "organization_id",

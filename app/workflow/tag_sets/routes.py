@@ -1,4 +1,4 @@
-"""Routes of tag sets, from drafts to review decisions."""
+"""Routes for tag sets, from drafts to review decisions."""
 
 from typing import Any
 from uuid import UUID
@@ -39,8 +39,8 @@ blueprint = Blueprint(
 def create_tag_set(caller: Caller, artifact_id: UUID, body: dict[str, Any]) -> object:
     """Create a tag set.
 
-    Creates a draft of the artifact, empty or with copied tags, and claims the artifact for the
-    caller if it is free.
+    Creates a draft for the artifact, empty or with copied tags. Claims the artifact for the caller
+    unless another user has claimed it.
     """
     return service.create(artifact_id, caller=caller, **body)
 
@@ -66,7 +66,7 @@ def get_artifact_consensus(caller: Caller, artifact_id: UUID) -> object:
 def list_tag_sets(caller: Caller, query: dict[str, Any]) -> object:
     """List tag sets.
 
-    Filters by artifact, schema, labeler, reviewer, status, source and time of creation.
+    Can be filtered by artifact, schema, labeler, reviewer, status, source and creation time.
     """
     return service.list_tag_sets(caller=caller, **query)
 
@@ -103,8 +103,8 @@ def replace_tags(
 ) -> object:
     """Replace the tags of a draft.
 
-    Saves all tags as a new revision. The revision that was read must be sent, so that no save
-    overwrites another one.
+    Saves all tags as a new revision. The client must send the revision that it has read, so that no
+    save overwrites another save.
     """
     return service.replace_tags(tag_set_id, caller=caller, revision=revision, **body)
 
@@ -118,8 +118,8 @@ def replace_tags(
 def submit_tag_set(caller: Caller, tag_set_id: UUID, revision: int | None) -> object:
     """Submit a tag set.
 
-    Submits a draft for review. Every required field must have a value. The tag set is accepted at
-    once if the schema's policy requires no review.
+    Submits a draft for review. Every required field must have a value. The tag set is accepted
+    immediately if the schema's policy requires no review.
     """
     return service.submit(tag_set_id, caller=caller, revision=revision)
 
@@ -137,7 +137,8 @@ def accept_tag_set(
 ) -> object:
     """Accept a tag set.
 
-    Accepts a submitted tag set, with the reviewer's corrections if sent. Emits `tag_set.accepted`.
+    Accepts a submitted tag set, optionally with the reviewer's corrections. Emits
+    `tag_set.accepted`.
     """
     return service.accept(tag_set_id, caller=caller, revision=revision, **body)
 
@@ -172,8 +173,8 @@ def reopen_tag_set(
 ) -> object:
     """Reopen a tag set.
 
-    Reverses the review decision on an accepted or rejected tag set: it waits for review again or
-    becomes a draft of its labeler. Emits `tag_set.reopened`.
+    Reverses the review decision on an accepted or rejected tag set. The tag set is pending review
+    again, or becomes a draft of its labeler. Emits `tag_set.reopened`.
     """
     return service.reopen(tag_set_id, caller=caller, revision=revision, **body)
 
@@ -187,7 +188,7 @@ def reopen_tag_set(
 def list_tag_set_revisions(caller: Caller, tag_set_id: UUID, query: dict[str, Any]) -> object:
     """List the revisions of a tag set.
 
-    Returns who made each revision, when, and what changed.
+    Returns the author, the time and the changes of each revision.
     """
     return service.list_revisions(tag_set_id, caller=caller, **query)
 
@@ -214,6 +215,6 @@ def diff_tag_set(caller: Caller, tag_set_id: UUID, query: dict[str, Any]) -> obj
 def merge_tag_sets(caller: Caller, body: dict[str, Any]) -> object:
     """Merge tag sets.
 
-    Merges several tag sets of one artifact into one. Emits `tag_set.merged`.
+    Merges several tag sets of one artifact into a new tag set. Emits `tag_set.merged`.
     """
     return service.merge(caller=caller, **body)

@@ -1,4 +1,4 @@
-"""The state machine of a tag set: its statuses, and the actions that lead from one to another."""
+"""The state machine of a tag set: its statuses, and the actions that change the status."""
 
 from collections.abc import Mapping
 from enum import StrEnum
@@ -15,7 +15,7 @@ class TagSetStatus(StrEnum):
 
 
 class Action(StrEnum):
-    """What people do with a tag set, or a merge with its sources."""
+    """An action on a tag set."""
 
     SAVE = "save"
     DELETE = "delete"
@@ -26,7 +26,7 @@ class Action(StrEnum):
 
 
 class Transition(NamedTuple):
-    """The statuses that allow an action, and those that it leads to; none if it deletes."""
+    """The statuses that allow an action, and the statuses that it leads to; none for a deletion."""
 
     sources: tuple[TagSetStatus, ...]
     targets: tuple[TagSetStatus, ...]
@@ -37,14 +37,14 @@ _DRAFT, _SUBMITTED, _ACCEPTED, _REJECTED = TagSetStatus
 TRANSITIONS: Mapping[Action, Transition] = {
     Action.SAVE: Transition((_DRAFT,), (_DRAFT,)),
     Action.DELETE: Transition((_DRAFT,), ()),
-    # Accepted at once if the schema's policy requires no review.
+    # Accepted immediately if the schema's policy requires no review.
     Action.SUBMIT: Transition((_DRAFT,), (_SUBMITTED, _ACCEPTED)),
     Action.ACCEPT: Transition((_SUBMITTED,), (_ACCEPTED,)),
     # A draft if it returns to its labeler.
     Action.REJECT: Transition((_SUBMITTED,), (_REJECTED, _DRAFT)),
     Action.REOPEN: Transition((_ACCEPTED, _REJECTED), (_SUBMITTED, _DRAFT)),
 }
-"""An accepted merge also rejects those of its sources that are submitted; see `superseded_by`."""
+"""The acceptance of a merge also rejects its submitted sources; see `superseded_by`."""
 COMPLETED = (_SUBMITTED, _ACCEPTED)
 """The statuses that count towards the number of tag sets which a schema requires."""
 

@@ -12,7 +12,7 @@ from sqlalchemy import text
 
 from app.billing.invoices.jobs import issue_invoices, issue_month
 from app.billing.invoices.service import computing, issuing
-from app.billing.invoices.service.computing import Facts, Period
+from app.billing.invoices.service.computing import InvoiceInputs, Period
 from app.billing.periods.service import get_bounds
 from app.billing.plan_changes.versions import PlanVersions
 from app.billing.plans import catalogue
@@ -164,7 +164,7 @@ def test_a_changed_price_does_not_change_a_period_that_has_begun(customer: Custo
         session.flush()
         for month in ("2001-03", "2001-04"):
             period = Period(*get_bounds(month))
-            facts = Facts(organization, [], None, PlanVersions(), measure_period)
+            facts = InvoiceInputs(organization, [], None, PlanVersions(), measure_period)
             (content,) = computing.compute(facts, period, None)
             subtotals.append(content.totals.subtotal)
         session.rollback()
@@ -177,14 +177,16 @@ def test_a_failure_of_one_organization_does_not_hold_up_others(
     broken, sound = make_customer(), make_customer()
     compute = computing.compute
 
-    def fail_for_one(facts: Facts, *arguments: Any) -> Any:
+    def fail_for_one(facts: InvoiceInputs, *arguments: Any) -> Any:
         if facts.organization.id == broken.org.id:
             raise LookupError
         return compute(facts, *arguments)
 
     monkeypatch.setattr(computing, "compute", fail_for_one)
     ids = sorted((broken.org.id, sound.org.id))
-    monkeypatch.setattr(issuing, "list_billed", lambda *_, after: ids if after < ids[0] else [])
+    monkeypatch.setattr(
+        issuing, "list_billed_organizations", lambda *_, after: ids if after < ids[0] else []
+    )
     period = {"from": "2001-03-01T00:00:00+00:00", "to": "2001-04-01T00:00:00+00:00"}
     with app.app_context():
         issue_month(make_job(None, period))

@@ -47,7 +47,7 @@ def test_prices_of_parts_sum_to_the_rounded_exact_price(
         PlanPeriod(replace(PLAN, currency=currency, price=data.draw(PRICES)), start, end)
         for start, end in pairwise(moments)
     ]
-    lines = computing.compute_prices(parts, period, "en")
+    lines = computing.compute_price_lines(parts, period, "en")
     total = period.end - period.start
     exact = sum(
         Fraction(part.plan.price)
@@ -67,7 +67,7 @@ def test_changes_between_plans_of_one_price_cost_that_price(
 ) -> None:
     period, moments = month
     parts = [PlanPeriod(replace(PLAN, price=price), start, end) for start, end in pairwise(moments)]
-    lines = computing.compute_prices(parts, period, "fr")
+    lines = computing.compute_price_lines(parts, period, "fr")
     assert sum(Fraction(line.amount) for line in lines) == round_half_up(Fraction(price), 2)
 
 

@@ -82,7 +82,7 @@ def make_scheduled_due(customer: Customer, at: datetime) -> None:
     customer.sql("UPDATE scheduled_plan_changes SET effective_at = :at", at=at)
     make_due(customer.org.app, "plan_changes.apply_due")
     with customer.org.app.app_context():
-        due = service.list_due()
+        due = service.list_due_organizations()
         assert customer.org.id in due
         service.apply_due_change(customer.org.id)
         db.session().commit()
@@ -101,7 +101,7 @@ def test_a_scheduled_change_counts_from_when_it_was_due(paying: Customer) -> Non
         ("business", due, now),
     ]
     with paying.org.app.app_context():
-        assert paying.org.id not in service.list_due()
+        assert paying.org.id not in service.list_due_organizations()
 
 
 def test_a_change_that_is_due_comes_before_the_next_one(paying: Customer) -> None:

@@ -98,12 +98,12 @@ def test_the_newest_version_is_the_default(tmp_path: Path, monkeypatch: pytest.M
         ('is_public = "yes"', "is_public must be true or false"),
         ('name = "gold"', "name must be one of free, team"),
         ("name = []", "name must be one of free, team"),
-        ("limits = { seats = 4 }", "unknown members: seats"),
+        ("limits = { seats = 4 }", "unknown keys: seats"),
         ("limits = { members = -1 }", "limit members must be a whole number from 0"),
         ("limits = { stored_bytes = 9007199254740992 }", "limit stored_bytes must be"),
         ("limits = 3", "limits must be a table"),
-        ("price = -", "missing members: price"),
-        ("colour = 1", "unknown members: colour"),
+        ("price = -", "missing keys: price"),
+        ("colour = 1", "unknown keys: colour"),
         ("charges = 1", "charges must be a list"),
         (f"charges = [{CHARGE}, {CHARGE}]", "charges must be for different meters"),
         ('charges = [{ meter = "seats", included = 1, tiers = [] }]', "'seats' is not a meter"),
@@ -133,5 +133,5 @@ def test_mistakes_of_the_whole_file(tmp_path: Path) -> None:
     with pytest.raises(CatalogueError, match="cannot be read"):
         catalogue.read_catalogue(tmp_path / "absent")
     twice = build_file(tmp_path, 'name = "free"')
-    with pytest.raises(CatalogueError, match="version 1 of free is there twice"):
+    with pytest.raises(CatalogueError, match="version 1 of free is defined twice"):
         catalogue.read_catalogue(twice)

@@ -197,7 +197,7 @@ def test_a_thousand_take_few_statements(org: Org, app: Flask, action: str, most:
 def test_documents_of_many_pages_are_deleted_a_few_at_a_time(
     workspace: Workspace, app: Flask, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(bulk, "PAGES", 10)
+    monkeypatch.setattr(bulk, "MAX_PAGES", 10)
     ids = [str(workspace.artifact(page_count=pages)) for pages in (4, 6, 1, 99, None, 10)]
     with record_statements(app) as found:
         answer = _bulk(workspace.org, "delete", artifact_ids=ids)

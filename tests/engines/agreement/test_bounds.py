@@ -36,7 +36,7 @@ def test_tables_too_long_to_weigh_are_held_together_by_rows_that_none_is_like(
     left: list[frozenset[int]], right: list[frozenset[int]]
 ) -> None:
     found = align_sequences(
-        [Counter(one) for one in left], [Counter(one) for one in right], 1, large=-1
+        [Counter(one) for one in left], [Counter(one) for one in right], 1, max_pairs=-1
     )
     assert [here for here, _ in found if here is not None] == list(range(len(left)))
     assert [there for _, there in found if there is not None] == list(range(len(right)))
@@ -82,7 +82,7 @@ def _equal(left: list[frozenset[int]], right: list[frozenset[int]]) -> int:
 def test_rows_past_the_bound_go_by_their_number(monkeypatch: pytest.MonkeyPatch) -> None:
     sets = [_lines("a", "b", "c"), _lines("a", "x", "b", "c"), _lines("a", "b")]
     assert align_rows(sets, SHAPES).rows["lines", 2] == (1, 2, 1)
-    monkeypatch.setattr(rows, "MOST_LINES", 4)
+    monkeypatch.setattr(rows, "MAX_LINES", 4)
     for given_sets in (sets, sets[::-1]):
         lined = align_rows(given_sets, SHAPES)
         held = {number: set(line) - {None} for (_, number), line in lined.rows.items()}
@@ -128,10 +128,10 @@ def test_nothing_wins_where_too_many_marks_are_near(monkeypatch: pytest.MonkeyPa
     side_by_side = [region([n / 100, 0.0, (n + 1) / 100, 1.0]) for n in range(20)]
     moved = [region([n / 100 + 0.001, 0.0, (n + 1) / 100, 1.0]) for n in range(20)]
     sets = [side_by_side, side_by_side, moved]
-    monkeypatch.setattr(marks, "LISTED", 0)
+    monkeypatch.setattr(marks, "MAX_PYTHON_PAIRS", 0)
     (exact,) = find_majority(sets, SHAPES)
     assert (len(exact.winners), exact.tie) == (20, False)
-    monkeypatch.setattr(dense, "MOST_LOOKED", 40)
+    monkeypatch.setattr(dense, "MAX_COMPARISONS", 40)
     (cut,) = find_majority(sets, SHAPES)
     assert (cut.winners, cut.tie, cut.unanimous) == ((), True, False)
     assert [choice.voters for choice in cut.choices] == [(0, 1)] * 20 + [(2,)] * 20

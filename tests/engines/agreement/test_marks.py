@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.engines.agreement import dense, has_agreement, marks, measures
-from app.engines.agreement.marks import ALIKE, Mark, compute_overlap, group_marks, match_marks
+from app.engines.agreement.marks import MIN_OVERLAP, Mark, compute_overlap, group_marks, match_marks
 from tests.engines.agreement.labels import SHAPES, span
 from tests.factories.properties import examples
 
@@ -26,16 +26,16 @@ _spans = st.builds(
     st.integers(1, 9),
 )
 MARKS = st.one_of(st.lists(_boxes, max_size=10), st.lists(_spans, max_size=12))
-LEAST = st.sampled_from([0.0, ALIKE])
+LEAST = st.sampled_from([0.0, MIN_OVERLAP])
 
 
 @pytest.fixture(params=["listed", "arrays", "dense"])
 def _way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Few pairs are listed, more of them as arrays, many not at all: all say the same."""
     if request.param != "listed":
-        monkeypatch.setattr(marks, "LISTED", -1)
+        monkeypatch.setattr(marks, "MAX_PYTHON_PAIRS", -1)
     if request.param == "dense":
-        monkeypatch.setattr(dense, "LISTED", -1)
+        monkeypatch.setattr(dense, "MAX_SORTED_PAIRS", -1)
 
 
 def _shared(one: Mark, other: Mark) -> float:
@@ -96,7 +96,7 @@ class TestAlike:
         linked = [{n} for n in range(len(given))]
         for one in range(len(given)):
             for other in range(one):
-                if _shared(given[one], given[other]) >= ALIKE:
+                if _shared(given[one], given[other]) >= MIN_OVERLAP:
                     both = linked[one] | linked[other]
                     for member in both:
                         linked[member] = both
@@ -139,26 +139,26 @@ def _scattered(count: int) -> tuple[list[Mark], list[Mark]]:
 @pytest.fixture
 def asked(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """How many times a mark asked for those near it, as the only member."""
-    monkeypatch.setattr(dense, "LISTED", marks.LISTED)
+    monkeypatch.setattr(dense, "MAX_SORTED_PAIRS", marks.MAX_PYTHON_PAIRS)
     count = [0]
-    plain = dense._MarkIndex._compute_shares
+    plain = dense._MarkIndex._compute_overlaps
 
     def counted(self: Any, box: Any) -> Any:
         count[0] += 1
         return plain(self, box)
 
-    monkeypatch.setattr(dense._MarkIndex, "_compute_shares", counted)
+    monkeypatch.setattr(dense._MarkIndex, "_compute_overlaps", counted)
     return count
 
 
 @pytest.mark.parametrize("make", [_slid, _nested, _rising, _scattered])
 def test_a_heap_takes_three_questions_a_mark_at_most(make: Any, asked: list[int]) -> None:
     left, right = make(160)
-    assert len(left) * len(right) > marks.LISTED
+    assert len(left) * len(right) > marks.MAX_PYTHON_PAIRS
     found = match_marks(left, right)
     assert 0 < asked[0] <= 3 * (len(left) + len(right))
     told = [(left[here], right[there]) for here, there in found]
-    assert _bag(told) == _bag(_greedy(left, right, ALIKE))
+    assert _bag(told) == _bag(_greedy(left, right, MIN_OVERLAP))
 
 
 @pytest.mark.parametrize("make", [_slid, _nested, _rising, _scattered])

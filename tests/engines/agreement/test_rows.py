@@ -250,7 +250,7 @@ _member = st.sets(st.integers(0, 4), min_size=1, max_size=3)
 @pytest.fixture(params=["small", "long"])
 def _way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     if request.param == "long":
-        monkeypatch.setattr(sequences, "SMALL", 0)
+        monkeypatch.setattr(sequences, "MAX_PYTHON_PAIRS", 0)
 
 
 @pytest.mark.usefixtures("_way")
@@ -292,7 +292,7 @@ def test_both_ways_choose_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
         left, right = sides[0], [Counter(set(one)) for one in sides[1]]
         plain = align_sequences(left, right, 2)
         with monkeypatch.context() as patch:
-            patch.setattr(sequences, "SMALL", 0)
+            patch.setattr(sequences, "MAX_PYTHON_PAIRS", 0)
             assert align_sequences(left, right, 2) == plain
 
 

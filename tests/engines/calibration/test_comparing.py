@@ -36,7 +36,7 @@ def test_the_interval_is_that_of_scipy() -> None:
 def test_a_clear_difference_is_told_in_words() -> None:
     comparison = compare_models(_generate(1, 84, 0.95), _generate(2, 84, 0.6))
     assert comparison is not None
-    assert comparison.is_shown
+    assert comparison.is_significant
     assert comparison.p_value is not None
     assert comparison.p_value < 0.01
     words = describe_comparison(comparison, "new", "old")
@@ -50,7 +50,7 @@ def test_a_clear_difference_is_told_in_words() -> None:
 def test_no_difference_is_told_in_words() -> None:
     comparison = compare_models(_generate(1, 84, 0.8), _generate(2, 84, 0.8))
     assert comparison is not None
-    assert not comparison.is_shown
+    assert not comparison.is_significant
     assert describe_comparison(comparison, "new", "old") == "No difference shown on 84 documents."
 
 
@@ -60,7 +60,7 @@ def test_equal_outcomes_have_no_difference() -> None:
     assert comparison is not None
     assert (comparison.difference, comparison.ci_low, comparison.ci_high) == (0, 0, 0)
     assert comparison.p_value == 1
-    assert not comparison.is_shown
+    assert not comparison.is_significant
 
 
 def test_the_same_outcomes_give_the_same_result() -> None:

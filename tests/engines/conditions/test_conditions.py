@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 from app.engines.conditions import (
     ATTRIBUTES,
-    EXCERPT,
     MAX_CONDITIONS,
     MAX_DEPTH,
+    MAX_EXCERPT_CHARS,
     MAX_PATTERNS,
     OPERATORS,
     ConditionError,
@@ -178,7 +178,7 @@ def test_an_explanation_shows_what_was_found_and_no_whole_text() -> None:
         compiled = compile_conditions({"all": [leaf("text", operator, value)]})
         (told,) = compiled.explain(facts)["all"]
         assert "NEEDLE" in told["actual"]
-        assert len(told["actual"]) == EXCERPT
+        assert len(told["actual"]) == MAX_EXCERPT_CHARS
         assert told["actual"][0] == told["actual"][-1] == "…"
     (ending,) = compile_conditions({"all": [leaf("text", "ends_with", "b")]}).explain(facts)["all"]
     assert ending["actual"].endswith("b")

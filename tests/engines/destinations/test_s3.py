@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from app.engines.destinations import TYPES, DestinationError, DestinationErrorKind, limits
-from app.engines.destinations.s3 import S3Destination, _divide
+from app.engines.destinations.s3 import S3Destination, _compute_part_sizes
 from app.engines.sources import limits as source_limits
 from tests.engines.destinations.files import (
     StoppedError,
@@ -125,7 +125,7 @@ def test_a_large_file_is_delivered_in_parts(open_destination: Open, bucket: Buck
 
 @pytest.mark.parametrize("size", [5 * 1024**3 + 1, 640 * 1024**3, 5 * 1024**4])
 def test_files_are_divided_into_parts_that_s3_takes(size: int) -> None:
-    sizes = _divide(size)
+    sizes = _compute_part_sizes(size)
     assert sum(sizes) == size
     assert len(sizes) <= 10_000
     assert all(part >= 64 * MEBIBYTE for part in sizes[:-1])

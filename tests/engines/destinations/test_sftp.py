@@ -161,7 +161,7 @@ def test_a_part_of_another_size_is_not_renamed(open_destination: Open, folder: P
     part.write_bytes(CONTENT + b"more")
     destination = open_destination()
     message = fail_to_send(destination, file, DestinationErrorKind.PROTOCOL)
-    assert "another number of bytes" in message
+    assert "a different number of bytes" in message
     assert read_folder(folder) == {}
     destination.send(file, ignore)
     assert read_folder(folder) == {"export.csv": CONTENT}

@@ -2,7 +2,7 @@
 
 from collections import Counter
 
-from app.engines.extraction.renderer import Renderer, find_stripped
+from app.engines.extraction.renderer import Renderer, find_stripped_punctuation
 
 SPELLINGS = {
     "booktaktamandayasdnbhd": Counter({"BOOK TA .K (TAMAN DAYA) SDN BHD": 3, "Book Ta.K": 1}),
@@ -27,10 +27,10 @@ def test_a_digit_is_never_changed():
 
 def test_the_own_value_of_a_document_does_not_count():
     renderer = Renderer({"abcdefg": Counter({"Abc-Defg": 1})}, "same_letters")
-    assert renderer.render("abc defg", without="Abc-Defg") == "abc defg"
+    assert renderer.render("abc defg", excluded_spelling="Abc-Defg") == "abc defg"
 
 
 def test_punctuation_at_the_end_is_left_out_if_labelers_do_so():
     pairs = [("Ipoh,", "Ipoh,"), ("Perak.", "Perak"), ("Johor.", "Johor"), ("Kedah.", "Kedah.")]
-    assert find_stripped(pairs) == ".;:- "
-    assert find_stripped([]) == ",;:- "
+    assert find_stripped_punctuation(pairs) == ".;:- "
+    assert find_stripped_punctuation([]) == ",;:- "

@@ -23,7 +23,7 @@ def test_another_text_names_both() -> None:
     with pytest.raises(TagErrors) as caught:
         _check({"start": 6, "end": 9, "text": "100"})
     assert caught.value.errors == [
-        ("tags.0.evidence.0.text", 'is "100", but the document has "0 E" there')
+        ("tags.0.evidence.0.text", 'is "100", but the document has "0 E" at this position')
     ]
 
 

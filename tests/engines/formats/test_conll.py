@@ -90,7 +90,7 @@ def test_of_equally_long_tags_the_first_in_the_text_wins_then_the_first_tag() ->
 
 def test_a_part_of_a_word_tags_the_word_and_the_first_part_wins() -> None:
     assert tags_of([mark("day", 0, 2), mark("month", 3, 5)], "05/12/2026 due") == ["B-day", "O"]
-    # The second stretch goes on in the next word, where it begins.
+    # The second span gets its B tag in the next word.
     assert tags_of([mark("a", 0, 2), mark("b", 3, 14)], "05/12/2026 due") == ["B-a", "B-b"]
 
 
@@ -110,13 +110,13 @@ def test_tags_that_mark_no_word_are_left_out(tag: dict[str, Any]) -> None:
     assert set(tags_of([tag])) == {"O"}
 
 
-def test_each_page_is_a_sequence_and_a_stretch_begins_again_on_it() -> None:
+def test_each_page_is_a_sequence_and_a_span_begins_again_on_it() -> None:
     first, second = convert([mark("a", 4, 13)], "one two", "three four")[0]
     assert [line[-1] for line in first] == ["O", "B-a"]
     assert [line[-1] for line in second] == ["B-a", "O"]
 
 
-def test_every_tag_set_is_a_block_also_without_words() -> None:
+def test_every_tag_set_is_a_block_even_without_words() -> None:
     rows = [make_row([], number, text=None) for number in range(1, 4)]
     blocks = parse(write("conll", rows, Documents({"doc-2": make_pages("two words")})))
     assert [len(block) for block in blocks] == [0, 1, 0]

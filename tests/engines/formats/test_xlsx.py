@@ -12,7 +12,7 @@ from python_calamine import CalamineWorkbook
 
 from app.engines.formats import FORMATS, check_options, xlsx
 from app.engines.formats.sample import SAMPLE_FIELDS, SAMPLE_ROW
-from app.engines.formats.xlsx_values import MAX_TEXT
+from app.engines.formats.xlsx_values import MAX_TEXT_LENGTH
 
 
 def field(key: str, type_: str, **members: Any) -> dict[str, Any]:
@@ -179,12 +179,12 @@ TEXTS = {
     " a ": " a ",
     "<r><t>a</t></r>": "<r><t>a</t></r> ",
     "<r></c><c><f>1+1</f></c></r>": "<r></c><c><f>1+1</f></c></r> ",
-    "<r>" + "x" * MAX_TEXT + "</r>": "<r>" + "x" * (MAX_TEXT - 4) + "…",
+    "<r>" + "x" * MAX_TEXT_LENGTH + "</r>": "<r>" + "x" * (MAX_TEXT_LENGTH - 4) + "…",
     "日本語 🧾": "日本語 🧾",
     "a\ud800b": "a?b",
-    "x" * MAX_TEXT: "x" * MAX_TEXT,
-    "x" * 1_000_000: "x" * (MAX_TEXT - 1) + "…",
-    "🧾" * 20_000: "🧾" * ((MAX_TEXT - 1) // 2) + "…",
+    "x" * MAX_TEXT_LENGTH: "x" * MAX_TEXT_LENGTH,
+    "x" * 1_000_000: "x" * (MAX_TEXT_LENGTH - 1) + "…",
+    "🧾" * 20_000: "🧾" * ((MAX_TEXT_LENGTH - 1) // 2) + "…",
 }
 
 

@@ -67,7 +67,7 @@ def test_a_value_keeps_its_type_and_limits(
         ({"anyOf": [{"type": "string"}, {"type": "integer"}]}, "text", "no common type"),
         ({"type": "null"}, "text", "only allows null"),
         ({"type": "colour"}, "text", "colour is not known"),
-        ({"type": "object"}, "text", "no named members"),
+        ({"type": "object"}, "text", "no named properties"),
         ({"type": "string", "pattern": "a(?=b)"}, "text", "pattern was left out"),
         ({"type": "string", "format": "hostname"}, "text", "format hostname is not enforced"),
         ({"type": "string", "maxLength": 10**9}, "text", "maximum length was left out"),
@@ -89,9 +89,13 @@ def test_a_value_keeps_its_type_and_limits(
         ({"type": "integer", "format": ["x"]}, "integer", "Not carried over: format"),
         ({"oneOf": [{"type": "integer", "format": {}}] * 2}, "integer", "Not carried over: format"),
         ({"type": "string", "required": True}, "text", "Not carried over: required"),
-        ({"type": "string", "properties": {"a": {}}}, "text", "members were left out"),
+        ({"type": "string", "properties": {"a": {}}}, "text", "properties were left out"),
         ({"type": ["string", "array"], "items": {}}, "text", "items were left out"),
-        ({"type": "array", "items": {}, "properties": {"a": {}}}, "text", "members were left out"),
+        (
+            {"type": "array", "items": {}, "properties": {"a": {}}},
+            "text",
+            "properties were left out",
+        ),
         ({"allOf": [{"type": "string"}, {"type": "number"}]}, "text", "contradict"),
         ({"type": "array"}, "text", "allows any value"),
         ({"type": "array", "items": {"type": "array"}}, "text", "inside another list"),
@@ -170,7 +174,7 @@ def test_an_object_is_flattened_and_required_only_with_all_around_it() -> None:
         ("postal_work_street", "Postal: Work: Street", False),
     ]
     assert {w.message for w in found.warnings} == {
-        "The object's members became separate fields with its name as prefix."
+        "The object's properties became separate fields with its name as prefix."
     }
 
 
@@ -217,7 +221,7 @@ def test_alternatives_of_objects_are_taken_together() -> None:
         ("paid_kind", True),
         ("paid_card", False),
     ]
-    assert any("members of all alternatives" in w.message for w in found.warnings)
+    assert any("properties of all alternatives" in w.message for w in found.warnings)
 
 
 @pytest.mark.parametrize(

@@ -123,7 +123,7 @@ def test_names_that_are_too_long_or_elsewhere_are_left_out() -> None:
 def test_google_gets_a_new_token_before_the_old_one_expires(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    tokens = gcs._TokenMaker(gcs_server.build_key())
+    tokens = gcs._TokenSigner(gcs_server.build_key())
     first = tokens.get()
     assert tokens.get() == first
     claims = jwt.decode(first, options={"verify_signature": False})
@@ -135,7 +135,7 @@ def test_google_gets_a_new_token_before_the_old_one_expires(
 def test_azure_gets_a_new_signature_before_the_old_one_expires(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    signatures = azure._SignatureMaker(azure_server.ACCOUNT, "documents", azure_server.KEY)
+    signatures = azure._SignatureBuilder(azure_server.ACCOUNT, "documents", azure_server.KEY)
     first = signatures.get()
     assert signatures.get() == first
 

@@ -14,7 +14,9 @@ from tests.identity.auth.conftest import PASSWORD, Person, address, code
 WRONG = "not this one at all"
 
 
-def fail(api: Api, email: str, times: int = attempts.DELAY_AFTER, **kwargs: Any) -> list[int]:
+def fail(
+    api: Api, email: str, times: int = attempts.FAILURES_BEFORE_WAIT, **kwargs: Any
+) -> list[int]:
     body = {"email": email, "password": WRONG}
     return [api.post("/auth/login", body, **kwargs).status_code for _ in range(times)]
 
@@ -38,10 +40,10 @@ def waiting(api: Api, email: str) -> int:
 
 
 def test_the_sixth_attempt_has_to_wait_whatever_its_password(person: Person) -> None:
-    assert fail(person.device(), person.email) == [401] * attempts.DELAY_AFTER
+    assert fail(person.device(), person.email) == [401] * attempts.FAILURES_BEFORE_WAIT
     answer = person.log_in()
     assert answer.status_code == 429
-    assert 0 < int(answer.headers["Retry-After"]) <= attempts.FIRST_WAIT
+    assert 0 < int(answer.headers["Retry-After"]) <= attempts.MIN_WAIT_SECONDS
 
 
 def test_waits_double_up_to_the_longest(person: Person) -> None:
@@ -61,7 +63,7 @@ def test_the_right_password_after_the_wait_starts_over(person: Person) -> None:
     fail(api, person.email)
     let_pass(person.app, person.email)
     assert person.log_in().status_code == 200
-    assert fail(api, person.email) == [401] * attempts.DELAY_AFTER
+    assert fail(api, person.email) == [401] * attempts.FAILURES_BEFORE_WAIT
 
 
 def test_an_unknown_address_slows_down_just_the_same(person: Person) -> None:
@@ -74,7 +76,9 @@ def test_an_unknown_address_slows_down_just_the_same(person: Person) -> None:
     for a, b in zip(known[5:], unknown[5:], strict=True):
         # The same wait, less what the machine took between the attempts.
         waits = [int(answer.headers["Retry-After"]) for answer in (a, b)]
-        assert all(attempts.FIRST_WAIT / 2 < wait <= attempts.FIRST_WAIT for wait in waits)
+        assert all(
+            attempts.MIN_WAIT_SECONDS / 2 < wait <= attempts.MIN_WAIT_SECONDS for wait in waits
+        )
         assert set(a.headers.keys()) == set(b.headers.keys())
 
 
@@ -155,7 +159,7 @@ def test_failures_of_long_ago_are_forgotten(person: Person, app: Flask) -> None:
             ),
             {"s": attempts.get_address_subject(person.email)},
         )
-    assert fail(person.device(), person.email) == [401] * attempts.DELAY_AFTER
+    assert fail(person.device(), person.email) == [401] * attempts.FAILURES_BEFORE_WAIT
 
 
 @pytest.mark.parametrize("password", [PASSWORD, WRONG])

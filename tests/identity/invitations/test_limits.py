@@ -47,9 +47,9 @@ def test_an_address_is_invited_once_a_minute_however_it_is_spelled(
 def test_an_address_is_invited_ten_times_a_day(
     workspace: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    pause = service.PER_ADDRESS[0]
+    pause = service.ADDRESS_LIMITS[0]
     assert pause == RateLimitItemPerMinute(1)
-    monkeypatch.setattr(service, "PER_ADDRESS", service.PER_ADDRESS[1:])
+    monkeypatch.setattr(service, "ADDRESS_LIMITS", service.ADDRESS_LIMITS[1:])
     email = address()
     answers = [workspace.invite(email) for _ in range(11)]
     assert [answer.status_code for answer in answers] == [201] * 10 + [429]

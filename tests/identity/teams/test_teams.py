@@ -82,7 +82,7 @@ def test_a_body_names_what_is_there(org: Org, other_org: Org) -> None:
     for parent in (foreign, str(uuid7())):
         answer = org.api("admin").post("/teams", json={"name": "T", "parent_id": parent})
         error = _error(answer, 400, "validation_error", "parent_id")
-        assert error["message"] == "There is no such team."
+        assert error["message"] == "The parent team does not exist."
     team = make_team(org)
     for lead in (str(other_org.users["labeler"]), str(uuid7())):
         for answer in (

@@ -281,7 +281,7 @@ def test_large_earlier_revisions_are_not_loaded(
     draft = quality.reject(quality.label(artifact, "A", note="x" * 5_000))
     assert quality.save(draft, [tag("number", "A")]).status_code == 200
     quality.act(draft, "submit", by="labeler")
-    monkeypatch.setattr("app.insight.quality.queries.documents.MOST_BYTES", 5_000)
+    monkeypatch.setattr("app.insight.quality.queries.documents.MAX_BYTES", 5_000)
     (found,) = quality.read("latest")["schemas"]
     # Counted, but not compared.
     assert (found["throughput"]["submitted"], found["agreement"]["n"]) == (3, 0)

@@ -14,7 +14,7 @@ from sqlalchemy import text
 from app.insight.quality import service
 from app.insight.quality.models import COUNTERS, Unit
 from app.insight.quality.queries import sums
-from app.insight.quality.queries.selections import split
+from app.insight.quality.queries.selections import split_period
 from app.kit import db, tenancy
 from tests.factories.quality import QualityWorkspace
 from tests.factories.work import run_jobs_of
@@ -108,7 +108,7 @@ def test_answers_are_those_of_the_cells(
 @given(first=_DAY, days=st.integers(1, 2_000), unit=st.sampled_from(Unit))
 def test_ranges_cover_each_day_once(first: date, days: int, unit: Unit) -> None:
     end = first + timedelta(days=days)
-    ranges = split(first, end, unit)
+    ranges = split_period(first, end, unit)
     assert ranges[0][1] == first
     assert ranges[-1][2] == end
     assert all(left[2] == right[1] for left, right in pairwise(ranges))
@@ -130,7 +130,7 @@ def _forget(quality: QualityWorkspace, monkeypatch: pytest.MonkeyPatch) -> None:
     """Bring the organization to the state after an upgrade from a release without sums."""
     quality.sql("DELETE FROM quality_sums")
     quality.sql("UPDATE quality_states SET summed_at = NULL")
-    monkeypatch.setattr(sums, "_complete", set())
+    monkeypatch.setattr(sums, "_complete_organization_ids", set())
 
 
 def test_an_organization_that_was_counted_without_sums(

@@ -238,7 +238,7 @@ def test_no_pair_is_computed_beyond_the_limit(
         answers.answer(
             artifact_id, schema_id, by, tag("one", "a"), tag("two", "a"), tag("note", "a")
         )
-    monkeypatch.setattr("app.insight.quality_runs.service.computing.MOST_PAIRS", 5)
+    monkeypatch.setattr("app.insight.quality_runs.service.computing.MAX_PAIRS", 5)
     computed = []
     measure_pairs = coefficients.measure_pairs
 

@@ -162,5 +162,5 @@ def test_old_runs_are_deleted(answers: Answers) -> None:
     answers.workspace.sql(statement, id=old)
     scope = tenancy.across_organizations(reason="the job belongs to no organization")
     with answers.org.app.app_context(), scope:
-        jobs.purging.purge("quality_runs", jobs.REMOVED_LONG_AGO, db.session().commit)
+        jobs.purging.purge("quality_runs", jobs.EXPIRED_CONDITION, db.session().commit)
     assert [run["id"] for run in answers.read("runs")] == [new]

@@ -8,7 +8,7 @@ from app.kit.emails.templates import (
     Part,
     TemplateError,
     TextTemplates,
-    fallback_languages,
+    list_fallback_languages,
     parse_phrase,
     text_direction,
 )
@@ -69,7 +69,7 @@ def test_paragraphs_names_and_candidates(tmp_path: Path) -> None:
     assert found.paragraphs[1] == (Part("Two: "), Part("what", value=True), Part("."))
     assert found.names == {"who", "what", "link"}
     assert parse_phrase("") == ()
-    assert fallback_languages("zh-Hant_TW") == ["zh-hant-tw", "zh-hant", "zh", "en"]
+    assert list_fallback_languages("zh-Hant_TW") == ["zh-hant-tw", "zh-hant", "zh", "en"]
 
 
 @pytest.mark.parametrize(

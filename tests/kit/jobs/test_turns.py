@@ -197,6 +197,6 @@ def test_text_recognition_grows_with_the_machine() -> None:
 
 def test_the_last_turn_is_known_to_all_processes() -> None:
     turn = UUID(int=7)
-    turns.set_last("bulk", turn)
-    assert turns.get_last("bulk") == turn
-    assert turns.get_last("erasing") != turn
+    turns.set_last_turn("bulk", turn)
+    assert turns.get_last_turn("bulk") == turn
+    assert turns.get_last_turn("erasing") != turn

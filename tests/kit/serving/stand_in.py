@@ -20,10 +20,10 @@ closed: list[str] = []
 class QuickWorker(BufferingWorker):
     """A worker with short timeouts and few connections."""
 
-    def make_limits(self, settings: Settings) -> Limits:
+    def build_limits(self, settings: Settings) -> Limits:
         seconds = float(os.environ.get("STAND_IN_SECONDS", "1"))
         return replace(
-            super().make_limits(settings),
+            super().build_limits(settings),
             connections=int(os.environ.get("STAND_IN_CONNECTIONS", "500")),
             body_bytes=4 * 1024 * 1024,
             head_seconds=seconds,

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from app.schemas.artifact_schemas.service.drafts import MAX_NAME, build_copy_name
+from app.schemas.artifact_schemas.service.drafts import MAX_NAME_LENGTH, build_copy_name
 from tests.factories import Org
 
 FIELDS: list[dict[str, Any]] = [
@@ -78,7 +78,7 @@ def test_a_copy_takes_the_draft_and_not_the_version(org: Org) -> None:
 )
 def test_a_name_has_room_for_its_mark(name: str, copy: str) -> None:
     assert build_copy_name(name) == copy
-    assert len(copy) <= MAX_NAME
+    assert len(copy) <= MAX_NAME_LENGTH
 
 
 @pytest.mark.parametrize("body", [{"name": ""}, {"name": "x" * 201}, {"name": None}, {"x": 1}])

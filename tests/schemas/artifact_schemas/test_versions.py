@@ -73,7 +73,7 @@ def test_fields_too_large_for_a_page_are_left_to_the_version(
 ) -> None:
     api = org.api("admin")
     schema, versions = _published(api)
-    monkeypatch.setattr(queries, "PAGE_BYTES", 100)
+    monkeypatch.setattr(queries, "MAX_PAGE_BYTES", 100)
     listed = api.get(f"/schemas/{schema}/versions?page_size=1").json["data"]
     assert (listed[0]["fields"], listed[0]["changes"], listed[0]["number"]) == (None, None, 3)
     assert api.get(f"/schema-versions/{versions[2]}").json["data"]["fields"] != []
@@ -87,7 +87,7 @@ def test_of_schemas_too_large_for_a_page_the_list_leaves_the_fields_out(
     whole = api.get(f"/schemas/{schema}").json["data"]
     assert whole["fields"]
     assert api.get("/schemas").json["data"] == [whole]
-    monkeypatch.setattr(queries, "PAGE_BYTES", 100)
+    monkeypatch.setattr(queries, "MAX_PAGE_BYTES", 100)
     assert api.get("/schemas?page_size=1").json["data"] == [{**whole, "fields": None}]
 
 

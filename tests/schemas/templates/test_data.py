@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from app.engines.fields import check_fields
-from app.schemas.templates.catalog import DATA, INDUSTRIES, load_templates
+from app.schemas.templates.catalog import DATA_DIR, INDUSTRIES, load_templates
 
-FILES = sorted(DATA.glob("*.toml"))
+FILES = sorted(DATA_DIR.glob("*.toml"))
 WANTED = {
     *("invoice", "receipt", "purchase_order", "delivery_note", "bill_of_lading"),
     *("bank_statement", "bank_check", "pay_stub", "w2", "w9", "passport", "driving_licence"),

@@ -156,4 +156,4 @@ def test_a_schema_is_deleted_with_its_models(taught: Workspace) -> None:
                         " AND error IS NOT NULL", org=taught.org.id)  # fmt: skip
     assert failed == []
     with taught.org.app.app_context(), tenancy.organization(taught.org.id), db.transaction():
-        training.give_up(version_id)
+        training.record_interruption(version_id)

@@ -61,7 +61,7 @@ def test_who_is_in_a_team_is_looked_up_once_for_all_its_reviews(workspace: Works
     team = str(add_members(workspace.org, team, *names, "reviewer")["id"])
     make_submitted(workspace, 200, "labeler")
     workspace.sql("UPDATE tag_sets SET assignee_team_id = :team", team=team)
-    explained = f"EXPLAIN (ANALYZE, FORMAT JSON) {items._OF_TEAM}"
+    explained = f"EXPLAIN (ANALYZE, FORMAT JSON) {items._UNASSIGN_TEAM}"
     values = {"org": workspace.org.id, "batch": 1000, "team_id": team}
     ((plan,),) = workspace.sql(explained, **values)
     loops = dict(_loops(plan[0]["Plan"]))

@@ -204,7 +204,7 @@ def test_a_head_full_of_what_one_may_not_have_hides_nothing(
         workspace.submitted(workspace.artifact(schema, priority=p), by=by)["id"]
         for schema, p, by in ((schema_id, 20, "labeler"), (other, 30, "second"))
     ]
-    _copy(workspace, own, next_item.HEAD + 50)
+    _copy(workspace, own, next_item.HEAD_SIZE + 50)
     _set(workspace, theirs[0], labeler_id=None)
     assert _drawn(workspace, schema_id=str(schema_id)) == theirs[0]
     workspace.org.api("reviewer").post(f"/review-queue/{theirs[0]}/release")

@@ -1,1 +1,1 @@
-"""SQL of invoices."""
+"""SQL queries for invoices."""

@@ -1,4 +1,4 @@
-"""SQL that reads, locks and numbers invoices."""
+"""SQL queries that read, lock and number invoices."""
 
 from collections.abc import Iterator, Sequence
 from datetime import datetime
@@ -12,10 +12,10 @@ from app.identity.organizations.models import Organization
 from app.kit import db
 from app.kit.pagination import Page, PageRequest, paginate, within
 
-_BATCH = 1000
+_BATCH_SIZE = 1000
 _ERASED = "erased"
-# The row is locked until the commit, so that the numbers of a series have no gaps.
-_TAKE = text(
+# The row stays locked until the commit, so that the numbers of a series have no gaps.
+_CLAIM_NUMBERS = text(
     """
     INSERT INTO invoice_series AS series (prefix, last_number) VALUES (:prefix, :count)
     ON CONFLICT (prefix) DO UPDATE SET last_number = series.last_number + excluded.last_number
@@ -32,7 +32,7 @@ def list_page(
     created_after: datetime | None = None,
     created_before: datetime | None = None,
 ) -> Page:
-    """Return a page of the invoices and credit notes of the bound organization."""
+    """Return a page of the invoices and credit notes of the current organization."""
     conditions: list[ColumnElement[bool]] = [
         *within(Invoice.created_at, created_after, created_before)
     ]
@@ -49,12 +49,12 @@ def list_page(
 
 
 def get(invoice_id: UUID) -> Invoice | None:
-    """Return an invoice of the bound organization, or None."""
+    """Return an invoice of the current organization, or None."""
     return db.session().scalars(select(Invoice).where(Invoice.id == invoice_id)).one_or_none()
 
 
 def lock(invoice_id: UUID) -> Invoice | None:
-    """Return an invoice of the bound organization, locked against other writers, or None."""
+    """Return an invoice of the current organization, locked against other writers, or None."""
     statement = (
         select(Invoice)
         .where(Invoice.id == invoice_id)
@@ -64,7 +64,7 @@ def lock(invoice_id: UUID) -> Invoice | None:
     return db.session().scalars(statement).one_or_none()
 
 
-def list_of_period(
+def list_by_period(
     organization_ids: Sequence[UUID], start: datetime
 ) -> dict[tuple[UUID, str], Invoice]:
     """Return the invoices of the period that begins at `start`, by organization and currency."""
@@ -73,11 +73,11 @@ def list_of_period(
         Invoice.period_from == start,
         Invoice.kind == InvoiceKind.INVOICE,
     )
-    return {(one.organization_id, one.currency): one for one in db.session().scalars(statement)}
+    return {(row.organization_id, row.currency): row for row in db.session().scalars(statement)}
 
 
-def list_billed(end: datetime, *, after: UUID, limit: int) -> list[UUID]:
-    """Return the organizations that existed before `end` and are not erased, in order."""
+def list_billed_organizations(end: datetime, *, after: UUID, limit: int) -> list[UUID]:
+    """Return ids above `after` of organizations created before `end` and not erased, in order."""
     statement = (
         select(Organization.id)
         .where(
@@ -102,7 +102,7 @@ def lock_organizations(organization_ids: Sequence[UUID]) -> list[Organization]:
 
 
 def list_without_files() -> list[UUID]:
-    """Return the issued invoices of the bound organization that have no PDF yet, in order."""
+    """Return the issued invoices of the current organization that have no PDF yet, in order."""
     statement = (
         select(Invoice.id)
         .where(Invoice.status != InvoiceStatus.DRAFT, Invoice.pdf.is_(None))
@@ -112,7 +112,7 @@ def list_without_files() -> list[UUID]:
 
 
 def list_draft_periods() -> list[tuple[datetime, datetime]]:
-    """Return the periods of the drafts of the bound organization, in order."""
+    """Return the periods of the drafts of the current organization, in order."""
     statement = (
         select(Invoice.period_from, Invoice.period_to)
         .where(Invoice.status == InvoiceStatus.DRAFT)
@@ -122,11 +122,11 @@ def list_draft_periods() -> list[tuple[datetime, datetime]]:
     return [(row.period_from, row.period_to) for row in db.session().execute(statement)]
 
 
-def take_numbers(prefix: str, count: int) -> range:
-    """Return the next numbers of a series, which stays locked until the transaction ends."""
+def claim_numbers(prefix: str, count: int) -> range:
+    """Claim and return the next numbers of a series. It stays locked until the transaction ends."""
     values = {"prefix": prefix, "count": count}
-    last = int(db.session().execute(_TAKE, values).scalar_one())
-    return range(last - count + 1, last + 1)
+    last_number = int(db.session().execute(_CLAIM_NUMBERS, values).scalar_one())
+    return range(last_number - count + 1, last_number + 1)
 
 
 def sum_credited(invoice_id: UUID) -> Decimal:
@@ -138,19 +138,19 @@ def sum_credited(invoice_id: UUID) -> Decimal:
 
 
 def find_by_number(number: str) -> Invoice | None:
-    """Return the invoice or credit note with a number, of any organization, or None."""
+    """Return the invoice or credit note with this number in any organization, or None."""
     return db.session().scalars(select(Invoice).where(Invoice.number == number)).one_or_none()
 
 
 def list_all(
     *, slug: str | None, status: str | None, period: datetime | None
 ) -> Iterator[tuple[str, Invoice]]:
-    """Yield slug and invoice for all organizations, oldest first, read in batches."""
+    """Yield (slug, invoice) for all organizations, oldest invoice first, read in batches."""
     statement = (
         select(Organization.slug, Invoice)
         .join(Organization, Organization.id == Invoice.organization_id)
         .order_by(Invoice.id)
-        .limit(_BATCH)
+        .limit(_BATCH_SIZE)
     )
     if slug is not None:
         statement = statement.where(Organization.slug == slug)
@@ -160,9 +160,9 @@ def list_all(
         statement = statement.where(Invoice.period_from == period)
     after: UUID | None = None
     while True:
-        remaining = statement if after is None else statement.where(Invoice.id > after)
-        rows = [(row[0], row[1]) for row in db.session().execute(remaining)]
+        batch_statement = statement if after is None else statement.where(Invoice.id > after)
+        rows = [(row[0], row[1]) for row in db.session().execute(batch_statement)]
         yield from rows
-        if len(rows) < _BATCH:
+        if len(rows) < _BATCH_SIZE:
             return
         after = rows[-1][1].id

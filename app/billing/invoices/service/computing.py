@@ -56,10 +56,10 @@ class Period:
 
 
 @dataclass(frozen=True)
-class Facts:
-    """What the invoice of an organization is computed from.
+class InvoiceInputs:
+    """The data from which the invoices of an organization are computed.
 
-    `measure` returns the use of each meter from a day to before another one, both in UTC.
+    `measure` returns the usage of each meter from a start day to an exclusive end day, in UTC.
     """
 
     organization: Organization
@@ -71,7 +71,7 @@ class Facts:
 
 @dataclass(frozen=True)
 class Content:
-    """The lines of an invoice and their sums; without a tax rule, no tax is added."""
+    """The lines of an invoice and their totals; without a tax rule, no tax is added."""
 
     currency: str
     language: Language
@@ -81,35 +81,37 @@ class Content:
 
 
 def compute(
-    facts: Facts, period: Period, configuration: BillingConfiguration | None
+    inputs: InvoiceInputs, period: Period, configuration: BillingConfiguration | None
 ) -> list[Content]:
     """Return the content of the invoices of an organization for a period.
 
-    There is one for each currency in which something is to be paid, so usually one or none. Until
-    there is a profile, the tax is that of the seller's own country.
+    There is one invoice for each currency in which an amount is due, so usually one or none. Until
+    there is a billing profile, the tax rules of the seller's country apply.
     """
-    language = _get_language(facts.profile)
-    parts = _list_parts(facts, period)
-    rule = _choose_rule(facts.profile, configuration)
+    language = _get_language(inputs.profile)
+    parts = _list_parts(inputs, period)
+    rule = _choose_tax_rule(inputs.profile, configuration)
     contents = []
     for currency in dict.fromkeys(part.plan.currency for part in parts):
         lines = [
-            *compute_prices([p for p in parts if p.plan.currency == currency], period, language),
-            *_compute_charges(facts, parts, currency, period),
+            *compute_price_lines(
+                [p for p in parts if p.plan.currency == currency], period, language
+            ),
+            *_compute_charges(inputs, parts, currency, period),
         ]
         if lines:
-            totals = _sum(lines, currency, rule)
+            totals = _sum_lines(lines, currency, rule)
             contents.append(Content(currency, language, tuple(lines), rule, totals))
     return contents
 
 
-def build_empty(
+def build_empty_content(
     currency: str, profile: BillingProfile | None, configuration: BillingConfiguration | None
 ) -> Content:
     """Return the content of an invoice with nothing to pay."""
-    rule = _choose_rule(profile, configuration)
+    rule = _choose_tax_rule(profile, configuration)
     language = _get_language(profile)
-    return Content(currency, language, (), rule, _sum([], currency, rule))
+    return Content(currency, language, (), rule, _sum_lines([], currency, rule))
 
 
 def build_buyer(profile: BillingProfile) -> Party:
@@ -125,10 +127,12 @@ def build_buyer(profile: BillingProfile) -> Party:
     )
 
 
-def compute_prices(parts: Sequence[PlanPeriod], period: Period, language: Language) -> list[Line]:
-    """Return a line for the price of each part, in proportion to its seconds.
+def compute_price_lines(
+    parts: Sequence[PlanPeriod], period: Period, language: Language
+) -> list[Line]:
+    """Return a line for the price of each part, prorated by the second.
 
-    The amounts are differences of rounded sums, so that together they are the rounded sum.
+    Each amount is the difference of two rounded sums, so the amounts add up to the rounded total.
     """
     sums = [Fraction(0)]
     for part in parts:
@@ -148,36 +152,38 @@ def compute_prices(parts: Sequence[PlanPeriod], period: Period, language: Langua
 
 
 def _compute_charges(
-    facts: Facts, parts: Sequence[PlanPeriod], currency: str, period: Period
+    inputs: InvoiceInputs, parts: Sequence[PlanPeriod], currency: str, period: Period
 ) -> list[Line]:
-    """Return the lines for what was used beyond the included quantities.
+    """Return the lines for the usage beyond the included quantities.
 
     Meters count by day. A day on which the plan changes belongs to the later plan.
     """
     lines: list[Line] = []
-    language = _get_language(facts.profile)
+    language = _get_language(inputs.profile)
     for part, (start, end) in zip(parts, split_days(parts, period), strict=True):
         if part.plan.currency != currency or not part.plan.charges or start >= end:
             continue
-        used = facts.measure(start, end)
+        quantities = inputs.measure(start, end)
         share = prorate(Decimal(1), part.start, part.end, period.start, period.end)
         for charge in part.plan.charges:
-            charged = compute_charge_lines(charge, used[charge.meter], share, currency, language)
+            charge_lines = compute_charge_lines(
+                charge, quantities[charge.meter], share, currency, language
+            )
             if len(parts) > 1:
-                charged = [_name_part(line, part, language) for line in charged]
-            lines += charged
+                charge_lines = [_name_part(line, part, language) for line in charge_lines]
+            lines += charge_lines
     return lines
 
 
 def compute_charge_lines(
-    charge: Charge, used: int, share: Fraction, currency: str, language: Language
+    charge: Charge, used_quantity: int, share: Fraction, currency: str, language: Language
 ) -> list[Line]:
-    """Return the lines of a charge for a part of the period, which is `share` of it.
+    """Return the lines of a charge for a part of the period; `share` is the part's share of it.
 
-    The included quantity is prorated. A level, such as members, counts for the share of the period
-    too; a monthly meter has counted in this part only.
+    The included quantity is prorated. The quantity of a level, such as members, is also prorated; a
+    monthly meter has counted in this part only.
     """
-    quantity = Fraction(used) if charge.meter in _MONTHLY else used * share
+    quantity = Fraction(used_quantity) if charge.meter in _MONTHLY else used_quantity * share
     is_bytes = charge.meter == Meter.STORED_BYTES
     return compute_charge(
         description=describe_meter(
@@ -194,7 +200,7 @@ def compute_charge_lines(
 
 
 def split_days(parts: Sequence[PlanPeriod], period: Period) -> list[tuple[datetime, datetime]]:
-    """Return the days of each part: from its first day to before the first day of the next one."""
+    """Return the days of each part: its first day, and the first day of the next part."""
     starts = [part.start.replace(hour=0, minute=0, second=0, microsecond=0) for part in parts]
     return list(pairwise([*starts, period.end]))
 
@@ -210,19 +216,22 @@ def _to_decimal(quantity: Fraction) -> Decimal:
     return Decimal(scaled).scaleb(-_QUANTITY_DIGITS)
 
 
-def _list_parts(facts: Facts, period: Period) -> list[PlanPeriod]:
-    """Return the plan versions in force; a period goes on with the version it began with."""
+def _list_parts(inputs: InvoiceInputs, period: Period) -> list[PlanPeriod]:
+    """Return the plan versions in force; a part keeps the version with which it began."""
     segments = plan_changes.list_segments(
-        facts.organization, facts.changes, period.start, period.end
+        inputs.organization, inputs.changes, period.start, period.end
     )
-    return [PlanPeriod(facts.versions.get_at(s.plan, s.start), s.start, s.end) for s in segments]
+    return [
+        PlanPeriod(inputs.versions.get_version_at(s.plan, s.start), s.start, s.end)
+        for s in segments
+    ]
 
 
 def _get_language(profile: BillingProfile | None) -> Language:
     return cast("Language", profile.language if profile else "en")
 
 
-def _choose_rule(
+def _choose_tax_rule(
     profile: BillingProfile | None, configuration: BillingConfiguration | None
 ) -> TaxRule | None:
     if configuration is None:
@@ -231,5 +240,5 @@ def _choose_rule(
     return choose_tax(configuration.list_tax_rules(), buyer)
 
 
-def _sum(lines: Sequence[Line], currency: str, rule: TaxRule | None) -> Totals:
+def _sum_lines(lines: Sequence[Line], currency: str, rule: TaxRule | None) -> Totals:
     return compute_totals(lines, currency, [rule] if rule else [])

@@ -1,4 +1,4 @@
-"""Pay, void and credit issued invoices, which are never changed otherwise."""
+"""Mark issued invoices as paid, void them, or credit them. Nothing else changes them."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -24,25 +24,30 @@ _REASON = "the operator names an invoice by its number"
 def mark_paid(number: str, *, paid_at: datetime | None = None) -> dict[str, Any]:
     """Mark an issued invoice as paid. Emits `invoice.paid`.
 
-    Raises 404, 400 for a time before the issue or in the future, and 409 if it cannot be paid.
+    Raises 404, 400 if `paid_at` is before the day of issue or in the future, and 409 if the invoice
+    cannot be paid.
     """
     with _lock(number) as invoice:
         if invoice.status != InvoiceStatus.ISSUED:
-            message = f"The invoice is {invoice.status}; only an issued one can be paid."
+            message = f"The invoice is {invoice.status}; only issued invoices can be paid."
             raise errors.conflict(message, state=invoice.status)
         assert invoice.issued_at is not None
         now = db.utc_now()
-        at = paid_at or max(now, invoice.issued_at)
-        if not invoice.issued_at.date() <= at.date() <= max(now, invoice.issued_at).date():
-            raise errors.invalid("Must be from the day of issue until today.", "paid_at")
+        payment_time = paid_at or max(now, invoice.issued_at)
+        if (
+            not invoice.issued_at.date()
+            <= payment_time.date()
+            <= max(now, invoice.issued_at).date()
+        ):
+            raise errors.invalid("Must be between the day of issue and today.", "paid_at")
         issuing.change_status(invoice, InvoiceStatus.PAID)
-        invoice.paid_at = at
+        invoice.paid_at = payment_time
         issuing.emit(emitted_events.PAID, invoice)
         return render(invoice)
 
 
 def void(number: str, *, reason: str) -> dict[str, Any]:
-    """Void an invoice by a credit note over all of its lines, and return the credit note.
+    """Void an invoice with a credit note for all its lines, and return the credit note.
 
     Emits `invoice.voided`. Raises 404, and 409 if the invoice is void or partly credited.
     """
@@ -53,7 +58,7 @@ def void(number: str, *, reason: str) -> dict[str, Any]:
             raise errors.conflict(
                 "A part of the invoice has been credited. Credit the remaining amount instead."
             )
-        credit_note = _copy(
+        credit_note = _create_credit_note(
             invoice,
             lines=invoice.lines,
             subtotal=invoice.subtotal,
@@ -61,15 +66,16 @@ def void(number: str, *, reason: str) -> dict[str, Any]:
             total=invoice.total,
             notes=[reason],
         )
-        _issue(credit_note, invoice, configuration, is_whole=True)
+        _issue_credit_note(credit_note, invoice, configuration, is_fully_credited=True)
         return render(credit_note)
 
 
 def credit(number: str, *, amount: Decimal, reason: str) -> dict[str, Any]:
     """Credit a net amount of an invoice, and return the credit note.
 
-    The tax is that of the invoice. If nothing of the invoice remains, it is void. Raises 404, 400
-    for an amount that is not one of the currency, and 409 if the amount is more than what remains.
+    The tax rate of the invoice applies. If no amount remains, the invoice becomes void. Raises 404,
+    400 if the amount is not positive or has too many decimal places, and 409 if the amount is more
+    than the remaining amount.
     """
     configuration = _require_configuration()
     with _lock(number) as invoice:
@@ -78,7 +84,7 @@ def credit(number: str, *, amount: Decimal, reason: str) -> dict[str, Any]:
         remaining = invoice.subtotal - records.sum_credited(invoice.id)
         if amount > remaining:
             raise errors.conflict(
-                f"Only {remaining:f} {invoice.currency} of the invoice remain before tax.",
+                f"Only {remaining:f} {invoice.currency} before tax can still be credited.",
                 remaining=f"{remaining:f}",
             )
         tax = load_tax(invoice.tax)
@@ -87,7 +93,7 @@ def credit(number: str, *, amount: Decimal, reason: str) -> dict[str, Any]:
         )
         rule = TaxRule(tax.name, tax.category, tax.rate, reason=tax.reason)
         totals = compute_totals([line], invoice.currency, [rule])
-        credit_note = _copy(
+        credit_note = _create_credit_note(
             invoice,
             lines=[dump_line(line)],
             subtotal=totals.subtotal,
@@ -95,19 +101,21 @@ def credit(number: str, *, amount: Decimal, reason: str) -> dict[str, Any]:
             total=totals.total,
             notes=[],
         )
-        _issue(credit_note, invoice, configuration, is_whole=amount == remaining)
+        _issue_credit_note(
+            credit_note, invoice, configuration, is_fully_credited=amount == remaining
+        )
         return render(credit_note)
 
 
 @contextmanager
 def _lock(number: str) -> Iterator[Invoice]:
-    """Yield the locked invoice with a number, with its organization bound. Raises 404."""
+    """Lock and yield the invoice with this number, with its organization bound. Raises 404."""
     with tenancy.across_organizations(reason=_REASON):
-        found = records.find_by_number(number)
-    if found is None:
+        unlocked_invoice = records.find_by_number(number)
+    if unlocked_invoice is None:
         raise errors.ApiError("not_found", "No invoice has this number.", field="number")
-    with tenancy.organization(found.organization_id):
-        invoice = records.lock(found.id)
+    with tenancy.organization(unlocked_invoice.organization_id):
+        invoice = records.lock(unlocked_invoice.id)
         assert invoice is not None, "issued invoices are never deleted"
         yield invoice
         db.session().flush()
@@ -129,13 +137,13 @@ def _check_creditable(invoice: Invoice) -> None:
 
 def _check_amount(amount: Decimal, currency: str) -> None:
     digits = get_minor_digits(currency)
-    is_whole = amount.is_finite() and (Fraction(amount) * 10**digits).denominator == 1
-    if not is_whole or amount <= 0:
+    is_in_minor_units = amount.is_finite() and (Fraction(amount) * 10**digits).denominator == 1
+    if not is_in_minor_units or amount <= 0:
         message = f"Must be a positive amount with at most {digits} decimal places."
         raise errors.invalid(message, "amount")
 
 
-def _copy(invoice: Invoice, **content: Any) -> Invoice:
+def _create_credit_note(invoice: Invoice, **content: Any) -> Invoice:
     """Return a new credit note with the parties and the period of an invoice."""
     names = ("period_from", "period_to", "currency", "language", "time_zone", "seller", "buyer")
     return Invoice(
@@ -148,12 +156,16 @@ def _copy(invoice: Invoice, **content: Any) -> Invoice:
     )
 
 
-def _issue(
-    credit_note: Invoice, invoice: Invoice, configuration: BillingConfiguration, *, is_whole: bool
+def _issue_credit_note(
+    credit_note: Invoice,
+    invoice: Invoice,
+    configuration: BillingConfiguration,
+    *,
+    is_fully_credited: bool,
 ) -> None:
-    if is_whole:
+    if is_fully_credited:
         issuing.change_status(invoice, InvoiceStatus.VOID)
         issuing.emit(emitted_events.VOIDED, invoice)
-    with tenancy.across_organizations(reason="numbers are taken as for many organizations"):
+    with tenancy.across_organizations(reason="invoices are issued across organizations"):
         issuing.issue([credit_note], configuration)
         db.session().flush()

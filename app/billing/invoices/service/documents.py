@@ -14,18 +14,18 @@ from app.kit import container
 from app.kit.jobs import Job
 
 _FOLDER = "invoices"
-"""The files are not under the organization's folder, which is deleted when it is erased."""
+"""Outside the organization's folder, which is deleted when the organization is erased."""
 
 
 def render_missing(job: Job) -> None:
-    """Render and store the files of all issued invoices of the bound organization without any."""
+    """Render and store the missing files of issued invoices of the current organization."""
     for invoice_id in records.list_without_files():
         render(job, invoice_id)
         job.checkpoint()
 
 
 def render(job: Job, invoice_id: UUID) -> None:
-    """Render the files of an issued invoice and store them, unless that was done before.
+    """Render the files of an issued invoice and store them, unless they are already stored.
 
     The same invoice always gives the same bytes, so an interrupted run can be repeated.
     """
@@ -47,7 +47,7 @@ def render(job: Job, invoice_id: UUID) -> None:
 
 
 def build_document(invoice: Invoice, refers_to: str | None) -> Document:
-    """Return the engine's document of an invoice; `refers_to` is the number of another one."""
+    """Return the engine's document for an invoice; `refers_to` is a corrected invoice's number."""
     assert invoice.issued_at is not None
     assert invoice.buyer is not None
     seller = dict(invoice.seller)
@@ -75,9 +75,9 @@ def build_document(invoice: Invoice, refers_to: str | None) -> Document:
 
 
 def _to_calendar(at: datetime, time_zone: str) -> datetime:
-    """Return midnight in a time zone on the day of a time in UTC.
+    """Return midnight in `time_zone` on the UTC day of `at`.
 
-    The period is a month in UTC. Its first and last day are the same ones for every customer.
+    The period is a month in UTC. Its first and last day are the same for every customer.
     """
     return at.astimezone(UTC).replace(tzinfo=ZoneInfo(time_zone))
 

@@ -1,4 +1,4 @@
-"""Write and read the parts of invoices as JSON. Decimals are text."""
+"""Convert the parts of invoices to JSON and back. Decimals are stored as text."""
 
 from dataclasses import asdict
 from decimal import Decimal

@@ -1,4 +1,4 @@
-"""Write the invoices of a closed period, and issue them under the next numbers of their series."""
+"""Write the invoices of a closed period, and issue them with the next numbers of their series."""
 
 from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
@@ -9,7 +9,7 @@ from app.billing.invoices import emitted_events
 from app.billing.invoices.models import TRANSITIONS, Invoice, InvoiceKind, InvoiceStatus
 from app.billing.invoices.queries import records
 from app.billing.invoices.service import computing
-from app.billing.invoices.service.computing import Content, Facts, Period
+from app.billing.invoices.service.computing import Content, InvoiceInputs, Period
 from app.billing.invoices.service.dumping import dump_line, dump_party, dump_seller, dump_tax
 from app.billing.plan_changes import service as plan_changes
 from app.billing.plan_changes.versions import PlanVersions
@@ -19,21 +19,21 @@ from app.billing.usage import service as usage
 from app.identity.organizations.models import Organization
 from app.kit import db, events, tenancy
 
-BATCH = 100
+BATCH_SIZE = 100
 """The number of organizations whose invoices are written in one transaction."""
 _REASON = "the invoices of many organizations are written together"
 
 
-def list_billed(end: datetime, *, after: UUID) -> list[UUID]:
-    """Return the next organizations that are billed for a period that ended at `end`."""
+def list_billed_organizations(end: datetime, *, after: UUID) -> list[UUID]:
+    """Return the next organizations to bill for a period that ended at `end`, in order of id."""
     with tenancy.across_organizations(reason=_REASON):
-        return records.list_billed(end, after=after, limit=BATCH)
+        return records.list_billed_organizations(end, after=after, limit=BATCH_SIZE)
 
 
 def issue_many(organization_ids: Sequence[UUID], start: datetime, end: datetime) -> list[Invoice]:
     """Write and issue the invoices of organizations for a period that has ended.
 
-    Repeating it changes nothing. There is no invoice if nothing is to be paid. Without a billing
+    Repeating the call changes nothing. There is no invoice if no amount is due. Without a billing
     profile, an invoice stays a draft. Raises BillingFileError.
     """
     configuration = require_configuration()
@@ -41,18 +41,20 @@ def issue_many(organization_ids: Sequence[UUID], start: datetime, end: datetime)
     with tenancy.across_organizations(reason=_REASON):
         organizations = records.lock_organizations(organization_ids)
         plan_changes.apply_due_changes(organization_ids)
-        existing = records.list_of_period(organization_ids, start)
-        done = {key for (key, _), one in existing.items() if one.status != InvoiceStatus.DRAFT}
-        pending = [one for one in organizations if one.id not in done]
-        written = []
-        for facts in _gather(pending, period):
-            for content in computing.compute(facts, period, configuration):
-                invoice = existing.get((facts.organization.id, content.currency))
-                written.append(_write_draft(invoice, facts, content, period, configuration))
-        issue([invoice for invoice in written if invoice.buyer is not None], configuration)
-        db.session().add_all(written)
+        existing = records.list_by_period(organization_ids, start)
+        issued_ids = {
+            id_ for (id_, _), row in existing.items() if row.status != InvoiceStatus.DRAFT
+        }
+        pending = [row for row in organizations if row.id not in issued_ids]
+        drafts = []
+        for inputs in _collect_inputs(pending, period):
+            for content in computing.compute(inputs, period, configuration):
+                invoice = existing.get((inputs.organization.id, content.currency))
+                drafts.append(_write_draft(invoice, inputs, content, period, configuration))
+        issue([invoice for invoice in drafts if invoice.buyer is not None], configuration)
+        db.session().add_all(drafts)
         db.session().flush()
-    return written
+    return drafts
 
 
 def issue_period(organization_id: UUID, start: datetime, end: datetime) -> list[Invoice]:
@@ -61,7 +63,7 @@ def issue_period(organization_id: UUID, start: datetime, end: datetime) -> list[
 
 
 def issue_drafts(organization_id: UUID) -> list[Invoice]:
-    """Issue the drafts of the bound organization, which now has a billing profile."""
+    """Issue the drafts of the current organization, which now has a billing profile."""
     return [
         invoice
         for start, end in records.list_draft_periods()
@@ -72,15 +74,15 @@ def issue_drafts(organization_id: UUID) -> list[Invoice]:
 def issue(invoices: Sequence[Invoice], configuration: BillingConfiguration) -> None:
     """Issue drafts of one kind with the next numbers of their series. Emits `invoices.issued`.
 
-    All organizations must be bound. The series is locked last and until the commit, so that each
-    number is used exactly once.
+    Call this with all organizations bound. The series is locked last, until the commit, so that
+    each number is used exactly once.
     """
     if not invoices:
         return
     now = plan_changes.get_database_time()
     is_credit_note = invoices[0].kind == InvoiceKind.CREDIT_NOTE
     prefix = configuration.build_prefix(is_credit_note=is_credit_note, at=now)
-    numbers = records.take_numbers(prefix, len(invoices))
+    numbers = records.claim_numbers(prefix, len(invoices))
     for invoice, number in zip(invoices, numbers, strict=True):
         invoice.number = configuration.format_number(prefix, number)
         change_status(invoice, InvoiceStatus.ISSUED)
@@ -96,35 +98,35 @@ def issue(invoices: Sequence[Invoice], configuration: BillingConfiguration) -> N
     )
 
 
-def _gather(organizations: Sequence[Organization], period: Period) -> list[Facts]:
-    """Return the facts about locked organizations, whose usage of the period is then settled."""
+def _collect_inputs(organizations: Sequence[Organization], period: Period) -> list[InvoiceInputs]:
+    """Settle the usage of locked organizations for the period, and return the inputs."""
     if not organizations:
         return []
     ids = [organization.id for organization in organizations]
     usage.settle_many(ids, period.end)
-    used = usage.measure_many(ids, period.start, period.end)
-    changes, found = plan_changes.list_changes(ids), profiles.find_many(ids)
+    quantities = usage.measure_many(ids, period.start, period.end)
+    changes, profiles_by_id = plan_changes.list_changes(ids), profiles.find_many(ids)
     versions = PlanVersions()
     return [
-        Facts(
-            organization=one,
-            changes=changes[one.id],
-            profile=found.get(one.id),
+        InvoiceInputs(
+            organization=organization,
+            changes=changes[organization.id],
+            profile=profiles_by_id.get(organization.id),
             versions=versions,
-            measure=_build_measure(one.id, period, used[one.id]),
+            measure=_build_measure_function(organization.id, period, quantities[organization.id]),
         )
-        for one in organizations
+        for organization in organizations
     ]
 
 
-def _build_measure(
-    organization_id: UUID, period: Period, used: dict[str, int]
+def _build_measure_function(
+    organization_id: UUID, period: Period, quantities: dict[str, int]
 ) -> Callable[[datetime, datetime], dict[str, int]]:
-    """Return a function that measures parts of a period, for which `used` is known."""
+    """Return a function that measures parts of a period with the given total `quantities`."""
 
     def measure(start: datetime, end: datetime) -> dict[str, int]:
         if (start, end) == (period.start, period.end):
-            return used
+            return quantities
         with tenancy.organization(organization_id):
             return usage.measure_period(start, end)
 
@@ -132,7 +134,7 @@ def _build_measure(
 
 
 def change_status(invoice: Invoice, status: InvoiceStatus) -> None:
-    """Change the status of a locked invoice, which must allow it."""
+    """Change the status of a locked invoice; the transition must be allowed."""
     assert status in TRANSITIONS[InvoiceStatus(invoice.status)], f"{invoice.status} to {status}"
     invoice.status = status.value
 
@@ -149,12 +151,12 @@ def emit(event: str, invoice: Invoice) -> None:
 
 def _write_draft(
     invoice: Invoice | None,
-    facts: Facts,
+    inputs: InvoiceInputs,
     content: Content,
     period: Period,
     configuration: BillingConfiguration,
 ) -> Invoice:
-    profile = facts.profile
+    profile = inputs.profile
     values: dict[str, Any] = {
         "language": content.language,
         "time_zone": profile.time_zone if profile else "UTC",
@@ -171,7 +173,7 @@ def _write_draft(
             setattr(invoice, key, value)
         return invoice
     return Invoice(
-        organization_id=facts.organization.id,
+        organization_id=inputs.organization.id,
         kind=InvoiceKind.INVOICE.value,
         status=InvoiceStatus.DRAFT.value,
         period_from=period.start,

@@ -1,4 +1,4 @@
-"""Read invoices and their files, and compute the upcoming one."""
+"""Read invoices and their files, and compute the upcoming invoice."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -11,7 +11,7 @@ from uuid import UUID
 from app.billing.invoices.models import Invoice, InvoiceStatus
 from app.billing.invoices.queries import records
 from app.billing.invoices.service import computing
-from app.billing.invoices.service.computing import Content, Facts, Period
+from app.billing.invoices.service.computing import Content, InvoiceInputs, Period
 from app.billing.invoices.service.dumping import dump_line, dump_tax
 from app.billing.plan_changes import service as plan_changes
 from app.billing.plan_changes.months import get_month
@@ -32,7 +32,7 @@ _PDF = "application/pdf"
 
 
 def list_invoices(**query: Any) -> Page:
-    """Return a page of the invoices and credit notes of the bound organization."""
+    """Return a page of the invoices and credit notes of the current organization."""
     page = records.list_page(**query)
     return replace(page, items=[render(invoice) for invoice in page.items])
 
@@ -41,9 +41,9 @@ def list_all(
     *, slug: str | None = None, status: str | None = None, period: datetime | None = None
 ) -> Iterator[dict[str, Any]]:
     """Yield the invoices and credit notes of all organizations, oldest first."""
-    with tenancy.across_organizations(reason="the operator sees the invoices of everybody"):
-        for slug_, invoice in records.list_all(slug=slug, status=status, period=period):
-            yield {"organization": slug_, **render(invoice)}
+    with tenancy.across_organizations(reason="the operator sees the invoices of all organizations"):
+        for organization_slug, invoice in records.list_all(slug=slug, status=status, period=period):
+            yield {"organization": organization_slug, **render(invoice)}
 
 
 def get(invoice_id: UUID) -> dict[str, Any]:
@@ -52,20 +52,22 @@ def get(invoice_id: UUID) -> dict[str, Any]:
 
 
 def get_upcoming(organization_id: UUID) -> dict[str, Any]:
-    """Return the invoice that closing the running month now would create.
+    """Return the invoice that would be created if the current month were closed now.
 
-    The present plan counts until the end of the month, and what was used counts until now.
+    The price of the current plan counts until the end of the month, and the usage until now.
     """
     organization = db.session().get_one(Organization, organization_id)
     start, end = get_month(plan_changes.get_database_time())
     profile, configuration = profiles.find(), find_configuration()
     changes = plan_changes.list_changes([organization_id])[organization_id]
-    facts = Facts(organization, changes, profile, PlanVersions(), usage.measure_period)
-    contents = computing.compute(facts, Period(start, end), configuration)
+    inputs = InvoiceInputs(organization, changes, profile, PlanVersions(), usage.measure_period)
+    contents = computing.compute(inputs, Period(start, end), configuration)
     currency = catalogue.get_plan(organization.plan).currency
     content = next(
         (content for content in contents if content.currency == currency),
-        contents[0] if contents else computing.build_empty(currency, profile, configuration),
+        contents[0]
+        if contents
+        else computing.build_empty_content(currency, profile, configuration),
     )
     return {"period": {"from": start, "to": end}, **_render_content(content)}
 
@@ -100,11 +102,11 @@ def render(invoice: Invoice) -> dict[str, Any]:
 def download_pdf(invoice_id: UUID) -> Download:
     """Return the stored PDF of an invoice.
 
-    Raises 404, and 409 if there is none yet; `details.state` is then `draft` or `pending`.
+    Raises 404, and 409 if there is no PDF yet; `details.state` is then `draft` or `pending`.
     """
     invoice = _get(invoice_id)
     if invoice.status == InvoiceStatus.DRAFT:
-        message = "The invoice is a draft. It has a PDF when it is issued."
+        message = "The invoice is a draft. Its PDF is created after it is issued."
         raise errors.conflict(message, state="draft")
     if invoice.pdf is None:
         message = "The PDF is being prepared. Try again shortly."

@@ -1,1 +1,1 @@
-"""SQL queries of usage."""
+"""SQL queries for usage."""

@@ -1,4 +1,4 @@
-"""SQL queries of the limits of an organization."""
+"""SQL queries for the limits of an organization."""
 
 from collections.abc import Sequence
 from datetime import date
@@ -27,19 +27,19 @@ _LOCK = text(
 
 
 class PlanRow(NamedTuple):
-    """The plan of an organization, and the limits that differ from it."""
+    """The plan of an organization, and the limits that the operator has set."""
 
     plan: str
     limits: dict[str, Any]
 
 
 def get_plan() -> PlanRow:
-    """Return the plan of the bound organization."""
+    """Return the plan of the current organization."""
     return PlanRow._make(_GET_PLAN.first(str(tenancy.current_organization_id())))
 
 
 def lock_meters(meters: Sequence[Meter]) -> None:
-    """Lock meters of the bound organization until the transaction ends, waiting if necessary."""
+    """Lock meters of the current organization until the transaction ends, waiting if necessary."""
     values = {
         "organization": str(tenancy.current_organization_id()),
         "meters": sorted(map(str, meters)),
@@ -48,7 +48,7 @@ def lock_meters(meters: Sequence[Meter]) -> None:
 
 
 class OrganizationRow(NamedTuple):
-    """An organization with its plan, and the limits that differ from it."""
+    """An organization with its plan, and the limits that the operator has set."""
 
     id: UUID
     slug: str
@@ -64,7 +64,7 @@ def list_plans(organization_ids: Sequence[UUID]) -> list[OrganizationRow]:
 
 
 def insert_warnings(month: date, reached: Sequence[tuple[Meter, int]]) -> set[tuple[Meter, int]]:
-    """Record the parts of limits that meters have reached in a month; return those that are new."""
+    """Record the (meter, percentage) pairs reached in a month, and return the new pairs."""
     if not reached:
         return set()
     rows = [

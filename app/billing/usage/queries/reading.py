@@ -1,4 +1,4 @@
-"""SQL queries of meters: what an organization used, by month and by day."""
+"""SQL queries for meters: the usage of an organization by month and by day."""
 
 from collections.abc import Sequence
 from datetime import date
@@ -40,7 +40,7 @@ _READ_MONTH = text(
     FROM month, {_METERS}
     """  # noqa: S608 - consists of constants
 )
-# The level before the first day, and what changed on each day, pending changes included.
+# The level before the first day, and the changes on each day, including pending changes.
 _DAYS = f"""
     WITH pending AS MATERIALIZED ({_PENDING}), opening AS (
         SELECT m.meter, CAST(:first AS date) - 1 AS day, CAST(0 AS numeric) AS added,
@@ -69,29 +69,29 @@ _DAYS = f"""
     ) AS days ORDER BY meter, day
 """  # noqa: S608 - consists of constants
 _READ_DAYS = text(_DAYS)
-_OF_MANY = "unnest(CAST(:organizations AS uuid[])) AS o (id)"
-_READ_DAYS_OF_MANY = text(
-    f"SELECT o.id AS organization_id, d.* FROM {_OF_MANY}"  # noqa: S608 - consists of constants
+_ORGANIZATIONS = "unnest(CAST(:organizations AS uuid[])) AS o (id)"
+_READ_DAYS_BY_ORGANIZATION = text(
+    f"SELECT o.id AS organization_id, d.* FROM {_ORGANIZATIONS}"  # noqa: S608 - consists of constants
     f" CROSS JOIN LATERAL ({_DAYS.replace(':organization', 'o.id')}) AS d"
 )
 _SETTLE = text("SELECT settle_usage(:organization, :until)")
-_SETTLE_MANY = text(f"SELECT settle_usage(o.id, :until) FROM {_OF_MANY}")  # noqa: S608 - as above
+_SETTLE_MANY = text(f"SELECT settle_usage(o.id, :until) FROM {_ORGANIZATIONS}")  # noqa: S608 - as above
 
 
 class Month(NamedTuple):
-    """The running month, which begins on `first`: present levels, and what was added."""
+    """The current month, which begins on `first`: current levels and added quantities."""
 
     first: date
     levels: dict[Meter, int]
     added: dict[Meter, int]
 
-    def used(self, meter: Meter) -> int:
-        """Return the use of a meter that a limit applies to."""
+    def get_used(self, meter: Meter) -> int:
+        """Return the usage of a meter to which its limit applies."""
         return self.added[meter] if meter.is_monthly else self.levels[meter]
 
 
 class DayRow(NamedTuple):
-    """What was added and removed on a day, and the level at its end."""
+    """The quantities added and removed on a day, and the level at the end of the day."""
 
     meter: str
     day: date
@@ -101,8 +101,8 @@ class DayRow(NamedTuple):
 
 
 def read_month(meters: Sequence[Meter]) -> Month:
-    """Return the use of meters in the running month, by the database's clock."""
-    rows = db.session().execute(_READ_MONTH, _bind(meters)).all()
+    """Return the usage of meters in the current month, by the database's clock."""
+    rows = db.session().execute(_READ_MONTH, _build_params(meters)).all()
     return Month(
         rows[0].first,
         {Meter(row.meter): int(row.level) for row in rows},
@@ -112,17 +112,17 @@ def read_month(meters: Sequence[Meter]) -> Month:
 
 def read_days(meters: Sequence[Meter], first: date, following: date) -> list[DayRow]:
     """Return the days with changes of each meter, after a row for the day before `first`."""
-    values = {**_bind(meters), "first": first, "next": following}
+    values = {**_build_params(meters), "first": first, "next": following}
     rows = db.session().execute(_READ_DAYS, values)
     return [
         DayRow(row.meter, row.day, int(row.added), int(row.removed), int(row.level)) for row in rows
     ]
 
 
-def read_days_of_many(
+def read_days_by_organization(
     organization_ids: Sequence[UUID], meters: Sequence[Meter], first: date, following: date
 ) -> dict[UUID, list[DayRow]]:
-    """Return what `read_days` returns for each of the organizations, which must be bound."""
+    """Return the result of `read_days` for each of the organizations, which must be bound."""
     values = {
         "organizations": [str(organization_id) for organization_id in organization_ids],
         "meters": [str(meter) for meter in meters],
@@ -130,25 +130,25 @@ def read_days_of_many(
         "next": following,
     }
     days: dict[UUID, list[DayRow]] = {key: [] for key in organization_ids}
-    for row in db.session().execute(_READ_DAYS_OF_MANY, values):
+    for row in db.session().execute(_READ_DAYS_BY_ORGANIZATION, values):
         numbers = (int(row.added), int(row.removed), int(row.level))
         days[row.organization_id].append(DayRow(row.meter, row.day, *numbers))
     return days
 
 
 def settle_many(organization_ids: Sequence[UUID], until: date) -> None:
-    """Do what `settle` does, for many organizations, which must be bound."""
+    """Settle the usage of many organizations, which must be bound; see `settle`."""
     ids = [str(organization_id) for organization_id in organization_ids]
     db.session().execute(_SETTLE_MANY, {"organizations": ids, "until": until})
 
 
 def settle(until: date) -> None:
-    """Exclude changes that are committed after this from the days before `until`."""
+    """Exclude changes that are committed later from the days before `until`."""
     values = {"organization": tenancy.current_organization_id(), "until": until}
     db.session().execute(_SETTLE, values)
 
 
-def _bind(meters: Sequence[Meter]) -> dict[str, Any]:
+def _build_params(meters: Sequence[Meter]) -> dict[str, Any]:
     return {
         "organization": tenancy.current_organization_id(),
         "meters": [str(meter) for meter in meters],

@@ -1,4 +1,4 @@
-"""Service of usage: meters, the limits of plans, warnings and history."""
+"""Service for usage: meters, plan limits, warnings and history."""
 
 from app.billing.usage.service.limits import OrganizationLimits, get_limits, open_allowance
 from app.billing.usage.service.measuring import (

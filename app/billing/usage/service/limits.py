@@ -1,4 +1,4 @@
-"""The limits of an organization, and the allowances that other rooms ask for."""
+"""The limits of an organization, and the allowances that other features request."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
@@ -18,26 +18,26 @@ class OrganizationLimits(NamedTuple):
     by_meter: Mapping[Meter, int | None]
 
     @property
-    def limited(self) -> dict[Meter, int]:
-        """Return the limits of those meters that have one."""
+    def finite_limits(self) -> dict[Meter, int]:
+        """Return the limits of the meters that have a limit."""
         return {meter: limit for meter, limit in self.by_meter.items() if limit is not None}
 
 
 def get_limits() -> OrganizationLimits:
-    """Return the limits of the bound organization."""
+    """Return the limits of the current organization."""
     row = queries.get_plan()
     return build_limits(row.plan, row.limits)
 
 
 def build_limits(plan: str, overrides: Mapping[str, Any]) -> OrganizationLimits:
-    """Return the limits of the newest version of a plan, and those that the operator has set."""
+    """Return the limits of a plan's newest version, replaced by the operator's limits."""
     return OrganizationLimits(plan, plans.merge_limits(catalogue.get_plan(plan), overrides))
 
 
 def open_allowance(meters: Sequence[Meter]) -> Allowance:
-    """Return what the plan allows; see `app.kit.plan_limits`."""
-    known = find_plan()
-    plan, by_meter = get_limits() if known is None else build_limits(*known)
+    """Return the allowance of the current organization for meters; see `app.kit.plan_limits`."""
+    plan_and_limits = find_plan()
+    plan, by_meter = get_limits() if plan_and_limits is None else build_limits(*plan_and_limits)
     limits = {meter: limit for meter in meters if (limit := by_meter[meter]) is not None}
     if not limits:
         return Allowance(plan)
@@ -45,4 +45,4 @@ def open_allowance(meters: Sequence[Meter]) -> Allowance:
     queries.lock_meters(tuple(limits))
     # A new statement, so that it sees what the previous holders of the locks have committed.
     month = reading.read_month(tuple(limits))
-    return Allowance(plan, limits, {meter: month.used(meter) for meter in limits})
+    return Allowance(plan, limits, {meter: month.get_used(meter) for meter in limits})

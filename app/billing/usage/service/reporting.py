@@ -1,4 +1,4 @@
-"""Describe the use of the running month, and its history by day."""
+"""Describe the usage of the current month, and the usage history by day."""
 
 from datetime import date, timedelta
 from typing import Any
@@ -13,11 +13,11 @@ from app.kit.plan_limits import Meter
 
 _DAY = timedelta(days=1)
 WARNINGS = {None: None, 80: "near_limit", 100: "limit_reached"}
-"""The warnings that the API shows, by the part of the limit that is reached."""
+"""The warnings that the API shows, by the percentage of the limit that is reached."""
 
 
 def describe_usage() -> dict[str, Any]:
-    """Return the use of each meter in the running month, with its limit and a warning."""
+    """Return the usage of each meter in the current month, with its limit and a warning."""
     limits = get_limits()
     month = reading.read_month(tuple(Meter))
     return {
@@ -26,9 +26,9 @@ def describe_usage() -> dict[str, Any]:
         "meters": [
             {
                 "meter": str(meter),
-                "used": month.used(meter),
+                "used": month.get_used(meter),
                 "limit": limits.by_meter[meter],
-                "warning": WARNINGS[find_percent(month.used(meter), limits.by_meter[meter])],
+                "warning": WARNINGS[find_percent(month.get_used(meter), limits.by_meter[meter])],
             }
             for meter in Meter
         ],
@@ -38,13 +38,13 @@ def describe_usage() -> dict[str, Any]:
 def describe_history(
     *, first: date | None = None, last: date | None = None, meter: str | None = None
 ) -> dict[str, Any]:
-    """Return the use of each meter, or of one, on each day of a period in UTC.
+    """Return the usage of each meter, or of one meter, on each day of a period in UTC.
 
     The period has 30 days by default, and ends today at the latest. Raises 400 `validation_error`.
     """
     period = get_period("UTC", first, last)
     meters = tuple(Meter) if meter is None else (Meter(meter),)
-    # Monthly meters begin anew on the first day of each month.
+    # Monthly meters start at zero on the first day of each month.
     start = period.first.replace(day=1)
     rows = reading.read_days(meters, start, period.last + _DAY)
     return {
@@ -52,16 +52,16 @@ def describe_history(
         "to": period.last,
         "meters": [
             {
-                "meter": str(one),
-                "days": _list_days(one, [row for row in rows if row.meter == one], period),
+                "meter": str(name),
+                "days": _list_days(name, [row for row in rows if row.meter == name], period),
             }
-            for one in meters
+            for name in meters
         ],
     }
 
 
 def _list_days(meter: Meter, rows: list[DayRow], period: Period) -> list[dict[str, Any]]:
-    """Return the days of a period up to today; the first row is that of the day before it."""
+    """Return the days of a period up to today; `rows` begins with the day before the first day."""
     changes = {row.day: row for row in rows}
     level, added_in_month = rows[0].level, 0
     day, today = rows[0].day + _DAY, db.utc_now().date()
@@ -85,5 +85,5 @@ def _list_days(meter: Meter, rows: list[DayRow], period: Period) -> list[dict[st
 
 
 def get_next_month(first: date) -> date:
-    """Return the first day of the month after the one that begins on `first`."""
+    """Return the first day of the month after the month that begins on `first`."""
     return (first + 31 * _DAY).replace(day=1)

@@ -14,8 +14,8 @@ from app.kit.purging import Checkpoint
 
 log = get_logger(__name__)
 
-BATCH = 5_000
-"""The number of changes that are folded in one transaction."""
+BATCH_SIZE = 5_000
+"""The number of changes folded in one transaction."""
 _REASON = "maintains the meters of every organization"
 
 DIFFERENCES = Counter(
@@ -36,19 +36,19 @@ class Difference(NamedTuple):
 
 
 def list_organizations(slug: str | None = None) -> list[tuple[UUID, str]]:
-    """Return the ids and slugs of all organizations with meters, or of the one with this slug."""
+    """Return the id and slug of each organization with meters; `slug` selects one organization."""
     with tenancy.across_organizations(reason=_REASON):
         return queries.list_organizations(slug)
 
 
 def fold(checkpoint: Checkpoint) -> None:
-    """Fold all changes in batches, and enqueue the checks of limits; `checkpoint` commits."""
+    """Fold all changes in batches, and enqueue the limit checks; `checkpoint` commits."""
     while True:
         with tenancy.across_organizations(reason=_REASON):
-            batch = queries.fold(BATCH)
+            batch = queries.fold(BATCH_SIZE)
             warnings.enqueue_checks(batch.changed)
         checkpoint()
-        if batch.folded < BATCH:
+        if batch.folded < BATCH_SIZE:
             return
 
 
@@ -63,9 +63,9 @@ def find_differences(organization_id: UUID, slug: str) -> Iterator[Difference]:
 
 
 def report_differences(organization_id: UUID, slug: str) -> int:
-    """Log and count the wrong meters of an organization, and return how many there are.
+    """Log and count the wrong meters of an organization, and return their number.
 
-    Nothing is corrected: a wrong meter may already be on an invoice, so that a person decides.
+    Nothing is corrected: a wrong meter may already be on an invoice, so a person must decide.
     """
     differences = list(find_differences(organization_id, slug))
     for difference in differences:
@@ -75,16 +75,16 @@ def report_differences(organization_id: UUID, slug: str) -> int:
 
 
 def repair(organization_id: UUID, slug: str) -> list[Difference]:
-    """Correct the wrong meters of an organization, and return them as they were.
+    """Correct the wrong meters of an organization, and return their previous differences.
 
-    What a meter lacks is added on the days on which the rows were created, or today if that is not
-    known. Days that are settled do not change: what belongs to them counts on the first day after.
+    A missing quantity is added on the days on which the rows were created, or today if those days
+    are unknown. Settled days do not change: their missing quantities count on the first day after.
     """
     repaired = []
     with tenancy.organization(organization_id):
         for row in queries.find_differences():
-            if difference := queries.repair(row.meter):
-                metered = row.counted - difference
+            if correction := queries.repair(row.meter):
+                metered = row.counted - correction
                 repaired.append(Difference(slug, row.meter, row.counted, metered))
                 log.warning("usage.repaired", **repaired[-1]._asdict())
     return repaired

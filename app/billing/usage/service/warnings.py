@@ -15,48 +15,52 @@ WARN_JOB = "usage.warn"
 
 
 def find_percent(used: int, limit: int | None) -> int | None:
-    """Return the highest of `PERCENTS` that has been reached, or None."""
+    """Return the highest percentage in `PERCENTS` that has been reached, or None."""
     if limit is None:
         return None
     return max((p for p in PERCENTS if used * 100 >= limit * p), default=None)
 
 
 def enqueue_checks(organization_ids: Sequence[UUID]) -> None:
-    """Enqueue a check of those organizations whose use is limited."""
-    limited = [
+    """Enqueue a check for each organization whose plan has limits."""
+    limited_ids = [
         row.id
         for row in queries.list_plans(organization_ids)
-        if build_limits(row.plan, row.limits).limited
+        if build_limits(row.plan, row.limits).finite_limits
     ]
-    jobs.enqueue_many(WARN_JOB, [(organization_id, {}) for organization_id in limited])
+    jobs.enqueue_many(WARN_JOB, [(organization_id, {}) for organization_id in limited_ids])
 
 
 def warn() -> None:
-    """Emit an event for each meter of the bound organization that has reached a part of its limit.
+    """Emit an event for each meter of the current organization that has reached a percentage.
 
-    Each part is reported once per meter and month, and only the highest that is new.
+    Each percentage in `PERCENTS` is reported once per meter and month. If several are new, only the
+    highest is reported.
     """
     limits = get_limits()
-    if not limits.limited:
+    if not limits.finite_limits:
         return
-    month = reading.read_month(tuple(limits.limited))
-    reached = {
+    month = reading.read_month(tuple(limits.finite_limits))
+    reached_percents = {
         meter: percent
-        for meter, limit in limits.limited.items()
-        if month.used(meter) > 0 and (percent := find_percent(month.used(meter), limit)) is not None
+        for meter, limit in limits.finite_limits.items()
+        if month.get_used(meter) > 0
+        and (percent := find_percent(month.get_used(meter), limit)) is not None
     }
-    pairs = [(meter, p) for meter, percent in reached.items() for p in PERCENTS if p <= percent]
-    new = queries.insert_warnings(month.first, pairs)
+    pairs = [
+        (meter, p) for meter, percent in reached_percents.items() for p in PERCENTS if p <= percent
+    ]
+    new_pairs = queries.insert_warnings(month.first, pairs)
     payloads: list[ThresholdPayload] = [
         {
             "meter": str(meter),
             "percent": percent,
-            "used": month.used(meter),
-            "limit": limits.limited[meter],
+            "used": month.get_used(meter),
+            "limit": limits.finite_limits[meter],
             "plan": limits.plan,
             "month": month.first.isoformat(),
         }
-        for meter, percent in reached.items()
-        if (meter, percent) in new
+        for meter, percent in reached_percents.items()
+        if (meter, percent) in new_pairs
     ]
     events.emit_many(emitted_events.THRESHOLD_REACHED, payloads)

@@ -1,1 +1,1 @@
-"""SQL of exports: their records, and the rows of their files."""
+"""SQL queries for export records and for the rows of export files."""

@@ -1,4 +1,4 @@
-"""SQL that reads the pages of documents within the snapshot of an export."""
+"""SQL queries for document pages, which use the database snapshot of an export."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
@@ -8,12 +8,12 @@ from sqlalchemy import Connection
 
 from app.kit import tenancy
 
-_FETCHED_PAGES = 8
-"""The pages in memory at a time; a page can have 100,000 words."""
+_PAGE_FETCH_SIZE = 8
+"""The maximum number of pages in memory at a time; a page can have 100,000 words."""
 
 # Documents are looked up one by one, in the order of their positions, and nothing is sorted: the
-# words would not fit in PostgreSQL's memory. The text comes with the first page, and only for
-# documents whose words are laid out from it.
+# words would not fit in PostgreSQL's memory. Only the first page has the text of the document, and
+# only if the words must be laid out from the text.
 _PAGES = """
 SELECT o.position - 1, p.*
 FROM unnest(CAST(%(artifact_ids)s AS uuid[])) WITH ORDINALITY AS o (artifact_id, position),
@@ -34,9 +34,10 @@ _WORDS = """CAST(a.words AS text) AS words,
 
 
 class PageRow(NamedTuple):
-    """A page of the document at `position`; `start` and `end` are offsets in its text.
+    """A page of the document at `position`; `start` and `end` are offsets in the document's text.
 
-    `words` is JSON, or None if they are laid out from the text, which the first page has.
+    `words` is JSON, or None if the words must be laid out from the text of the document. Then the
+    first page has this `text`.
     """
 
     position: int
@@ -50,7 +51,7 @@ class PageRow(NamedTuple):
 
 
 class PageReader:
-    """Reads pages on a connection of its own, a few at a time."""
+    """Reads pages on a separate connection, a few at a time."""
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
@@ -66,13 +67,13 @@ class PageReader:
             "organization_id": str(tenancy.current_organization_id()),
         }
         statement = _PAGES.format(words=_WORDS if with_words else _NO_WORDS)
-        last = (0, 0)
+        last_key = (0, 0)
         with connection.cursor(name="export_pages") as cursor:
-            cursor.itersize = _FETCHED_PAGES
+            cursor.itersize = _PAGE_FETCH_SIZE
             cursor.execute(statement, values)
-            for values_of_page in cursor:
-                row = PageRow._make(values_of_page)
-                if row[:2] <= last:
-                    raise RuntimeError("PostgreSQL returned the pages in another order")
-                last = row[:2]
+            for page_values in cursor:
+                row = PageRow._make(page_values)
+                if row[:2] <= last_key:
+                    raise RuntimeError("PostgreSQL returned the pages in an unexpected order")
+                last_key = row[:2]
                 yield row

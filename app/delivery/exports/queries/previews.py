@@ -1,4 +1,4 @@
-"""SQL of the first rows of an export, and of the number of all."""
+"""SQL queries for export previews: the first rows, and the total number of tag sets."""
 
 from collections.abc import Mapping
 from typing import Any, NamedTuple
@@ -12,55 +12,57 @@ from app.kit import counters, db, tenancy
 from app.workflow.tag_sets.counters import TAG_SETS
 
 MAX_COUNTED = 10_000
-"""Tag sets that no counter covers are counted one by one up to this number."""
-_AS_TEXT = """
+"""The maximum number of tag sets to count one by one, if no counter has their total."""
+_SELECT_AS_TEXT = """
 SELECT CAST(line AS text), CAST(version_id AS text), CAST(tags AS text) FROM ({}) AS found
 """
-_FACETS = frozenset({"schema_id", "statuses"})
+_COUNTER_FACETS = frozenset({"schema_id", "statuses"})
 
 
 class Count(NamedTuple):
-    """A number of tag sets; there may be more unless it is exact."""
+    """A number of tag sets; if `is_exact` is false, there are more."""
 
     number: int
     is_exact: bool
 
 
-def read_first(
+def read_first_rows(
     where: Mapping[str, Any], include: Mapping[str, Any], limit: int
 ) -> tuple[list[Version], list[bytes]]:
-    """Return the first tag sets of an export as JSON, with their schema versions.
+    """Return the schema versions of an export, and its first tag sets as JSON.
 
-    The arguments are those of `rows.open_snapshot`. Runs in the session's transaction.
+    `where` and `include` are described in `rows.open_snapshot`. Runs in the session's transaction.
     """
     organization_id = tenancy.current_organization_id()
     statements = Statements.build(organization_id, where, include, limit=limit)
     connection = db.session().connection()
     versions = rows.list_versions(connection, statements)
-    found: list[bytes] = []
+    json_rows: list[bytes] = []
     pieces: list[bytes] = []
 
     def receive(piece: bytes, *, is_last: bool) -> None:
         pieces.append(piece)
         if is_last:
-            found.append(b"".join(pieces))
+            json_rows.append(b"".join(pieces))
             pieces.clear()
 
     lines = LineWriter(versions, receive, statements)
-    for row in connection.exec_driver_sql(_AS_TEXT.format(statements.rows), statements.values):
+    for row in connection.exec_driver_sql(
+        _SELECT_AS_TEXT.format(statements.rows), statements.values
+    ):
         lines.write_values(*(value and value.encode() for value in row))
     lines.close()
-    return versions, found[:limit]
+    return versions, json_rows[:limit]
 
 
 def count(where: Mapping[str, Any], include: Mapping[str, Any]) -> Count:
-    """Return the number of tag sets of an export, without those that were removed."""
+    """Return the number of tag sets in an export, without removed tag sets."""
     conditions = {name: value for name, value in where.items() if value is not None}
-    if conditions.keys() <= _FACETS and include["tags"] in ("accepted", "all"):
+    if conditions.keys() <= _COUNTER_FACETS and include["tags"] in ("accepted", "all"):
         return Count(_sum_counters(conditions), is_exact=True)
     statements = Statements.build(tenancy.current_organization_id(), where, include)
-    values = {**statements.values, "most": MAX_COUNTED + 1}
-    number = db.session().connection().exec_driver_sql(statements.counting, values).scalar_one()
+    values = {**statements.values, "max_count": MAX_COUNTED + 1}
+    number = db.session().connection().exec_driver_sql(statements.total, values).scalar_one()
     return Count(min(number, MAX_COUNTED), is_exact=number <= MAX_COUNTED)
 
 

@@ -1,4 +1,4 @@
-"""SQL of export jobs."""
+"""SQL queries for export jobs."""
 
 from collections.abc import Collection
 from datetime import datetime, timedelta
@@ -60,8 +60,8 @@ def was_downloaded(entries: Select[Any], actor_id: UUID, *, period: timedelta) -
     return db.session().execute(statement.limit(1)).first() is not None
 
 
-def count_download(export_id: UUID) -> None:
-    """Count a download, which makes the audit trigger write an entry."""
+def increment_download_count(export_id: UUID) -> None:
+    """Increment the download count, so that the audit trigger writes an entry."""
     statement = (
         update(Export)
         .where(Export.id == export_id)
@@ -89,33 +89,33 @@ def is_running(export_id: UUID) -> bool:
 
 
 def allow_slow_storage() -> None:
-    """Disable the idle timeout of the running transaction, since an object store may be slow."""
+    """Disable the idle timeout of the running transaction, because an object store may be slow."""
     db.session().execute(text("SET LOCAL idle_in_transaction_session_timeout = 0"))
 
 
 def schema_exists(schema_id: UUID) -> bool:
-    """Return whether the bound organization has the schema."""
+    """Return whether the current organization has the schema."""
     statement = select(ArtifactSchema.id).where(ArtifactSchema.id == schema_id)
     return db.session().execute(statement).first() is not None
 
 
 def labeler_exists(user_id: UUID) -> bool:
-    """Return whether a user is a member of the bound organization or has labeled in it."""
-    member = exists(select(1).select_from(Membership).where(Membership.user_id == user_id))
-    labeled = exists(select(1).select_from(TagSet).where(TagSet.labeler_id == user_id))
-    return bool(db.session().execute(select(or_(member, labeled))).scalar())
+    """Return whether a user is a member of the current organization or has labeled in it."""
+    is_member = exists(select(1).select_from(Membership).where(Membership.user_id == user_id))
+    has_labeled = exists(select(1).select_from(TagSet).where(TagSet.labeler_id == user_id))
+    return bool(db.session().execute(select(or_(is_member, has_labeled))).scalar())
 
 
 def count_artifacts(artifact_ids: Collection[UUID]) -> int:
-    """Count how many of these artifacts exist in the bound organization."""
-    counted = select(func.count()).select_from(Artifact).where(Artifact.id.in_(artifact_ids))
-    return int(db.session().execute(counted).scalar_one())
+    """Return how many of the artifacts exist in the current organization."""
+    statement = select(func.count()).select_from(Artifact).where(Artifact.id.in_(artifact_ids))
+    return int(db.session().execute(statement).scalar_one())
 
 
 def lock_expired(grace: timedelta, limit: int) -> list[Export]:
-    """Return exports of any organization whose file expired more than `grace` ago.
+    """Lock and return exports in any organization whose file expired more than `grace` ago.
 
-    They are locked until the transaction ends.
+    The lock is held until the transaction ends. Exports locked by other transactions are skipped.
     """
     statement = (
         select(Export)

@@ -1,13 +1,13 @@
-"""SQL that streams tag sets from one database snapshot with COPY.
+"""SQL queries that stream tag sets from one database snapshot with COPY.
 
 Each line of COPY has three values: the row's JSON without its labels, the id of its schema version,
-and its tags. JSON contains no raw control characters. With one of them as the delimiter and another
-as the quote character, nothing is ever quoted, and the bytes are written to the file unchanged.
-Only the tags are parsed, to build the labels, while PostgreSQL works on the next rows.
+and its tags. JSON contains no raw control characters. One control character is the delimiter and
+another is the quote character, so nothing is ever quoted, and the bytes are written to the file
+unchanged. Only the tags are parsed, to build the labels, while PostgreSQL works on the next rows.
 
-If the history is included, a row is followed by one line for each of its revisions. They are passed
-on piece by piece, because together they may exceed the largest value of PostgreSQL (1 GB) or the
-memory.
+If the history is included, a row is followed by one line for each of its revisions. The revisions
+are passed on piece by piece, because all revisions of a row may exceed the maximum size of a
+PostgreSQL value (1 GB) or the memory.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -30,24 +30,24 @@ _ID_POSITION = slice(len('{"tag_set_id":'), len('{"tag_set_id":""') + 36)
 """The position of the tag set's id in a row, as a JSON string."""
 _COPY = "COPY ({}) TO STDOUT WITH (FORMAT csv, DELIMITER e'\\x02', QUOTE e'\\x01')"
 
-# No time limit, and one core only: the others serve requests and this side of the COPY.
+# No timeouts, and no parallel workers: the other cores serve requests and this end of the COPY.
 _SETTINGS = (
     "SET LOCAL statement_timeout = 0; SET LOCAL max_parallel_workers_per_gather = 0;"
     " SET LOCAL idle_in_transaction_session_timeout = 0"
 )
-_NOW = "SELECT now()"
+_SELECT_NOW = "SELECT now()"
 
 
 class ReceivePiece(Protocol):
-    """A callback that receives rows piece by piece."""
+    """A callback that receives each row in one or more pieces."""
 
     def __call__(self, piece: bytes, /, *, is_last: bool) -> None:
-        """ReceivePiece the next piece of a row; `is_last` ends the row."""
+        """Receive the next piece of a row; `is_last` is true for the last piece of the row."""
 
 
 @dataclass(frozen=True)
 class Version:
-    """A schema version of the exported tag sets, and how many of them use it."""
+    """A schema version, and the number of exported tag sets that use it."""
 
     id: str
     number: int
@@ -57,27 +57,27 @@ class Version:
     count: int
 
     def to_json(self) -> bytes:
-        """Return the member `schema` of a row as JSON."""
+        """Return the property `schema` of a row as JSON."""
         schema = {"id": self.schema_id, "name": self.schema_name}
         return orjson.dumps({**schema, "version_id": self.id, "version": self.number})
 
 
 class Snapshot:
-    """The tag sets of one export, unaffected by what is saved while it is written."""
+    """The tag sets of one export, unaffected by changes that are saved during the export."""
 
     def __init__(self, connection: Connection, statements: Statements) -> None:
         self._connection = connection
         self._statements = statements
         self.versions = list_versions(connection, statements)
-        """Newest first."""
+        """The schema versions of the tag sets, newest first."""
         self.total = sum(version.count for version in self.versions)
-        self.at: datetime = connection.exec_driver_sql(_NOW).scalar_one()
+        self.taken_at: datetime = connection.exec_driver_sql(_SELECT_NOW).scalar_one()
 
     def copy(self, receive: ReceivePiece) -> int:
         """Pass every tag set as JSON to `receive`, in one or more pieces (see `engines.formats`).
 
-        Returns how many of them are removed ones. The order is that of creation. Exceptions of
-        `receive` are propagated.
+        Tag sets are passed in the order of their creation, then removed tag sets. Returns the
+        number of removed tag sets. Exceptions that `receive` raises are propagated.
         """
         return copy(self._connection, self._statements, self.versions, receive)
 
@@ -101,7 +101,7 @@ def copy(
     versions: Sequence[Version],
     receive: ReceivePiece,
 ) -> int:
-    """Pass every tag set to `receive`, and return how many of them are removed ones."""
+    """Pass every tag set to `receive`, and return the number of removed tag sets."""
     lines = LineWriter(versions, receive, statements)
     driver = connection.connection.driver_connection
     assert isinstance(driver, extensions.connection)
@@ -109,15 +109,16 @@ def copy(
         sql = cursor.mogrify(statements.rows, statements.values).decode()
         cursor.copy_expert(_COPY.format(sql), lines)
     lines.close()
-    return lines.removed
+    return lines.removed_count
 
 
 @contextmanager
 def open_snapshot(where: Mapping[str, Any], include: Mapping[str, Any]) -> Iterator[Snapshot]:
-    """Open a snapshot of the bound organization on a separate connection.
+    """Open a snapshot of the current organization on a separate connection.
 
-    `where` has members of `FILTER_CONDITIONS`, with ids and times as text; None means no condition.
-    `include` has `tags` (accepted, final, latest or all), `evidence`, `text` and `history`.
+    `where` has keys of `FILTER_CONDITIONS`, with ids and times as text; None means no condition.
+    `include` has `tags` (accepted, final, latest or all), `evidence`, `text`, `history` and
+    optionally `removed`.
     """
     statements = Statements.build(tenancy.current_organization_id(), where, include)
     with _connect("SET LOCAL statement_timeout = 0") as connection:
@@ -126,7 +127,7 @@ def open_snapshot(where: Mapping[str, Any], include: Mapping[str, Any]) -> Itera
 
 @contextmanager
 def _connect(first_statement: str) -> Iterator[Connection]:
-    """Open a connection of the bound organization for one long read-only transaction."""
+    """Open a connection for one long read-only transaction of the current organization."""
     connection = db.engine().connect()
     try:
         connection = connection.execution_options(
@@ -137,7 +138,7 @@ def _connect(first_statement: str) -> Iterator[Connection]:
         connection.exec_driver_sql(_SETTINGS)
         yield connection
     except BaseException:
-        # An aborted COPY leaves the connection in the middle of the protocol.
+        # After an aborted COPY, the connection cannot be used again.
         connection.invalidate()
         raise
     finally:
@@ -147,18 +148,18 @@ def _connect(first_statement: str) -> Iterator[Connection]:
 class LineWriter:
     """The file object that COPY writes to; each write is one whole line."""
 
-    removed: int
-    """How many removed tag sets were passed on."""
+    removed_count: int
+    """The number of removed tag sets passed to `receive`."""
 
     def __init__(
         self, versions: Sequence[Version], receive: ReceivePiece, statements: Statements
     ) -> None:
         self._receive = receive
         self._statements = statements
-        self._open: bytes | None = None
-        """The id of the tag set whose history is being passed on, as JSON."""
+        self._open_tag_set_id: bytes | None = None
+        """The id, as JSON, of the tag set whose history is being passed on."""
         self._separator = b""
-        self.removed = 0
+        self.removed_count = 0
         self._versions = {
             version.id.encode(): (version.to_json(), LabelBuilder(version.fields))
             for version in versions
@@ -175,7 +176,7 @@ class LineWriter:
             return
         self.close()
         if not version:
-            self.removed += 1
+            self.removed_count += 1
             self._receive(head, is_last=True)
             return
         assert tags is not None
@@ -186,18 +187,18 @@ class LineWriter:
             row += b',"tags":%b' % tags
         if self._statements.with_history:
             self._receive(row + b',"history":[', is_last=False)
-            self._open, self._separator = head[_ID_POSITION], b""
+            self._open_tag_set_id, self._separator = head[_ID_POSITION], b""
         else:
             self._receive(row + b"}", is_last=True)
 
     def close(self) -> None:
         """End the last row, if its history is still open."""
-        if self._open is not None:
+        if self._open_tag_set_id is not None:
             self._receive(b"]}", is_last=True)
-        self._open = None
+        self._open_tag_set_id = None
 
     def _write_revision(self, revision: bytes, tag_set_id: bytes) -> None:
-        if tag_set_id != self._open:
+        if tag_set_id != self._open_tag_set_id:
             raise RuntimeError("a revision came after the row of another tag set")
         self._receive(self._separator + revision, is_last=False)
         self._separator = b","

@@ -1,4 +1,4 @@
-"""The SQL that selects the tag sets of an export."""
+"""SQL queries that select the tag sets of an export."""
 
 from collections.abc import Mapping
 from typing import Any, NamedTuple
@@ -14,15 +14,15 @@ FILTER_CONDITIONS = {
     "decided_after": "{t}.decided_at >= CAST(%(decided_after)s AS timestamptz)",
     "decided_before": "{t}.decided_at < CAST(%(decided_before)s AS timestamptz)",
 }
-"""The condition of each member of an export's filter; `{t}` is the alias of the tag sets."""
+"""The SQL condition for each property of an export filter; `{t}` is the alias of `tag_sets`."""
 _CONDITIONS = {**FILTER_CONDITIONS, "status": "{t}.status = %(status)s"}
 _ALL_TAG_SETS = "tag_sets t WHERE {conditions}"
 _LATEST_TAG_SETS = """(
         SELECT DISTINCT ON (n.artifact_id) n.* FROM tag_sets n WHERE {conditions}
         ORDER BY n.artifact_id, n.created_at DESC, n.id DESC
     ) t"""
-# The final tag set of a document is the accepted merge, else the one accepted last. It is looked up
-# by document, so that it is never planned as a join (see below).
+# The final tag set of a document is the accepted merge or, without a merge, the tag set accepted
+# last. It is looked up by document, so that it is never planned as a join (see below).
 _IS_FINAL = """{t}.status = 'accepted' AND {t}.id = (
         SELECT o.id FROM tag_sets o
         WHERE o.organization_id = {t}.organization_id AND o.artifact_id = {t}.artifact_id
@@ -35,7 +35,7 @@ _DOCUMENT_TEXT = """(
     SELECT x.text FROM artifact_texts x
     WHERE x.organization_id = s.organization_id AND x.artifact_id = s.artifact_id
     ) AS text"""
-# Revisions are separate lines after the row: without a version, and with the tag set's id as tags.
+# Revisions are separate lines after the row. They have no version, and the tag set's id as tags.
 _HISTORY = """
     UNION ALL (
     SELECT row_to_json(h), NULL, to_jsonb(s.tag_set_id) FROM (
@@ -47,8 +47,8 @@ _HISTORY = """
 # Documents are looked up one by one, never joined, and the organization is compared as a column, so
 # that the planner plans for any value. For an organization created an hour ago there are no
 # statistics; the planner would guess a handful of rows, and that plan is quadratic for thousands.
-# An index returns the tag sets in the order of creation without a sort, so the first row comes at
-# once, however many there are.
+# An index returns the tag sets in the order of creation without a sort, so the first row comes
+# immediately, regardless of the number of tag sets.
 _ROWS = """
 SELECT part.line, part.version_id, part.tags
 FROM (
@@ -71,11 +71,11 @@ FROM (
     ) head{history}
 ) part
 """
-# Tag sets that were accepted, and were reopened or deleted since. Their line is complete: it has
-# neither a version nor tags. One that was accepted again is in the file itself, or in a later one.
+# Accepted tag sets that were later reopened or deleted. Their line is complete: it has neither a
+# version nor tags. A tag set that was accepted again is a normal row in this file or a later one.
 _REMOVED = """
 UNION ALL (
-SELECT row_to_json(gone), NULL, NULL FROM (
+SELECT row_to_json(removed), NULL, NULL FROM (
     SELECT r.tag_set_id, 'removed' AS status, NULL AS source, NULL AS revision,
         json_build_object('id', r.artifact_id) AS artifact,
         NULL AS labeler_id, NULL AS reviewer_id, NULL AS submitted_at,
@@ -88,7 +88,7 @@ SELECT row_to_json(gone), NULL, NULL FROM (
         SELECT FROM tag_sets t WHERE t.organization_id = r.organization_id AND t.id = r.tag_set_id
             AND t.status = 'accepted')
     ORDER BY r.removed_at, r.tag_set_id
-) gone)
+) removed)
 """
 _REMOVED_CONDITIONS = {
     "schema_id": "r.schema_id = CAST(%(schema_id)s AS uuid)",
@@ -97,8 +97,8 @@ _REMOVED_CONDITIONS = {
     "decided_after": "r.removed_at >= CAST(%(decided_after)s AS timestamptz)",
     "decided_before": "r.removed_at < CAST(%(decided_before)s AS timestamptz)",
 }
-_FIRST = "(SELECT t.* FROM {tag_sets} ORDER BY t.created_at, t.id LIMIT {limit}) t"
-_COUNT = "SELECT count(*) FROM (SELECT FROM {tag_sets} LIMIT %(most)s) c"
+_FIRST_TAG_SETS = "(SELECT t.* FROM {tag_sets} ORDER BY t.created_at, t.id LIMIT {limit}) t"
+_COUNT = "SELECT count(*) FROM (SELECT FROM {tag_sets} LIMIT %(max_count)s) c"
 _VERSIONS = """
 SELECT CAST(v.id AS text), v.number, v.fields, CAST(s.id AS text), s.name, c.count
 FROM (SELECT t.schema_version_id AS id, count(*) FROM {tag_sets} GROUP BY 1) c
@@ -109,12 +109,12 @@ ORDER BY v.published_at DESC, v.id DESC
 
 
 class Statements(NamedTuple):
-    """The SQL of an export.
+    """The SQL queries of an export.
 
     Attributes:
         rows: selects the lines of COPY.
-        versions: selects the schema versions of the tag sets, with their numbers.
-        counting: selects the number of tag sets, counted up to the parameter `most`.
+        versions: selects the schema versions, each with the number of tag sets that use it.
+        total: selects the number of tag sets, counted up to the parameter `max_count`.
         values: the parameters.
         with_tags: whether rows have tags.
         with_history: whether rows have a history.
@@ -122,7 +122,7 @@ class Statements(NamedTuple):
 
     rows: str
     versions: str
-    counting: str
+    total: str
     values: dict[str, Any]
     with_tags: bool
     with_history: bool
@@ -136,14 +136,14 @@ class Statements(NamedTuple):
         *,
         limit: int | None = None,
     ) -> "Statements":
-        """Build the statements of an export, or of its first `limit` tag sets."""
+        """Build the statements for an export, or for its first `limit` tag sets."""
         values = {name: value for name, value in where.items() if value is not None}
         if len(values.get("statuses", ())) == 1:
             # With one status compared by equality, the index also provides the order.
             values["status"] = values.pop("statuses")[0]
         tag_sets = _select_tag_sets(values, include["tags"])
         if limit is not None:
-            tag_sets = _FIRST.format(tag_sets=tag_sets, limit=limit)
+            tag_sets = _FIRST_TAG_SETS.format(tag_sets=tag_sets, limit=limit)
         history = _HISTORY.format(created_at=_FORMAT_TIME.format("r.created_at"))
         rows = _ROWS.format(
             tag_sets=tag_sets,
@@ -155,10 +155,10 @@ class Statements(NamedTuple):
         if include.get("removed"):
             rows += _select_removed(values)
         versions = _VERSIONS.format(tag_sets=tag_sets)
-        bound = {**values, "organization_id": str(organization_id)}
-        counting = _COUNT.format(tag_sets=tag_sets)
-        parts = (bool(include["evidence"]), bool(include["history"]))
-        return cls(rows, versions, counting, bound, *parts)
+        parameters = {**values, "organization_id": str(organization_id)}
+        total = _COUNT.format(tag_sets=tag_sets)
+        flags = (bool(include["evidence"]), bool(include["history"]))
+        return cls(rows, versions, total, parameters, *flags)
 
 
 def _select_removed(values: Mapping[str, Any]) -> str:
@@ -170,10 +170,11 @@ def _select_removed(values: Mapping[str, Any]) -> str:
 
 
 def _select_tag_sets(values: Mapping[str, Any], selection: str) -> str:
-    latest = selection == "latest"
-    alias = "n" if latest else "t"
-    parts = [f"{alias}.organization_id = %(organization_id)s"]
-    parts += [_CONDITIONS[name].format(t=alias) for name in values]
+    is_latest = selection == "latest"
+    alias = "n" if is_latest else "t"
+    conditions = [f"{alias}.organization_id = %(organization_id)s"]
+    conditions += [_CONDITIONS[name].format(t=alias) for name in values]
     if selection == "final":
-        parts.append(_IS_FINAL.format(t=alias))
-    return (_LATEST_TAG_SETS if latest else _ALL_TAG_SETS).format(conditions=" AND ".join(parts))
+        conditions.append(_IS_FINAL.format(t=alias))
+    template = _LATEST_TAG_SETS if is_latest else _ALL_TAG_SETS
+    return template.format(conditions=" AND ".join(conditions))

@@ -1,1 +1,1 @@
-"""Service functions of exports: create, read, download, and change their status."""
+"""Service functions for exports: create, read, preview, download, cancel and retry."""

@@ -1,4 +1,4 @@
-"""Cancel exports, and run them again."""
+"""Cancellation and retries of exports."""
 
 from uuid import UUID
 
@@ -9,9 +9,10 @@ from app.kit import capacity, db, errors, events
 
 
 def cancel(export_id: UUID) -> Export:
-    """Cancel an export that is queued or runs; its worker stops within about a second.
+    """Cancel a queued or running export; its worker stops within about a second.
 
-    Emits `export.cancelled`. Raises 404, and 409 `conflict` with `details.state` if it has ended.
+    Emits `export.cancelled`. Raises 404, and 409 `conflict` with `details.state` if the export has
+    ended.
     """
     export = running.change_status(export_id, ExportStatus.CANCELLED)
     if export is None:
@@ -28,15 +29,15 @@ def cancel(export_id: UUID) -> Export:
 
 @capacity.guard("export")
 def retry(export_id: UUID) -> Export:
-    """Queue an export again that failed, or whose file has expired.
+    """Queue a failed export again, or an export whose file has expired.
 
-    Its filter stays the same, the end of its period too. Raises 404, 409 `conflict` with
+    The filter stays the same, including the end of the period. Raises 404, 409 `conflict` with
     `details.state`, and 503 while the disk is full.
     """
     export = _get_locked(export_id)
     is_expired = export.expires_at is not None and export.expires_at <= db.utc_now()
     if export.status != ExportStatus.FAILED and not is_expired:
-        message = f"The export is {export.status}; only a failed or expired one can be retried."
+        message = f"The export is {export.status}; only failed or expired exports can be retried."
         raise errors.conflict(message, state=export.status)
     running.queue_again(export)
     creating.emit_requested(export)

@@ -1,4 +1,4 @@
-"""Create export jobs: validate the request, fill in defaults and store the job."""
+"""Creation of export jobs, with validation and defaults for the request."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
@@ -21,7 +21,7 @@ _PARTS = ("evidence", "text", "history")
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What an export selects and writes, with defaults filled in; all values are JSON values."""
+    """A validated export request with its defaults; all values are JSON values."""
 
     format: str
     filter: dict[str, Any]
@@ -42,9 +42,9 @@ def create(
 ) -> Export:
     """Create an export job.
 
-    `api_key_id` is set if a key of the user `created_by` requested it. The schema, labeler and
-    documents of a scheduled export may be gone; it then selects nothing. Raises 400
-    `validation_error` if the request is invalid, 503 while the disk is full.
+    `api_key_id` is set if an API key of the user `created_by` requested the export. A scheduled
+    export may refer to a deleted schema, labeler or document; its filter then matches nothing.
+    Raises 400 `validation_error` if the request is invalid, 503 while the disk is full.
     """
     if scheduled_export_id is None:
         check_references(where)
@@ -69,7 +69,7 @@ def create(
 
 
 def emit_requested(export: Export) -> None:
-    """Emit the event whose job runs an export."""
+    """Emit the event that starts the job of an export."""
     events.emit(
         "export.requested",
         {"job_id": export.id, "format": export.format, "created_by": export.created_by},
@@ -86,7 +86,7 @@ def check_request(
 ) -> Request:
     """Return a request with its defaults. Raises 400 `validation_error` if it is invalid.
 
-    `compute_end` returns the end of a period for the one that was requested.
+    `compute_end` receives the requested end of a period, and returns the end to apply.
     """
     try:
         checked_options = check_options(format_id, options)
@@ -102,11 +102,13 @@ def check_request(
 def _check_removed(where: Mapping[str, Any], selection: str) -> None:
     if selection != "accepted":
         raise errors.invalid(
-            "Only an export of accepted tag sets can include removed ones.", "include.removed"
+            "Removed tag sets can be included only if `include.tags` is `accepted`.",
+            "include.removed",
         )
     if where["decided_after"] is None or where["created_before"] is not None:
         raise errors.invalid(
-            "Removed tag sets need a period from `filter.decided_after`, and no other period.",
+            "To include removed tag sets, set `filter.decided_after`, and omit"
+            " `filter.created_after` and `filter.created_before`.",
             "include.removed",
         )
 
@@ -114,9 +116,10 @@ def _check_removed(where: Mapping[str, Any], selection: str) -> None:
 def _complete_include(
     format_: Format, where: Mapping[str, Any], requested: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """Return `include` with all its members.
+    """Return `include` with all its properties.
 
-    Raises 400 for a part that the format cannot keep, or that it needs and the request declines.
+    Raises 400 if the request includes a part that the format cannot keep, or excludes a part that
+    the format needs.
     """
     for name in _PARTS:
         if requested.get(name) and name not in format_.keeps:
@@ -143,24 +146,24 @@ def _complete_include(
 def _complete_filter(
     where: Mapping[str, Any], selection: str, compute_end: ComputeEnd
 ) -> dict[str, Any]:
-    """Return the filter with all its members as JSON values, None for those without a condition."""
+    """Return the filter with all its properties as JSON values; None means no condition."""
     requested = where.get("statuses")
-    only_accepted = selection in ("accepted", "final")
-    if only_accepted and requested not in (None, [TagSetStatus.ACCEPTED]):
+    is_accepted_only = selection in ("accepted", "final")
+    if is_accepted_only and requested not in (None, [TagSetStatus.ACCEPTED]):
         message = f"`include.tags` is `{selection}`; use `latest` or `all` for other statuses."
         raise errors.invalid(message, "filter.statuses")
-    statuses = requested or ([TagSetStatus.ACCEPTED] if only_accepted else list(TagSetStatus))
+    statuses = requested or ([TagSetStatus.ACCEPTED] if is_accepted_only else list(TagSetStatus))
     ends = {
         f"{name}_before": _compute_end(where, name, compute_end) for name in ("created", "decided")
     }
-    members = {name: _to_json({**where, **ends}.get(name)) for name in FILTER_CONDITIONS}
-    return {**members, "statuses": [status.value for status in TagSetStatus if status in statuses]}
+    values = {name: _to_json({**where, **ends}.get(name)) for name in FILTER_CONDITIONS}
+    return {**values, "statuses": [status.value for status in TagSetStatus if status in statuses]}
 
 
 def _compute_end(where: Mapping[str, Any], name: str, compute_end: ComputeEnd) -> datetime | None:
     """Return the end of a period, or None if no period was requested.
 
-    A period without an end, or with one in the future, ends now, so that it stays complete.
+    A period without an end, or with an end in the future, ends now, so that it stays complete.
     """
     start, requested_end = where.get(f"{name}_after"), where.get(f"{name}_before")
     if start is None and requested_end is None:
@@ -178,16 +181,18 @@ def _compute_end(where: Mapping[str, Any], name: str, compute_end: ComputeEnd) -
 
 
 def check_references(where: Mapping[str, Any]) -> None:
-    """Check that the records that a filter names exist. Raises 400 `validation_error`."""
+    """Check that the records in a filter exist. Raises 400 `validation_error`."""
     schema_id, labeler_id = where.get("schema_id"), where.get("labeler_id")
     if schema_id is not None and not records.schema_exists(schema_id):
         raise errors.invalid("There is no such schema.", "filter.schema_id")
     if labeler_id is not None and not records.labeler_exists(labeler_id):
         raise errors.invalid("There is no such labeler.", "filter.labeler_id")
     artifact_ids = set(where.get("artifact_ids") or ())
-    missing = len(artifact_ids) - records.count_artifacts(artifact_ids) if artifact_ids else 0
-    if missing:
-        raise errors.invalid(f"{missing} of these artifacts do not exist.", "filter.artifact_ids")
+    missing_count = len(artifact_ids) - records.count_artifacts(artifact_ids) if artifact_ids else 0
+    if missing_count:
+        raise errors.invalid(
+            f"{missing_count} of these artifacts do not exist.", "filter.artifact_ids"
+        )
 
 
 def _to_json(value: object) -> str | list[str] | None:

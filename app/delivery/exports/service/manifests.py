@@ -1,4 +1,4 @@
-"""Describe the file of an export, so that it can be understood years later."""
+"""Manifests, which describe export files so that they can be understood years later."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,33 +15,33 @@ from app.kit.release import NAME, VERSION
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
-    """What a run wrote to the file of an export, and the snapshot that it read.
+class RunResult:
+    """The numbers of rows that a run wrote to the file, and the snapshot that it read.
 
-    `removed` is how many of the rows are removed tag sets.
+    `row_count` includes the `removed_count` rows for removed tag sets.
     """
 
     row_count: int
-    removed: int
+    removed_count: int
     snapshot_at: datetime
     versions: Sequence[Version]
 
 
-def build_manifest(export: Export, written: Written) -> dict[str, Any]:
+def build_manifest(export: Export, result: RunResult) -> dict[str, Any]:
     """Return the manifest of a completed export as JSON values."""
     format_ = FORMATS[export.format]
     return {
         "job_id": str(export.id),
         "scheduled_export_id": export.scheduled_export_id and str(export.scheduled_export_id),
         "tool": {"name": NAME, "version": VERSION},
-        "snapshot_at": written.snapshot_at.isoformat().replace("+00:00", "Z"),
+        "snapshot_at": result.snapshot_at.isoformat().replace("+00:00", "Z"),
         "format": export.format,
         "options": export.options,
         "filter": export.filter,
         "include": export.applied_include,
-        "row_count": written.row_count,
-        "removed_count": written.removed,
-        "schemas": _describe_schemas(written.versions),
+        "row_count": result.row_count,
+        "removed_count": result.removed_count,
+        "schemas": _describe_schemas(result.versions),
         "file": {
             "name": f"export-{export.id}.{format_.extension}",
             "media_type": format_.media_type,
@@ -67,8 +67,8 @@ def _describe_schemas(versions: Sequence[Version]) -> list[dict[str, Any]]:
 def get_manifest(export_id: UUID) -> dict[str, Any]:
     """Return the manifest of a completed export, even after its file has expired.
 
-    Raises 404, and 409 `conflict` with `details.state` if the export is not completed, or is older
-    than manifests (`unknown`).
+    Raises 404, and 409 `conflict` with `details.state` if the export is not completed, or if a
+    release without manifests created it (`unknown`).
     """
     export = records.get(export_id)
     if export is None:
@@ -77,6 +77,6 @@ def get_manifest(export_id: UUID) -> dict[str, Any]:
         message = f"The export is {export.status}; it has no manifest."
         raise errors.conflict(message, state=export.status)
     if export.manifest is None:
-        message = "This export was made by a release without manifests. Create a new export."
+        message = "This export was created by a release without manifests. Create a new export."
         raise errors.conflict(message, state="unknown")
     return export.manifest

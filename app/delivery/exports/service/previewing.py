@@ -1,4 +1,4 @@
-"""Show the first rows of an export without creating one."""
+"""Previews, which show the first rows of an export without creating the export."""
 
 import io
 from collections.abc import Mapping
@@ -15,7 +15,7 @@ from app.engines.formats import FORMATS, merge_fields
 from app.kit import db
 
 MAX_BYTES = 1024 * 1024
-"""Rows that begin after so many bytes of the preview are left out."""
+"""The maximum size in bytes of all rows in a preview; the first row may be larger."""
 
 
 def preview(
@@ -26,29 +26,32 @@ def preview(
     include: Mapping[str, Any],
     limit: int,
 ) -> dict[str, Any]:
-    """Return the first `limit` rows of an export, and the number of all its tag sets.
+    """Return the first `limit` rows of an export, and the total number of its tag sets.
 
-    Returns {count, count_is_exact, rows, content}; `content` is the file that the rows would make,
-    or None if the format is binary or needs the documents. Raises 400 `validation_error` if the
-    request is invalid.
+    Returns {count, count_is_exact, rows, content}; `content` is the content of a file with these
+    rows, or None if the format is binary or needs the documents. Raises 400 `validation_error` if
+    the request is invalid.
     """
     creating.check_references(where)
     request = creating.check_request(
         format_id=format_id, where=where, options=options, include=include, compute_end=_compute_end
     )
     total = previews.count(request.filter, request.include)
-    versions, lines = previews.read_first(request.filter, request.include, limit)
-    shown = _limit_bytes(lines)
+    versions, lines = previews.read_first_rows(request.filter, request.include, limit)
+    shown_lines = _limit_bytes(lines)
     return {
         "count": total.number,
         "count_is_exact": total.is_exact,
-        "rows": [orjson.Fragment(line) for line in shown],
-        "content": _render(request, versions, shown),
+        "rows": [orjson.Fragment(line) for line in shown_lines],
+        "content": _render(request, versions, shown_lines),
     }
 
 
 def _compute_end(requested: datetime | None) -> datetime:
-    """Return the end of a period without raising the watermark: no later export continues here."""
+    """Return the end of a period.
+
+    Does not raise the watermark, because no later export begins at the end of a preview.
+    """
     now = db.utc_now()
     return now if requested is None else min(requested, now)
 

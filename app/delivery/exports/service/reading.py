@@ -1,4 +1,4 @@
-"""Read export jobs and their files."""
+"""Read access to export jobs, their files and their audit trail."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -21,9 +21,9 @@ from app.kit.pagination import Page, PageRequest
 from app.kit.storage import NotStored, StorageUnavailable
 
 LINK_SECONDS = 300
-"""How long a signed link of the object store is valid."""
+"""The lifetime in seconds of a signed link to a file in the object store."""
 RANGES_PERIOD = timedelta(hours=1)
-"""Ranges of one file that one caller requests within this time count as one download."""
+"""The period in which range requests by one caller for the same file count as one download."""
 
 list_exports = records.list_exports
 
@@ -40,8 +40,8 @@ def list_audit(*, page: PageRequest, job_id: UUID | None = None, **filters: Any)
     """Return a page of the audit trail of exports."""
     if job_id is not None:
         filters["target_id"] = job_id
-    found = audit.list_entries("exports", page, filters)
-    return replace(found, items=[_describe_entry(entry) for entry in found.items])
+    entries = audit.list_entries("exports", page, filters)
+    return replace(entries, items=[_describe_entry(entry) for entry in entries.items])
 
 
 def _describe_entry(entry: Row[Any]) -> dict[str, Any]:
@@ -51,10 +51,10 @@ def _describe_entry(entry: Row[Any]) -> dict[str, Any]:
 
 
 def download(export_id: UUID, *, user_id: UUID, actor_id: UUID) -> Download:
-    """Return the file of an export, which records the download when it is sent.
+    """Return the file of an export as a response that records the download when it is sent.
 
-    Raises 404, and 409 if there is no file; `details.state` is then the export's status, or
-    `expired`.
+    Raises 404, and 409 with `details.state` if the export has no file; the state is the export's
+    status, or `expired`.
     """
     export = get(export_id)
     if export.status != ExportStatus.COMPLETED:
@@ -91,7 +91,7 @@ def _record_download(export_id: UUID, user_id: UUID, actor_id: UUID, *, is_range
         entries = audit.select_entries("exports", export_id)
         if records.was_downloaded(entries, actor_id, period=RANGES_PERIOD):
             return
-    records.count_download(export_id)
+    records.increment_download_count(export_id)
     events.emit(
         "export.downloaded",
         {"job_id": export.id, "format": export.format, "sha256": export.sha256, "user_id": user_id},

@@ -1,4 +1,4 @@
-"""Change the status of exports. Only the run that holds the job's lease completes an export."""
+"""Status changes of exports. Only the run that holds the job's lease completes an export."""
 
 from contextlib import suppress
 from datetime import timedelta
@@ -7,20 +7,20 @@ from uuid import UUID
 from app.delivery.exports.models import TRANSITIONS, Export, ExportStatus
 from app.delivery.exports.queries import records
 from app.delivery.exports.service import manifests
-from app.delivery.exports.service.manifests import Written
+from app.delivery.exports.service.manifests import RunResult
 from app.engines.formats import FORMATS
 from app.kit import container, db, events
 from app.kit.jobs import Job, LostLease
 from app.kit.storage import Staged, StorageUnavailable
 
 RETENTION = timedelta(days=7)
-"""How long a file can be downloaded."""
+"""The period in which a file can be downloaded."""
 
 GRACE_PERIOD = timedelta(hours=1)
-"""How much longer a file is kept, for downloads that began before it expired."""
+"""The additional time that an expired file is kept, for downloads that have already begun."""
 
 RUN_COMPLETED = "export.run_completed"
-"""The file of a scheduled export was written. Data: {job_id}."""
+"""Emitted when the file of a scheduled export was written. Payload: {job_id}."""
 _BATCH = 100
 _STORAGE_FAILURE = ("service_unavailable", "The file could not be stored.")
 _FAILURES = dict.fromkeys(("StorageUnavailable", "StorageFull"), _STORAGE_FAILURE)
@@ -30,7 +30,7 @@ _UNKNOWN_FAILURE = ("internal_error", "The export failed after several attempts.
 def start(export_id: UUID) -> Export | None:
     """Start an export from the beginning, even if an earlier run was interrupted.
 
-    Returns None if the export is already over.
+    Returns None if the export has already ended.
     """
     export = change_status(export_id, ExportStatus.RUNNING)
     if export is not None:
@@ -40,14 +40,14 @@ def start(export_id: UUID) -> Export | None:
     return export
 
 
-def complete(job: Job, export_id: UUID, staged: Staged, written: Written) -> None:
+def complete(job: Job, export_id: UUID, staged: Staged, result: RunResult) -> None:
     """Promote the file to its storage key, and complete the export.
 
-    Emits `export.completed` when the job completes for the first time, and RUN_COMPLETED for each
-    file of a scheduled export.
+    Emits `export.completed` when the export completes for the first time, and RUN_COMPLETED for
+    each file of a scheduled export.
 
-    The lease is locked until the transaction ends, so that no other run can store its file in
-    between. Raises LostLease.
+    The lease is locked until the transaction ends, so that no other run can store its file
+    meanwhile. Raises LostLease.
     """
     records.allow_slow_storage()
     if not job.lock_lease():
@@ -56,16 +56,16 @@ def complete(job: Job, export_id: UUID, staged: Staged, written: Written) -> Non
     if export is None:
         return
     key = _build_storage_key(export)
-    stored = staged.promote(key)
+    stored_file = staged.promote(key)
     now = db.utc_now()
-    export.progress_done = export.progress_total = export.row_count = written.row_count
-    export.size_bytes = stored.size
-    export.sha256 = stored.sha256
+    export.progress_done = export.progress_total = export.row_count = result.row_count
+    export.size_bytes = stored_file.size
+    export.sha256 = stored_file.sha256
     export.storage_key = key
     export.finished_at = now
     export.expires_at = now + RETENTION
     is_first = export.manifest is None
-    export.manifest = manifests.build_manifest(export, written)
+    export.manifest = manifests.build_manifest(export, result)
     if is_first:
         _emit_completed(export)
     if export.scheduled_export_id is not None:
@@ -98,7 +98,7 @@ def fail(export_id: UUID, cause: str) -> None:
     code, message = _FAILURES.get(cause.partition(":")[0], _UNKNOWN_FAILURE)
     export.error = {"code": code, "message": message}
     export.finished_at = db.utc_now()
-    # A run that died after it had promoted its file left a file that no record refers to.
+    # A run that was killed after promoting its file leaves a file that no record refers to.
     with suppress(StorageUnavailable):
         container.current().storage.delete(_build_storage_key(export))
     events.emit(
@@ -114,16 +114,16 @@ def fail(export_id: UUID, cause: str) -> None:
 
 
 def reopen(export_id: UUID) -> None:
-    """Queue a failed export again, for a retry of its job; leave others unchanged."""
+    """Queue an export again when its failed job is retried; do nothing if it has not failed."""
     export = records.lock(export_id)
     if export is not None and export.status == ExportStatus.FAILED:
         queue_again(export)
 
 
 def queue_again(export: Export) -> None:
-    """Set a locked export back to its status before its first run.
+    """Reset a locked export to its state before its first run.
 
-    The manifest remains: it tells that the completion of the export was announced.
+    The manifest is kept: it shows that `export.completed` was already emitted.
     """
     export.status = ExportStatus.QUEUED.value
     export.progress_done = 0
@@ -134,7 +134,7 @@ def queue_again(export: Export) -> None:
 
 
 def delete_expired_files() -> int:
-    """Delete a batch of expired files of any organization and return how many."""
+    """Delete a batch of expired files in any organization, and return the number of files."""
     batch = records.lock_expired(GRACE_PERIOD, _BATCH)
     for export in batch:
         assert export.storage_key is not None
@@ -144,7 +144,7 @@ def delete_expired_files() -> int:
 
 
 def change_status(export_id: UUID, status: ExportStatus) -> Export | None:
-    """Lock an export and change its status; return None if its current status forbids that."""
+    """Lock an export and change its status; return None if its current status does not allow it."""
     export = records.lock(export_id)
     if export is None or status not in TRANSITIONS[ExportStatus(export.status)]:
         return None

@@ -1,4 +1,4 @@
-"""Read the pages and files of documents for the formats that need them."""
+"""Sources of document pages and files, for the export formats that need them."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
@@ -13,8 +13,8 @@ from app.engines.formats import ImageFormat, Page, Word
 class DocumentSource:
     """The documents of an export: pages from its snapshot, files by their checksum.
 
-    `on_step` is called before each page and file, because a batch of documents takes long: it
-    reports the progress, and raises if the export was ended.
+    `on_step` is called before each page and file, because a batch of documents takes a long time.
+    It reports the progress, and raises an exception if the export has ended.
     """
 
     def __init__(self, reader: PageReader, on_step: Callable[[], None]) -> None:
@@ -34,14 +34,14 @@ class DocumentSource:
             yield row.position, Page(row.number, row.width, row.height, words)
 
     def read_content(self, artifact: Mapping[str, Any]) -> Iterator[bytes] | None:
-        """Return the original file in chunks, or None if it is gone."""
+        """Return the original file in chunks, or None if it no longer exists."""
         self._on_step()
         return artifacts.open_content(artifact["sha256"])
 
     def render_page(
         self, artifact: Mapping[str, Any], number: int, *, width: int, image_format: ImageFormat
     ) -> bytes | None:
-        """Return the image of a page, or None if the file is gone or cannot be rendered."""
+        """Return the image of a page, or None if the file is missing or cannot be rendered."""
         self._on_step()
         return artifacts.find_page_image(
             artifact["sha256"], artifact["media_type"], number, width=width, format=image_format

@@ -1,1 +1,1 @@
-"""SQL of notifications: recipients, open notifications, and emails."""
+"""SQL queries for notifications: recipients, open notifications, and emails."""

@@ -1,4 +1,4 @@
-"""SQL of the exports that notifications are about."""
+"""SQL queries for the exports that notifications report on."""
 
 from datetime import datetime
 from typing import Any, NamedTuple
@@ -11,7 +11,7 @@ from app.kit import db
 
 
 class ExportResult(NamedTuple):
-    """The result of an export, and the user who requested it; None if an API key did."""
+    """The result of an export; `user_id` is the user who requested it, None if an API key did."""
 
     user_id: UUID | None
     format: str

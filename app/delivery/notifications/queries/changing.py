@@ -1,6 +1,6 @@
-"""SQL that marks a person's notifications as read or unread, and deletes them.
+"""SQL queries that mark a person's notifications as read or unread, and delete notifications.
 
-All organizations must be bound. Every statement names the person and the organizations.
+The caller must have bound all organizations. Every statement filters by person and organizations.
 """
 
 from collections.abc import Callable
@@ -17,8 +17,8 @@ from app.kit import db, purging
 BATCH = 5000
 """The maximum number of notifications that are marked in one transaction."""
 
-# Notifications that another transaction has locked, or has changed since the statement began, say
-# something that the person has not seen: they stay unread.
+# Notifications that another transaction has locked, or has changed since the statement began, may
+# have a text that the person has not seen. They stay unread.
 _READ_BATCH = text(
     """
     WITH seen AS MATERIALIZED (
@@ -44,7 +44,7 @@ _READ_BATCH = text(
 
 
 class Edge(NamedTuple):
-    """The place in a list, newest first, after which the next batch begins."""
+    """The position after which the next batch begins, in a list with the newest first."""
 
     created_at: datetime
     id: UUID
@@ -65,7 +65,7 @@ def set_read(notification_id: UUID, scope: Scope, *, read: bool) -> Row[*tuple[A
     return db.session().execute(statement).first()
 
 
-def delete_one(notification_id: UUID, scope: Scope) -> bool:
+def delete_notification(notification_id: UUID, scope: Scope) -> bool:
     """Delete a notification, and return whether it was in the scope."""
     statement = (
         delete(Notification)
@@ -77,9 +77,10 @@ def delete_one(notification_id: UUID, scope: Scope) -> bool:
 
 
 def read_batch(scope: Scope, organization_id: UUID, edge: Edge | None) -> tuple[Edge | None, int]:
-    """Mark the newest unread notifications after the edge as read, in one organization.
+    """Mark a batch of unread notifications in one organization as read, newest first.
 
-    Return the edge of the next batch, or None if there is nothing left, and how many were marked.
+    The batch begins after `edge`. Returns the edge of the next batch, or None if no notification
+    was left, and the number of notifications that were marked.
     """
     values = {
         "organization_id": organization_id,
@@ -94,6 +95,6 @@ def read_batch(scope: Scope, organization_id: UUID, edge: Edge | None) -> tuple[
 
 
 def purge(days: int, checkpoint: Callable[[], None]) -> None:
-    """Delete the notifications of every organization that are older than `days`, in batches."""
+    """Delete notifications older than `days` in every organization, in batches."""
     condition = "created_at < now() - make_interval(days => :days)"
     purging.purge("notifications", condition, checkpoint, {"days": days})

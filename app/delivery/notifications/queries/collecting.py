@@ -1,4 +1,4 @@
-"""SQL of open notifications, which count several events for one user in one notification."""
+"""SQL queries for open notifications, each of which counts several events for one user."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ _RECORD_CAUSES = text(
     """
 )
 # One row per user, with the numbers of all audiences that include the user. So a hundred notices
-# for a team of a thousand return a thousand rows.
+# for a team of a thousand members return a thousand rows.
 _LIST_MEMBERS = text(
     """
     WITH audiences AS (
@@ -121,7 +121,7 @@ class Audience:
 class AudienceMember(NamedTuple):
     """A user, and the indexes of the audiences that include the user.
 
-    `preferences` holds those that differ from the defaults.
+    `preferences` holds only the preferences that differ from the defaults.
     """
 
     id: UUID
@@ -132,7 +132,7 @@ class AudienceMember(NamedTuple):
 
 
 def list_members(audiences: Sequence[Audience]) -> list[AudienceMember]:
-    """Return the users in any of the audiences, each with its audiences, in one statement."""
+    """Return the users in any of the audiences, each with the indexes of these audiences."""
     users = [(number, id_) for number, a in enumerate(audiences) for id_ in set(a.user_ids)]
     teams = [(number, id_) for number, a in enumerate(audiences) for id_ in set(a.team_ids)]
     values = {
@@ -151,7 +151,7 @@ def list_members(audiences: Sequence[Audience]) -> list[AudienceMember]:
 
 
 class Entry(NamedTuple):
-    """An open notification as it is to be written."""
+    """An open notification to insert or update."""
 
     id: UUID
     user_id: UUID
@@ -167,7 +167,7 @@ class Entry(NamedTuple):
 
 
 class OpenNotification(NamedTuple):
-    """An open notification as it is stored."""
+    """A stored open notification; `total` is the number of events that it counts."""
 
     id: UUID
     total: int
@@ -207,6 +207,6 @@ def write_notifications(entries: Sequence[Entry], *, window: int) -> None:
 
 
 def purge_causes(checkpoint: Callable[[], None]) -> None:
-    """Delete the records of handled events whose jobs are gone, one batch per transaction."""
+    """Delete records of handled events whose jobs no longer exist, one batch per transaction."""
     condition = "created_at < now() - interval '9 days'"
     purging.purge("notification_causes", condition, checkpoint)

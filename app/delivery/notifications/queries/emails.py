@@ -1,4 +1,4 @@
-"""SQL of emails: the data of one email, and the notifications whose emails are due."""
+"""SQL queries for emails: the data of one email, and the notifications whose emails are due."""
 
 from collections.abc import Iterable, Sequence
 from datetime import datetime, time
@@ -13,7 +13,7 @@ from app.identity.users.models import User
 from app.kit import db
 
 MAX_DUE = 500
-"""The maximum number of due notifications that are looked up at once."""
+"""The maximum number of due notifications that one statement looks up."""
 MAX_QUOTED = 20
 """The maximum number of notifications that an email quotes."""
 
@@ -32,7 +32,7 @@ _LIST_DUE = text(
     ORDER BY 1, 2, 3, 4
     """
 )
-# Rows that other transactions have locked are left for the next round, so nothing waits for a lock.
+# Rows that other transactions have locked are left for the next run, so nothing waits for a lock.
 _POSTPONE = text(
     """
     WITH pending AS (
@@ -48,7 +48,7 @@ _POSTPONE = text(
     WHERE note.organization_id = pending.organization_id AND note.id = pending.id
     """
 )
-# Open notifications that are not due yet are included, so that a user gets one email of all.
+# Open notifications that are not due yet are included, so that a user gets one email about all.
 _CLOSE = text(
     """
     WITH closing AS (
@@ -88,9 +88,9 @@ _CLOSE = text(
 
 
 class EmailData(NamedTuple):
-    """The data of one notification's email; `link` is the path of an operation, with its query.
+    """The data of one notification's email; `link` is the path and query of an API operation.
 
-    `email_frequency` and the quiet hours are None if the user has chosen none.
+    `email_frequency` and the quiet hours are None if the user has not set them.
     """
 
     user_id: UUID
@@ -112,7 +112,7 @@ class EmailData(NamedTuple):
 
 
 def get_email_data(notification_id: UUID) -> EmailData | None:
-    """Return the email data of a notification, or None if it is gone or its user is disabled."""
+    """Return a notification's email data, or None if it was deleted or its user is disabled."""
     delivery = DeliveryPreferences
     statement = (
         select(
@@ -142,16 +142,17 @@ def get_email_data(notification_id: UUID) -> EmailData | None:
     return None if row is None else EmailData(*row)
 
 
-def postpone_one(notification_id: UUID, until: datetime) -> None:
-    """Make the email of a notification due at `until`."""
+def postpone_email(notification_id: UUID, until: datetime) -> None:
+    """Postpone the email of a notification until `until`."""
     statement = update(Notification).where(Notification.id == notification_id)
     db.session().execute(statement.values(by_mail=True, open_until=until))
 
 
 class DueGroup(NamedTuple):
-    """Due notifications of one kind to one user; `since` is when the oldest was created.
+    """Due notifications of one kind to one user in one organization.
 
-    The email preferences are None if the user has chosen none.
+    `since` is the time when the oldest one was created. The email preferences are None if the user
+    has not set them.
     """
 
     organization_id: UUID
@@ -166,33 +167,36 @@ class DueGroup(NamedTuple):
     quiet_to: time | None
 
 
-def list_due() -> list[DueGroup]:
-    """Return the first due notifications of every organization, all of which must be bound."""
+def list_due_groups() -> list[DueGroup]:
+    """Return the first MAX_DUE due notifications of all organizations, in groups.
+
+    The caller must have bound all organizations.
+    """
     return [DueGroup(*row) for row in db.session().execute(_LIST_DUE, {"max_due": MAX_DUE})]
 
 
 class Postponement(NamedTuple):
-    """A user whose emails of an organization are due later."""
+    """The time until which to postpone a user's emails from one organization."""
 
     organization_id: UUID
     user_id: UUID
     until: datetime
 
 
-def postpone(postponements: Sequence[Postponement]) -> None:
-    """Make the emails of these users due later. All organizations must be bound."""
+def postpone_emails(postponements: Sequence[Postponement]) -> None:
+    """Postpone due emails. The caller must have bound all organizations."""
     if not postponements:
         return
     values = {
-        "organization_ids": [str(pick.organization_id) for pick in postponements],
-        "user_ids": [str(pick.user_id) for pick in postponements],
-        "untils": [pick.until for pick in postponements],
+        "organization_ids": [str(item.organization_id) for item in postponements],
+        "user_ids": [str(item.user_id) for item in postponements],
+        "untils": [item.until for item in postponements],
     }
     db.session().execute(_POSTPONE, values)
 
 
 class Closing(NamedTuple):
-    """Open notifications to one user that are to be closed, of one kind or, with None, of all."""
+    """Open notifications of a user to close; all kinds if `kind` is None."""
 
     organization_id: UUID
     user_id: UUID
@@ -201,9 +205,9 @@ class Closing(NamedTuple):
 
 
 class ClosedNotification(NamedTuple):
-    """A closed notification whose email is to be sent, unless `preferences` have changed since.
+    """A closed notification to send by email, unless `preferences` no longer allow this email.
 
-    `total` is the number of those of the same user and kind, of which the first are returned.
+    `total` is the number of all closed notifications with the same organization, user and kind.
     """
 
     organization_id: UUID
@@ -222,19 +226,20 @@ class ClosedNotification(NamedTuple):
     slug: str
 
 
-def close(closings: Iterable[Closing]) -> list[ClosedNotification]:
-    """Close notifications and return those for emails, up to MAX_QUOTED for each user and kind.
+def close_notifications(closings: Iterable[Closing]) -> list[ClosedNotification]:
+    """Close notifications, and return those to send by email.
 
-    They are ordered by organization, user and kind. All organizations must be bound.
+    Returns at most MAX_QUOTED for each organization, user and kind, in the order of these columns.
+    The caller must have bound all organizations.
     """
-    picks = list(closings)
-    if not picks:
+    items = list(closings)
+    if not items:
         return []
     values = {
-        "organization_ids": [str(pick.organization_id) for pick in picks],
-        "user_ids": [str(pick.user_id) for pick in picks],
-        "kinds": [pick.kind for pick in picks],
-        "by_mails": [pick.by_mail for pick in picks],
+        "organization_ids": [str(item.organization_id) for item in items],
+        "user_ids": [str(item.user_id) for item in items],
+        "kinds": [item.kind for item in items],
+        "by_mails": [item.by_mail for item in items],
         "max_quoted": MAX_QUOTED,
     }
     return [ClosedNotification(*row) for row in db.session().execute(_CLOSE, values)]

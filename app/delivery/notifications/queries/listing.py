@@ -1,6 +1,6 @@
-"""SQL of the list of a person's notifications, which spans their organizations.
+"""SQL queries that list a person's notifications in all of their organizations.
 
-All organizations must be bound. Every statement names the person and the organizations.
+The caller must have bound all organizations. Every statement filters by person and organizations.
 """
 
 from collections.abc import Sequence
@@ -50,7 +50,7 @@ _LIST_ORGANIZATIONS = text(
     FROM memberships JOIN organizations ON organizations.id = memberships.organization_id
     WHERE memberships.user_id = :user_id
       AND organizations.status <> ALL (CAST(:closed AS text[]))
-      AND organizations.id = coalesce(CAST(:only AS uuid), organizations.id)
+      AND organizations.id = coalesce(CAST(:organization_id AS uuid), organizations.id)
     ORDER BY organizations.id
     """
 )
@@ -69,7 +69,7 @@ class VisibleOrganization(NamedTuple):
 
 
 class Scope(NamedTuple):
-    """The notifications of a person in some of their organizations, all or of one kind."""
+    """The notifications of a person in the given organizations; all kinds if `kind` is None."""
 
     user_id: UUID
     organization_ids: Sequence[UUID]
@@ -85,10 +85,13 @@ class Scope(NamedTuple):
         return [*conditions, Notification.kind == self.kind] if self.kind else conditions
 
 
-def list_organizations(user_id: UUID, *, only: UUID | None) -> list[VisibleOrganization]:
-    """Return the open organizations of which a person is a member, or the one with id `only`."""
-    values = {"user_id": user_id, "only": only, "closed": list(CLOSED_STATUSES)}
-    rows = db.session().execute(_LIST_ORGANIZATIONS, values)
+def list_organizations(user_id: UUID, *, organization_id: UUID | None) -> list[VisibleOrganization]:
+    """Return the open organizations of which a person is a member.
+
+    If `organization_id` is not None, only this organization is returned.
+    """
+    values = {"user_id": user_id, "organization_id": organization_id}
+    rows = db.session().execute(_LIST_ORGANIZATIONS, {**values, "closed": list(CLOSED_STATUSES)})
     return [VisibleOrganization(*row) for row in rows]
 
 
@@ -100,7 +103,7 @@ def list_notifications(
     created_after: datetime | None = None,
     created_before: datetime | None = None,
 ) -> Page:
-    """Return a page of the notifications of a scope, as rows of COLUMNS."""
+    """Return a page of the notifications in a scope, as rows of COLUMNS."""
     period = (created_after, created_before)
     return paginate(
         select(*COLUMNS).where(Notification.organization_id.in_(scope.organization_ids)),
@@ -115,7 +118,8 @@ def list_notifications(
 def _build_total(scope: Scope, period: Period, *, unread: bool | None) -> ColumnElement[int]:
     where: dict[str, Any] = {"user_id": scope.user_id}
     states = [True, False] if unread is None else [unread]
-    # Naming both states lets the index find a period, which follows them in it.
+    # With both states in the condition, the index can also find the period: in the index, the time
+    # follows the state.
     rows = select(Notification.id).where(
         *scope.list_conditions(),
         Notification.read_at.is_(None) == any_(cast(states, ARRAY(Boolean))),
@@ -133,7 +137,7 @@ def _build_total(scope: Scope, period: Period, *, unread: bool | None) -> Column
 
 
 def _build_keys(scope: Scope, period: Period, *, unread: bool | None) -> Keys:
-    """Build the keys of a page, found by an index for each organization, read or not."""
+    """Build the query for the keys of a page; it uses an index per organization and read state."""
     branches = _select_branches(
         scope.organization_ids, [True, False] if unread is None else [unread]
     )

@@ -1,4 +1,4 @@
-"""SQL of the names of documents, users and comments that notifications mention."""
+"""SQL queries for the documents, users and comments that notifications mention."""
 
 from collections.abc import Iterable
 from typing import NamedTuple
@@ -36,12 +36,12 @@ def get_comment(comment_id: UUID) -> Comment | None:
 
 
 def list_document_names(artifact_ids: Iterable[UUID]) -> dict[UUID, str]:
-    """Return the names of documents by id, without those that no longer exist."""
+    """Return the names of documents by id, without deleted documents."""
     return _fetch_names(select(Artifact.id, Artifact.name), Artifact.id, artifact_ids)
 
 
 def list_documents_of_tag_sets(tag_set_ids: Iterable[UUID]) -> dict[UUID, str]:
-    """Return the names of the documents of tag sets by tag set id, without those that are gone."""
+    """Return the document names of tag sets by tag set id, without deleted tag sets."""
     statement = select(TagSet.id, Artifact.name).join(
         Artifact, _is_same_record(Artifact, TagSet.artifact_id, TagSet)
     )

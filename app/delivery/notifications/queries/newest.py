@@ -1,6 +1,6 @@
-"""Prepared statements of the newest notifications and the unread count, which clients poll.
+"""Prepared statements for the newest notifications and the unread count, which clients poll.
 
-All organizations must be bound. Both statements name the person and the organizations.
+The caller must have bound all organizations. Both statements filter by person and organizations.
 """
 
 from collections.abc import Sequence
@@ -35,7 +35,7 @@ from app.kit.periods import Column
 from app.kit.prepared import Prepared
 
 SORT = "-created_at"
-_TOTAL = {"organization_ids": "uuid[]", "user_texts": "text[]", "unread": "text[]"}
+_TOTAL_PARAMETERS = {"organization_ids": "uuid[]", "user_texts": "text[]", "unread": "text[]"}
 
 
 def _build_total() -> ColumnElement[int]:
@@ -53,24 +53,24 @@ def _select_branches() -> TableValuedAlias:
 
 
 def _select_branch(branches: TableValuedAlias) -> FromClause:
-    """Select the keys of one organization, read or unread, which an index has in order."""
+    """Select the newest keys for one organization and read state, in the order of an index."""
     keys = select(Notification.organization_id, Notification.created_at, Notification.id).where(
         Notification.organization_id == branches.c.organization_id,
         Notification.user_id == bindparam("user_id"),
         Notification.in_app,
         Notification.read_at.is_(None) == branches.c.unread,
     )
-    return _take_newest(keys, Notification.created_at, Notification.id).lateral("branch")
+    return _limit_to_newest(keys, Notification.created_at, Notification.id).lateral("branch")
 
 
 def _select_keys() -> Subquery:
     branches = _select_branches()
     branch = _select_branch(branches)
     merged = select(*branch.c).select_from(branches.join(branch, true()))
-    return _take_newest(merged, branch.c.created_at, branch.c.id).subquery("page_keys")
+    return _limit_to_newest(merged, branch.c.created_at, branch.c.id).subquery("page_keys")
 
 
-def _take_newest(
+def _limit_to_newest(
     keys: Select[*tuple[Any, ...]], created_at: Column, id_: Column
 ) -> Select[*tuple[Any, ...]]:
     return keys.order_by(created_at.desc(), id_.desc()).limit(bindparam("page_limit"))
@@ -91,19 +91,19 @@ def _build_list() -> Select[Any]:
 _LIST = Prepared.from_select(
     "list_newest_notifications",
     _build_list(),
-    **_TOTAL,
+    **_TOTAL_PARAMETERS,
     user_id="uuid",
     branch_ids="uuid[]",
     branch_states="boolean[]",
     page_limit="int",
 )
 _COUNT = Prepared.from_select(
-    "count_notifications", select(_build_total().label("total")), **_TOTAL
+    "count_notifications", select(_build_total().label("total")), **_TOTAL_PARAMETERS
 )
 
 
 def list_newest(page: PageRequest, scope: Scope, *, unread: bool | None = None) -> Page:
-    """Return the first page of the notifications in a scope of all kinds, as rows of COLUMNS."""
+    """Return the first page of the notifications in a scope without a kind, as rows of COLUMNS."""
     states = [True, False] if unread is None else [unread]
     branches = [(id_, state) for id_ in scope.organization_ids for state in states]
 
@@ -115,14 +115,14 @@ def list_newest(page: PageRequest, scope: Scope, *, unread: bool | None = None) 
             _to_array([str(state).lower() for _, state in branches]),
             edge.limit,
         )
-        # The total is of the same snapshot: if the page is empty, so is the list.
+        # The total is from the same snapshot: if the page is empty, the list is empty.
         return rows, int(rows[0].page_total) if rows else 0
 
     return paginate_rows(page, {"created_at": datetime, "id": UUID}, fetch)
 
 
 def count_unread(scope: Scope) -> int:
-    """Return the number of unread notifications in a scope of all kinds."""
+    """Return the number of unread notifications in a scope without a kind."""
     return int(_COUNT.first(*_build_values(scope, [True])).total)
 
 
@@ -135,5 +135,5 @@ def _build_values(scope: Scope, states: Sequence[bool]) -> tuple[str, str, str]:
 
 
 def _to_array(values: Sequence[str]) -> str:
-    """Return ids or booleans as the text of an array."""
+    """Return ids or booleans as the text of a PostgreSQL array."""
     return f"{{{','.join(values)}}}"

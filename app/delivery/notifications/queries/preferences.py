@@ -1,4 +1,4 @@
-"""SQL of the preferences for the delivery of emails."""
+"""SQL queries for users' email delivery preferences."""
 
 from datetime import time
 from typing import NamedTuple
@@ -10,7 +10,7 @@ from app.delivery.notifications.models import DeliveryPreferences
 from app.identity.users.models import User
 from app.kit import db
 
-# One statement, so that of two writers with the same revision only one succeeds.
+# One statement, so that only one of two writers with the same revision succeeds.
 _WRITE = text(
     """
     INSERT INTO notification_delivery_preferences AS stored
@@ -25,7 +25,7 @@ _WRITE = text(
     RETURNING revision
     """
 )
-# The next round of emails computes the time by the new preferences.
+# The next run of the email job computes the send time from the new preferences.
 _MAKE_DUE = text(
     """
     UPDATE notifications SET open_until = now()
@@ -36,7 +36,7 @@ _MAKE_DUE = text(
 
 
 class StoredPreferences(NamedTuple):
-    """The preferences of a user; without a row, all but `time_zone` are None."""
+    """The preferences of a user; without a row, all values except `time_zone` are None."""
 
     email_frequency: str | None
     quiet_from: time | None
@@ -46,7 +46,7 @@ class StoredPreferences(NamedTuple):
 
 
 def get(user_id: UUID) -> StoredPreferences | None:
-    """Return the preferences of a user, or None if there is no such user."""
+    """Return the preferences of a user, or None if the user does not exist."""
     stored = DeliveryPreferences
     columns = (stored.email_frequency, stored.quiet_from, stored.quiet_to, stored.revision)
     statement = (
@@ -66,9 +66,9 @@ def write(
     quiet_to: time | None,
     revision: int | None,
 ) -> bool:
-    """Write the preferences of a user, and return whether they were at `revision`.
+    """Write a user's preferences if their revision is `revision`; return whether they were written.
 
-    A revision of None stands for any, and 0 for preferences that were never written.
+    None matches any revision; 0 matches preferences that were never written.
     """
     values = {
         "user_id": user_id,
@@ -81,5 +81,5 @@ def write(
 
 
 def make_emails_due(user_id: UUID) -> None:
-    """Make the pending emails of a user due. All organizations must be bound."""
+    """Make the pending emails of a user due. The caller must have bound all organizations."""
     db.session().execute(_MAKE_DUE, {"user_id": user_id})

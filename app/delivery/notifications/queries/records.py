@@ -1,4 +1,4 @@
-"""SQL that inserts notifications."""
+"""SQL queries that insert notifications."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -23,14 +23,14 @@ class NewNotification(NamedTuple):
 def insert_notifications(
     notifications: Sequence[NewNotification], *, kind: str, link: str | None, unique_key: str | None
 ) -> dict[UUID, UUID]:
-    """Insert notifications in one statement and return the ids of the new ones by user.
+    """Insert notifications in one statement, and return the ids of the inserted rows by user.
 
-    Users who already have a notification with this `unique_key` get none.
+    Users who already have a notification with this `unique_key` are skipped.
     """
     if not notifications:
         return {}
-    common = {"kind": kind, "link": link, "unique_key": unique_key}
-    rows = [{"id": uuid7(), **new._asdict(), **common} for new in notifications]
+    values = {"kind": kind, "link": link, "unique_key": unique_key}
+    rows = [{"id": uuid7(), **notification._asdict(), **values} for notification in notifications]
     statement = insert(Notification).on_conflict_do_nothing()
     returning = statement.returning(Notification.user_id, Notification.id)
     return {row.user_id: row.id for row in db.session().execute(returning, rows)}

@@ -1,7 +1,7 @@
-"""Collect many events of one topic into one open notification per user, which counts them.
+"""Collection of events: one open notification per user counts many events of one topic.
 
 A notification is open for `NOTIFICATION_WINDOW_SECONDS`, or until it is read. When it is closed,
-its email is sent unless it was read (`sending`). The next event opens another notification.
+its email is sent unless it was read (`mailing`). The next event opens another notification.
 """
 
 from collections.abc import Mapping, Sequence
@@ -33,8 +33,8 @@ MAX_NAMED = 3
 class Topic:
     """A topic of notices that are counted together.
 
-    `single_message` is the message for a single document or tag set whose document's name is known;
-    `link` leads to the list of several.
+    `single_message` is the message for a single document or tag set whose document's name is known.
+    `link` leads to the list of the documents or tag sets if there are several.
     """
 
     kind: str
@@ -67,9 +67,9 @@ TOPICS: Mapping[str, Topic] = {
 class Notice(Audience):
     """A notice about `count` documents or tag sets, with the members who get it.
 
-    `topic` is a key of TOPICS; `link` leads to the item if there is only one. `documents` holds the
-    names of the first documents, as far as they are known. `by`, `due_at` (ISO 8601) and `reason`
-    are shown only if they are the same for everything that is counted together.
+    `topic` is a key of TOPICS; `link` leads to the item if there is only one item. `documents`
+    holds the known names of the first documents. `by` (a user's name), `due_at` (ISO 8601) and
+    `reason` are shown only if they are the same for all notices that are counted together.
     """
 
     topic: str
@@ -93,7 +93,7 @@ class Summary:
     reason: str | None
 
     @classmethod
-    def of(cls, notice: Notice) -> "Summary":
+    def from_notice(cls, notice: Notice) -> "Summary":
         """Return the summary of a single notice."""
         names = tuple(dict.fromkeys(notice.documents))[:MAX_NAMED]
         return cls(notice.count, names, notice.link, notice.by, notice.due_at, notice.reason)
@@ -121,10 +121,10 @@ class Summary:
 
 
 def collect_notices(notices: Sequence[Notice]) -> None:
-    """Create notifications in the running transaction, or add to those that are open.
+    """Create notifications in the running transaction, or add to open notifications.
 
-    Everything for one user is counted together by its topic. The number of statements does not
-    depend on the number of notices or users. The caller must hold `queries.lock_notifications`.
+    Notices for one user are counted together by topic. The number of statements does not depend on
+    the number of notices or users. The caller must have called `queries.lock_notifications`.
     """
     members = queries.list_members(notices) if notices else []
     if not members:
@@ -134,7 +134,8 @@ def collect_notices(notices: Sequence[Notice]) -> None:
     def summarize(numbers: tuple[int, ...]) -> dict[str, Summary]:
         # Cached, because the members of a team get the same notices.
         by_topic: dict[str, Summary] = {}
-        for topic, summary in ((notices[n].topic, Summary.of(notices[n])) for n in numbers):
+        for notice in (notices[number] for number in numbers):
+            topic, summary = notice.topic, Summary.from_notice(notice)
             by_topic[topic] = by_topic[topic] + summary if topic in by_topic else summary
         return by_topic
 
@@ -179,10 +180,10 @@ def _build_entry(
 def _render(topic: str, summary: Summary, locale: str, time_zone: str) -> Message:
     is_single = summary.count == 1 and summary.documents
     single_message = TOPICS[topic].single_message if is_single else None
-    more = ["…"] if summary.count > len(summary.documents) else []
+    ellipsis = ["…"] if summary.count > len(summary.documents) else []
     values = {
         "document": summary.documents[0] if summary.documents else None,
-        "documents": ", ".join([*summary.documents, *more]) if summary.documents else None,
+        "documents": ", ".join([*summary.documents, *ellipsis]) if summary.documents else None,
         "by": summary.by,
         "due_at": datetime.fromisoformat(summary.due_at) if summary.due_at else None,
         "reason": summary.reason,

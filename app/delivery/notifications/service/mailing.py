@@ -1,7 +1,7 @@
-"""Queue the emails of notifications: at once, in a digest, or after the quiet hours.
+"""Emails of notifications, sent immediately, in a digest, or after the quiet hours.
 
 An email is queued in the transaction that closes its notifications. So no notification is in two
-emails, and none is lost, whatever is killed.
+emails, and none is lost, even if a process is killed.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -30,16 +30,17 @@ emails = Emails(Path(__file__).parents[1] / "letters", queue="bulk_mail")
 
 
 def enqueue_email(notification_id: UUID) -> None:
-    """Queue the email of a notification, or make it due later if the user wants a digest or rest.
+    """Queue the email of a notification; postpone it for a digest or until the quiet hours end.
 
-    Does nothing if the notification is gone, or its user disabled or no longer wants the email.
+    Does nothing if the notification was deleted, its user is disabled, or the user no longer wants
+    the email.
     """
     data = queries.get_email_data(notification_id)
     if data is None or not preferences.get_channels(data.preferences, data.kind)[1]:
         return
     send_at = compute_send_time(_get_delivery(data), since=data.since, now=data.now)
     if send_at > data.now:
-        queries.postpone_one(notification_id, send_at)
+        queries.postpone_email(notification_id, send_at)
         return
     email = _build_email(
         notification_id,
@@ -60,38 +61,38 @@ def enqueue_email(notification_id: UUID) -> None:
 def enqueue_due_emails(checkpoint: Callable[[], None]) -> None:
     """Close due notifications in every organization, and queue their emails.
 
-    Emails of users who want a digest or have quiet hours now are made due later. `checkpoint`
+    Emails to users who want a digest, or who have quiet hours now, are postponed. `checkpoint`
     commits after each batch.
     """
     previous: list[DueGroup] = []
-    while due := queries.list_due():
-        # Rows that another transaction has locked are still due: the next round handles them.
+    while due := queries.list_due_groups():
+        # Rows that another transaction has locked are still due: the next run handles them.
         if [group[:4] for group in due] == [group[:4] for group in previous]:
             return
-        postponements, closings = _plan(due)
-        queries.postpone(postponements)
-        emails.enqueue_many(list(_build_emails(queries.close(closings), closings)))
+        postponements, closings = _plan_emails(due)
+        queries.postpone_emails(postponements)
+        emails.enqueue_many(list(_build_emails(queries.close_notifications(closings), closings)))
         checkpoint()
         previous = due
 
 
-def _plan(due: Sequence[DueGroup]) -> tuple[list[Postponement], list[Closing]]:
-    """Return which emails are due later, and which notifications are to be closed now."""
+def _plan_emails(due: Sequence[DueGroup]) -> tuple[list[Postponement], list[Closing]]:
+    """Return the emails to postpone, and the notifications to close now."""
     postponements, closings = [], []
     for (organization_id, user_id), groups in groupby(due, key=lambda group: group[:2]):
-        for by_mail, same in groupby(
+        for by_mail, groups_by_mail in groupby(
             sorted(groups, key=lambda group: group.by_mail), key=lambda group: group.by_mail
         ):
-            members = list(same)
-            first = members[0]
-            since = min(group.since for group in members)
+            user_groups = list(groups_by_mail)
+            first = user_groups[0]
+            since = min(group.since for group in user_groups)
             send_at = compute_send_time(_get_delivery(first), since=since, now=first.now)
             if by_mail and send_at > first.now:
                 postponements.append(Postponement(organization_id, user_id, send_at))
             elif by_mail and _wants_digest(first):
                 closings.append(Closing(organization_id, user_id, None, by_mail))
             else:
-                kinds = dict.fromkeys(group.kind for group in members)
+                kinds = dict.fromkeys(group.kind for group in user_groups)
                 closings += [Closing(organization_id, user_id, kind, by_mail) for kind in kinds]
     return postponements, closings
 
@@ -141,10 +142,14 @@ def _build_joint_email(notes: Sequence[ClosedNotification]) -> Email:
     )
 
 
-def _render_title(first: ClosedNotification, more: int) -> str:
+def _render_title(first: ClosedNotification, further_count: int) -> str:
     values = {"title": first.title}
     return messages.render(
-        "and_more", locale=first.locale, time_zone=first.time_zone, values=values, count=more
+        "and_more",
+        locale=first.locale,
+        time_zone=first.time_zone,
+        values=values,
+        count=further_count,
     ).title
 
 
@@ -172,7 +177,7 @@ def _build_email(
     body: str,
     link: str | None,
 ) -> Email:
-    """Return an email, which links to the page of `link` and can turn off emails of `kinds`."""
+    """Return an email with links to the page for `link` and to unsubscribe from `kinds`."""
     page = build_open_link(link, org_slug=slug, language=locale) if link else None
     token = unsubscribing.build_token(user_id, kinds)
     return Email(

@@ -1,4 +1,4 @@
-"""Read and write how a user gets emails of notifications."""
+"""Service functions for users' preferences for notification emails."""
 
 from datetime import time
 from typing import Any
@@ -10,7 +10,7 @@ from app.kit import errors, tenancy
 
 
 def get(user_id: UUID) -> dict[str, Any]:
-    """Return the delivery preferences of a user, with the defaults filled in."""
+    """Return the delivery preferences of a user, with defaults for missing values. Raises 404."""
     stored = queries.get(user_id)
     if stored is None:
         raise errors.not_found()
@@ -34,8 +34,8 @@ def replace(
 ) -> dict[str, Any]:
     """Replace the delivery preferences of a user, and return them.
 
-    They apply to pending emails, too. Raises 400 `validation_error` if the quiet hours have no
-    length, and 409 `stale_precondition`.
+    The new preferences also apply to pending emails. Raises 400 `validation_error` if the quiet
+    hours end when they start, and 409 `stale_precondition`.
     """
     quiet_from = quiet_to = None
     if quiet_hours is not None:

@@ -1,7 +1,7 @@
-"""Read, mark and delete a person's notifications, which span their organizations.
+"""Service functions to read, mark and delete a person's notifications in all organizations.
 
-A session that is limited to one organization sees only its notifications: the identity provider of
-that organization must not learn about others.
+A session that is limited to one organization sees only the notifications of this organization,
+because the organization's identity provider must not learn about other organizations.
 """
 
 from collections.abc import Mapping
@@ -21,7 +21,7 @@ _REASON = "a person's notifications span organizations"
 
 
 class _Inbox(NamedTuple):
-    """The organizations whose notifications the caller sees, and the conditions of these."""
+    """The organizations whose notifications the caller sees, and the scope that selects them."""
 
     organizations: Mapping[UUID, VisibleOrganization]
     scope: Scope
@@ -45,7 +45,7 @@ def list_notifications(
 
 
 def count_unread(caller: Caller) -> dict[str, int]:
-    """Return how many notifications of the caller are unread: {unread}."""
+    """Return the number of unread notifications of the caller: {unread}."""
     with tenancy.across_organizations(reason=_REASON):
         return {"unread": newest.count_unread(_open_inbox(caller).scope)}
 
@@ -61,34 +61,36 @@ def set_read(caller: Caller, notification_id: UUID, *, read: bool) -> dict[str, 
 
 
 def read_all(caller: Caller) -> dict[str, int]:
-    """Mark all notifications of the caller as read, and return how many were unread: {read}.
+    """Mark all notifications of the caller as read, and return how many were marked: {read}.
 
     Each batch is a transaction, so no lock lasts long. Batches go from new to old: notifications
     that arrive meanwhile are newer than the first batch and stay unread.
     """
-    marked = 0
+    marked_count = 0
     with tenancy.across_organizations(reason=_REASON):
         scope = _open_inbox(caller).scope
         for organization_id in scope.organization_ids:
-            edge, changed = changing.read_batch(scope, organization_id, None)
+            edge, changed_count = changing.read_batch(scope, organization_id, None)
             while edge is not None:
                 db.checkpoint()
-                marked += changed
-                edge, changed = changing.read_batch(scope, organization_id, edge)
-    return {"read": marked}
+                marked_count += changed_count
+                edge, changed_count = changing.read_batch(scope, organization_id, edge)
+    return {"read": marked_count}
 
 
 def delete(caller: Caller, notification_id: UUID) -> None:
-    """Delete a notification; its email is not sent any more. Raises 404."""
+    """Delete a notification; its email is no longer sent. Raises 404."""
     with tenancy.across_organizations(reason=_REASON):
-        if not changing.delete_one(notification_id, _open_inbox(caller).scope):
+        if not changing.delete_notification(notification_id, _open_inbox(caller).scope):
             raise errors.not_found()
 
 
 def _open_inbox(caller: Caller, kind: str | None = None) -> _Inbox:
-    organizations = listing.list_organizations(caller.user_id, only=caller.only_organization)
-    scope = Scope(caller.user_id, [one.id for one in organizations], kind)
-    return _Inbox({one.id: one for one in organizations}, scope)
+    organizations = listing.list_organizations(
+        caller.user_id, organization_id=caller.only_organization
+    )
+    by_id = {organization.id: organization for organization in organizations}
+    return _Inbox(by_id, Scope(caller.user_id, list(by_id), kind))
 
 
 def _render(row: Row[Any], inbox: _Inbox) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Notify users of results: exports that they requested or scheduled, drift, and used limits."""
+"""Notifications about results: exports, deliveries of scheduled exports, drift and plan limits."""
 
 from uuid import UUID
 
@@ -8,7 +8,7 @@ from app.delivery.notifications.service.work import Event
 from app.kit.permissions import Role
 from app.kit.plan_limits import Meter
 
-_ALL = 100
+_FULL_PERCENT = 100
 _UNITS = ("bytes", "KiB", "MiB", "GiB", "TiB", "PiB")
 
 
@@ -59,13 +59,13 @@ def notify_of_failed_delivery(event: Event) -> None:
 
 
 def notify_of_drift(event: Event) -> None:
-    """Notify administrators of the reports that a detection has created, all in one."""
+    """Notify administrators of all reports of a drift detection, in one notification."""
     data = event.data
-    more = ["…"] if data["count"] > len(data["shifts"]) else []
+    ellipsis = ["…"] if data["count"] > len(data["shifts"]) else []
     notify(
         "drift_detected",
         kind="drift_detected",
-        values={"schema": data["schema_name"], "shifts": "\n".join([*data["shifts"], *more])},
+        values={"schema": data["schema_name"], "shifts": "\n".join([*data["shifts"], *ellipsis])},
         count=data["count"],
         link=f"/api/v1/quality/drift?detection_id={data['detection_id']}",
         unique_key=f"drift:{data['detection_id']}",
@@ -74,11 +74,11 @@ def notify_of_drift(event: Event) -> None:
 
 
 def notify_of_used_limit(event: Event) -> None:
-    """Notify administrators that a meter has reached a part of the plan's limit."""
+    """Notify administrators that a meter has reached a percentage of the plan's limit."""
     data = event.data
     used, limit = data["used"], data["limit"]
     is_size = data["meter"] == Meter.STORED_BYTES
-    suffix = "reached" if data["percent"] == _ALL else "near"
+    suffix = "reached" if data["percent"] == _FULL_PERCENT else "near"
     notify(
         f"plan_limit_{data['meter']}_{suffix}",
         kind="plan_limit",
@@ -94,6 +94,6 @@ def notify_of_used_limit(event: Event) -> None:
 
 
 def format_size(size: int, largest: int) -> str:
-    """Return a size as a whole number of a unit in which `largest` has at least two digits."""
+    """Format a size in bytes, in the largest unit in which `largest` has at least two digits."""
     power = max((n for n in range(len(_UNITS)) if largest >= 10 * 1024**n), default=0)
     return f"{size // 1024**power} {_UNITS[power]}"

@@ -1,4 +1,4 @@
-"""Notify users of one event at once."""
+"""Notifications about single events, which are created immediately."""
 
 from collections.abc import Mapping, Sequence
 from functools import cache, partial
@@ -17,7 +17,10 @@ from app.kit.permissions import Role
 messages = Messages(Path(__file__).parents[1] / "messages")
 
 NOTIFICATION_CREATED = "notification.created"
-"""Emitted for each notification of one event that has an email; data: {notification_id}."""
+"""Emitted for each notification that `notify` creates and that has an email.
+
+Payload: {notification_id}.
+"""
 
 
 def notify(
@@ -32,16 +35,16 @@ def notify(
     role: Role | None = None,
     except_user_id: UUID | None = None,
 ) -> int:
-    """Notify members of the bound organization and return how many were notified.
+    """Notify members of the current organization and return how many were notified.
 
-    Runs in the caller's transaction. Recipients are the members among `user_ids`, or, if `role` is
-    set, all members with this role or a higher one, without `except_user_id`. A user is notified
-    once per `unique_key`, and not at all if their preferences exclude `kind` both in the
+    Runs in the caller's transaction. Recipients are the members among `user_ids` or, if `role` is
+    set, all members with this role or a higher role; `except_user_id` is never notified. A user is
+    notified once per `unique_key`, and not at all if their preferences exclude `kind` both in the
     application and by email. `message` is a key of messages/en.toml, which shows `values` and
-    `count`; `link` is the path of an operation, with its query.
+    `count`; `link` is the path and query of an API operation.
     """
     render = cache(partial(messages.render, message, values=values, count=count))
-    new, by_email = [], set()
+    notifications, email_user_ids = [], set()
     audience = Audience(
         user_ids=user_ids,
         everybody=role is not None,
@@ -52,9 +55,9 @@ def notify(
         in_app, email = preferences.get_channels(user.preferences, kind)
         if in_app or email:
             text = render(locale=user.locale, time_zone=user.time_zone)
-            new.append(NewNotification(user.id, text.title, text.body, in_app))
-            by_email |= {user.id} if email else set()
-    ids = records.insert_notifications(new, kind=kind, link=link, unique_key=unique_key)
-    payloads = [{"notification_id": ids[user_id]} for user_id in ids if user_id in by_email]
+            notifications.append(NewNotification(user.id, text.title, text.body, in_app))
+            email_user_ids |= {user.id} if email else set()
+    ids = records.insert_notifications(notifications, kind=kind, link=link, unique_key=unique_key)
+    payloads = [{"notification_id": ids[user_id]} for user_id in ids if user_id in email_user_ids]
     events.emit_many(NOTIFICATION_CREATED, payloads)
     return len(ids)

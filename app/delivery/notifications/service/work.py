@@ -1,6 +1,6 @@
-"""Notify users of events: assignments, mentions, decisions about tag sets, and risky API keys.
+"""Notifications about assignments, mentions, review decisions, connectors and risky API keys.
 
-A function that takes a batch of events with the same name skips those that were handled before.
+A function that takes a batch of events with the same name skips events that were handled before.
 Documents and tag sets that no longer exist are left out.
 """
 
@@ -37,7 +37,8 @@ class Event(NamedTuple):
 def notify_of_assigned_documents(events: Sequence[Event]) -> None:
     """Notify users of documents assigned to them or to their teams.
 
-    If documents were spread over several users, each is notified of their own number.
+    If documents were distributed among several users, each user is notified of the number of
+    documents that they got.
     """
     payloads = _claim_payloads(events)
     documents = names.list_document_names(_list_first_ids(payloads, "artifact_ids"))
@@ -49,28 +50,28 @@ def notify_of_assigned_documents(events: Sequence[Event]) -> None:
 def _build_assignment_notices(
     data: dict[str, Any], documents: NamesById, user_names: NamesById
 ) -> Iterator[Notice]:
-    """Yield the notices of one assignment, one for each group of users who get the same text."""
+    """Yield the notices about one assignment, one for each group of users who get the same text."""
     ids = _parse_uuids(data["artifact_ids"])
     known_names = _list_known_names(ids, documents)
     count, counts = data["count"], data.get("counts") or {}
     team_counts = data.get("team_counts") or {}
     if count == 1 and not known_names:
         return
-    common: dict[str, Any] = {**_get_actor(data, user_names), "due_at": data.get("due_at")}
-    common |= {"min_role": Role.labeler}
+    values: dict[str, Any] = {**_get_actor(data, user_names), "due_at": data.get("due_at")}
+    values |= {"min_role": Role.labeler}
     if count == 1:
-        common["link"] = f"{_API}/artifacts/{ids[0]}"
-    # The event does not say which user got which of the documents that were spread.
+        values["link"] = f"{_API}/artifacts/{ids[0]}"
+    # If documents were distributed among several users, the event does not say who got which.
     is_single_recipient = len(counts) + len(team_counts) <= 1
-    common["documents"] = known_names if is_single_recipient or count == 1 else []
+    values["documents"] = known_names if is_single_recipient or count == 1 else []
     for number, user_ids in _group_by_count(counts).items():
-        yield Notice("documents_assigned", count=number, user_ids=user_ids, **common)
+        yield Notice("documents_assigned", count=number, user_ids=user_ids, **values)
     for team_id, number in team_counts.items():
-        # One per team, because the numbers of a user who is in two teams add up.
-        yield Notice("documents_assigned", count=number, team_ids=_parse_uuids([team_id]), **common)
+        # One notice per team, because the numbers for a user who is in two teams are added up.
+        yield Notice("documents_assigned", count=number, team_ids=_parse_uuids([team_id]), **values)
     if not counts and not team_counts:
-        common |= {name: _parse_uuids(data.get(name)) for name in ("user_ids", "team_ids")}
-        yield Notice("documents_assigned", count=count, **common)
+        values |= {name: _parse_uuids(data.get(name)) for name in ("user_ids", "team_ids")}
+        yield Notice("documents_assigned", count=count, **values)
 
 
 def _group_by_count(counts: dict[str, int]) -> dict[int, list[UUID]]:
@@ -89,14 +90,14 @@ def notify_of_assigned_reviews(events: Sequence[Event]) -> None:
         [
             Notice(
                 "reviews_escalated" if data.get("escalated") else "reviews_assigned",
-                **common,
+                **values,
                 reason=data.get("reason"),
                 user_ids=_parse_uuids(data.get("user_ids")),
                 team_ids=_parse_uuids([data["team_id"]] if data.get("team_id") else ()),
                 min_role=Role.reviewer,
                 **_get_actor(data, user_names),
             )
-            for data, common in _list_review_values(payloads, "tag_set_ids")
+            for data, values in _list_review_values(payloads, "tag_set_ids")
         ]
     )
 
@@ -104,7 +105,7 @@ def notify_of_assigned_reviews(events: Sequence[Event]) -> None:
 def notify_of_comment(event: Event) -> None:
     """Notify the users whom a comment mentions, except its author.
 
-    They are notified at once, and separately for each comment.
+    Each comment creates separate notifications, immediately.
     """
     data = event.data
     comment = names.get_comment(UUID(data["comment_id"])) if data["mentions"] else None
@@ -126,7 +127,7 @@ def notify_of_comment(event: Event) -> None:
 
 
 def notify_of_connector_alert(event: Event) -> None:
-    """Notify administrators of an alert of a connector."""
+    """Notify administrators of a connector alert."""
     data = event.data
     notify(
         "connector_alert",
@@ -141,68 +142,68 @@ def notify_of_connector_alert(event: Event) -> None:
 def notify_of_rejected_tag_sets(events: Sequence[Event]) -> None:
     """Notify labelers of rejected tag sets, and users to whom a document was transferred."""
     notices = []
-    for data, common in _list_decision_values(events):
+    for data, values in _list_decision_values(events):
         is_sent_back = data["send_to"] in ("labeler", data["labeler_id"])
         if data["labeler_id"] is not None:
             topic = "label_sets_sent_back" if is_sent_back else "label_sets_rejected"
             link = f"{_API}/tag-sets/{data['tag_set_id']}"
             notices.append(
-                Notice(topic, link, user_ids=_parse_uuids([data["labeler_id"]]), **common)
+                Notice(topic, link, user_ids=_parse_uuids([data["labeler_id"]]), **values)
             )
         if data.get("draft_id") is not None and not is_sent_back:
             link = f"{_API}/tag-sets/{data['draft_id']}"
             user_ids = _parse_uuids([data["send_to"]])
-            notices.append(Notice("documents_handed", link, user_ids=user_ids, **common))
+            notices.append(Notice("documents_handed", link, user_ids=user_ids, **values))
     collect_notices(notices)
 
 
 def notify_of_reopened_tag_sets(events: Sequence[Event]) -> None:
-    """Notify labelers of decided tag sets that are their drafts again."""
+    """Notify labelers of decided tag sets that became their drafts again."""
     notices = []
-    for data, common in _list_decision_values(events):
+    for data, values in _list_decision_values(events):
         if data["labeler_id"] is not None and data.get("to") != "review":
             link = f"{_API}/tag-sets/{data['tag_set_id']}"
             user_ids = _parse_uuids([data["labeler_id"]])
-            notices.append(Notice("label_sets_reopened", link, user_ids=user_ids, **common))
+            notices.append(Notice("label_sets_reopened", link, user_ids=user_ids, **values))
     collect_notices(notices)
 
 
 def _list_decision_values(
     events: Sequence[Event],
 ) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
-    """Yield the new payloads whose document exists, each with the values of its notices."""
+    """Yield each new payload whose document exists, with the values for its notices."""
     payloads = _claim_payloads(events)
     documents = names.list_document_names(_parse_uuids(data["artifact_id"] for data in payloads))
     for data in payloads:
         document = documents.get(UUID(data["artifact_id"]))
         if document is not None:
             reviewer_id = _parse_uuid(data.get("reviewer_id"))
-            common = {"documents": [_shorten(document)], "reason": data.get("reason")}
-            yield data, {**common, "except_user_id": reviewer_id}
+            values = {"documents": [_shorten(document)], "reason": data.get("reason")}
+            yield data, {**values, "except_user_id": reviewer_id}
 
 
 def notify_of_returned_reviews(events: Sequence[Event]) -> None:
-    """Notify admins of escalated reviews that were returned because their assignee is gone."""
+    """Notify admins of escalated reviews that were returned because the assignee cannot review."""
     payloads = [data for data in _claim_payloads(events) if data["escalated_ids"]]
     collect_notices(
         [
-            Notice("escalations_returned", **common, everybody=True, min_role=Role.admin)
-            for _, common in _list_review_values(payloads, "escalated_ids")
+            Notice("escalations_returned", **values, everybody=True, min_role=Role.admin)
+            for _, values in _list_review_values(payloads, "escalated_ids")
         ]
     )
 
 
 def _list_review_values(
-    payloads: Sequence[dict[str, Any]], member: str
+    payloads: Sequence[dict[str, Any]], property_name: str
 ) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
-    """Yield each payload with the link, count and document names of its notification.
+    """Yield each payload with the link, count and document names for its notification.
 
-    `member` is the name of the payload's member with the ids of tag sets. A payload whose only tag
-    set was deleted is skipped.
+    `property_name` is the payload property with the ids of tag sets. A payload whose only tag set
+    was deleted is skipped.
     """
-    documents = names.list_documents_of_tag_sets(_list_first_ids(payloads, member))
+    documents = names.list_documents_of_tag_sets(_list_first_ids(payloads, property_name))
     for data in payloads:
-        ids = _parse_uuids(data[member])
+        ids = _parse_uuids(data[property_name])
         known_names = _list_known_names(ids, documents)
         if known_names or len(ids) > 1:
             link = f"{_API}/review-queue/{ids[0]}"
@@ -210,13 +211,13 @@ def _list_review_values(
 
 
 def notify_of_departed_creator(event: Event) -> None:
-    """Notify the owners of keys that stay valid although their creator left or was disabled."""
+    """Notify owners of API keys that stay valid although their creator left or was disabled."""
     user_id = UUID(event.data["user_id"])
     _notify_owners("api_key_creator_left", event, user_id, api_keys.list_live_by_creator(user_id))
 
 
 def notify_of_demoted_creator(event: Event) -> None:
-    """Notify the owners of keys that have a higher role than their creator has now."""
+    """Notify owners of API keys that have a higher role than their creator has now."""
     user_id, role = UUID(event.data["user_id"]), Role[event.data["to"]]
     if role >= Role[event.data["from"]]:
         return
@@ -228,14 +229,14 @@ def _notify_owners(message: str, event: Event, user_id: UUID, keys: Sequence[Api
     if not keys:
         return
     organization = db.session().get_one(Organization, tenancy.current_organization_id())
-    shown = [f"{key.name} ({key.prefix}…, {key.role})" for key in keys[:_MAX_LISTED_KEYS]]
+    descriptions = [f"{key.name} ({key.prefix}…, {key.role})" for key in keys[:_MAX_LISTED_KEYS]]
     notify(
         message,
         kind="api_key_creator_left",
         role=Role.owner,
         values={
             "creator": names.list_user_names([user_id]).get(user_id, ""),
-            "keys": "\n".join([*shown, *(["…"] if len(keys) > _MAX_LISTED_KEYS else [])]),
+            "keys": "\n".join([*descriptions, *(["…"] if len(keys) > _MAX_LISTED_KEYS else [])]),
         },
         count=len(keys),
         link=f"/api/v1/organizations/{organization.slug}/api-keys",
@@ -244,7 +245,7 @@ def _notify_owners(message: str, event: Event, user_id: UUID, keys: Sequence[Api
 
 
 def _claim_payloads(events: Sequence[Event]) -> list[dict[str, Any]]:
-    """Return the payloads of the events that were not handled before, in the order of their ids.
+    """Return the payloads of events that were not handled before, in the order of event ids.
 
     Locks the organization's open notifications until the transaction ends.
     """
@@ -261,14 +262,17 @@ def _list_actor_names(payloads: Iterable[dict[str, Any]]) -> NamesById:
 
 
 def _get_actor(data: dict[str, Any], user_names: NamesById) -> dict[str, Any]:
-    """Return the user who caused the event: named in the text, and not notified."""
+    """Return the user who caused the event, as the fields of a notice.
+
+    The text names this user, and the user is not notified.
+    """
     by = _parse_uuid(data.get("by"))
     name = user_names.get(by) if by else None
     return {"by": None if name is None else _shorten(name), "except_user_id": by}
 
 
-def _list_first_ids(payloads: Iterable[dict[str, Any]], member: str) -> list[UUID]:
-    return [id_ for data in payloads for id_ in _parse_uuids(data[member][:MAX_NAMED])]
+def _list_first_ids(payloads: Iterable[dict[str, Any]], property_name: str) -> list[UUID]:
+    return [id_ for data in payloads for id_ in _parse_uuids(data[property_name][:MAX_NAMED])]
 
 
 def _list_known_names(ids: Sequence[UUID], documents: NamesById) -> list[str]:

@@ -1,1 +1,1 @@
-"""SQL of scheduled exports and their runs."""
+"""SQL queries for scheduled exports and their runs."""

@@ -1,4 +1,4 @@
-"""SQL that reads, locks and updates scheduled exports."""
+"""SQL queries that read, lock and update scheduled exports."""
 
 from datetime import datetime
 from typing import Any
@@ -13,7 +13,11 @@ from app.kit import db
 from app.kit.pagination import Page, PageRequest, paginate, within
 
 _ACTIVE_ORGANIZATION = "active"
-_UNFINISHED = (ExportStatus.QUEUED.value, ExportStatus.RUNNING.value, ExportStatus.COMPLETED.value)
+_UNFINISHED_STATUSES = (
+    ExportStatus.QUEUED.value,
+    ExportStatus.RUNNING.value,
+    ExportStatus.COMPLETED.value,
+)
 
 
 def list_scheduled(
@@ -47,7 +51,7 @@ def get(export_id: UUID, *, lock: bool = False) -> ScheduledExport | None:
 
 
 def set_state(export_id: UUID, **state: Any) -> None:
-    """Update columns that are not edited by users, without a new revision."""
+    """Update columns that users do not edit, without changing the revision."""
     statement = (
         update(ScheduledExport)
         .where(ScheduledExport.id == export_id)
@@ -58,7 +62,7 @@ def set_state(export_id: UUID, **state: Any) -> None:
 
 
 def move_exported_until(export_id: UUID, until: datetime) -> None:
-    """Set the end of the last delivered period, unless a later one was delivered."""
+    """Set the end of the last delivered period, unless a later end is already set."""
     set_state(
         export_id,
         exported_until=func.greatest(func.coalesce(ScheduledExport.exported_until, until), until),
@@ -66,15 +70,16 @@ def move_exported_until(export_id: UUID, until: datetime) -> None:
 
 
 def read_clock() -> datetime:
-    """Return the time of the database: clocks of workers may differ."""
+    """Return the current time of the database, because the clocks of workers may differ."""
     now: datetime = db.session().execute(select(func.now())).scalar_one()
     return now
 
 
 def lock_due(limit: int) -> list[ScheduledExport]:
-    """Lock and return scheduled exports of any active organization that are due.
+    """Lock and return due scheduled exports in any active organization.
 
-    Those whose last run is not over stay due, and start when it is.
+    A scheduled export whose last run has not ended is not returned. It stays due until the run has
+    ended.
     """
     running = exists(
         _select_unfinished().where(
@@ -97,14 +102,14 @@ def lock_due(limit: int) -> list[ScheduledExport]:
     return list(db.session().execute(statement).scalars())
 
 
-def find_active(export_id: UUID) -> UUID | None:
-    """Return the job of the run that is not over, or None."""
+def find_active_job_id(export_id: UUID) -> UUID | None:
+    """Return the job id of the run that has not ended, or None."""
     statement = _select_unfinished().where(ScheduledRun.scheduled_export_id == export_id)
     return db.session().execute(statement.limit(1)).scalar_one_or_none()
 
 
 def _select_unfinished() -> Select[UUID]:
-    """Select the jobs of runs that are not over."""
+    """Select the job ids of runs that have not ended."""
     return (
         select(ScheduledRun.job_id)
         .join(
@@ -114,6 +119,6 @@ def _select_unfinished() -> Select[UUID]:
         )
         .where(
             ScheduledRun.delivery_status == DeliveryStatus.PENDING.value,
-            Export.status.in_(_UNFINISHED),
+            Export.status.in_(_UNFINISHED_STATUSES),
         )
     )

@@ -1,4 +1,4 @@
-"""SQL of the runs of scheduled exports."""
+"""SQL queries for the runs of scheduled exports."""
 
 from collections.abc import Collection
 from datetime import datetime
@@ -13,7 +13,7 @@ from app.kit import db
 from app.kit.pagination import Page, PageRequest, paginate, within
 
 
-def _select() -> Select[ScheduledRun, Export]:
+def _select_runs() -> Select[ScheduledRun, Export]:
     return select(ScheduledRun, Export).join(
         Export,
         (Export.organization_id == ScheduledRun.organization_id)
@@ -38,13 +38,13 @@ def list_runs(
 
 
 def get_jobs(job_ids: Collection[UUID]) -> dict[UUID, Export]:
-    """Return the export jobs of runs by their ids."""
+    """Return the export jobs of runs, by id."""
     statement = select(Export).where(Export.id.in_(job_ids))
     return {job.id: job for job in db.session().scalars(statement)}
 
 
 def list_latest(export_ids: Collection[UUID]) -> dict[UUID, Row[ScheduledRun, Export]]:
-    """Return the latest run of each of these scheduled exports, with its export job."""
+    """Return the latest run of each scheduled export, with its export job."""
     latest = (
         select(ScheduledRun.job_id)
         .ext(distinct_on(ScheduledRun.scheduled_export_id))
@@ -55,13 +55,13 @@ def list_latest(export_ids: Collection[UUID]) -> dict[UUID, Row[ScheduledRun, Ex
             ScheduledRun.job_id.desc(),
         )
     )
-    rows = db.session().execute(_select().where(ScheduledRun.job_id.in_(latest)))
+    rows = db.session().execute(_select_runs().where(ScheduledRun.job_id.in_(latest)))
     return {row[0].scheduled_export_id: row for row in rows}
 
 
 def read(job_id: UUID) -> Row[ScheduledRun, Export] | None:
-    """Return a run with its export job."""
-    return db.session().execute(_select().where(ScheduledRun.job_id == job_id)).first()
+    """Return a run with its export job, or None if it does not exist."""
+    return db.session().execute(_select_runs().where(ScheduledRun.job_id == job_id)).first()
 
 
 def lock(job_id: UUID) -> ScheduledRun | None:
@@ -71,7 +71,8 @@ def lock(job_id: UUID) -> ScheduledRun | None:
     return db.session().execute(statement, execution_options=options).scalar_one_or_none()
 
 
-def set_sent(job_id: UUID, sent: int) -> None:
-    """Record how many bytes of the file were sent."""
-    statement = update(ScheduledRun).where(ScheduledRun.job_id == job_id).values(sent_bytes=sent)
+def set_sent_bytes(job_id: UUID, sent_bytes: int) -> None:
+    """Record the number of bytes of the file that were sent."""
+    statement = update(ScheduledRun).where(ScheduledRun.job_id == job_id)
+    statement = statement.values(sent_bytes=sent_bytes)
     db.session().execute(statement.execution_options(synchronize_session=False))

@@ -1,1 +1,1 @@
-"""Service functions of scheduled exports: manage them, start their runs, deliver their files."""
+"""Service functions for scheduled exports: management, start of runs, and delivery of files."""

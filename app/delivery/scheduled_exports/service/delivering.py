@@ -1,4 +1,4 @@
-"""Deliver the files of scheduled exports."""
+"""Delivery of the files of scheduled exports."""
 
 import hashlib
 import re
@@ -26,19 +26,19 @@ from app.kit.storage import NotStored
 
 DELIVER = "scheduled_exports.deliver"
 """The job that delivers the file of a run."""
-_FAILURE = {
+_DELIVERY_ERROR = {
     "code": "internal_error",
     "message": "The file could not be delivered after several attempts.",
 }
-_EXPIRED = {"code": "expired", "message": "The file has expired. Retry the export."}
-_UNSAFE = re.compile(r"[^A-Za-z0-9]+")
-_MAX_NAME = 80
+_EXPIRED_ERROR = {"code": "expired", "message": "The file has expired. Retry the export."}
+_UNSAFE_CHARS = re.compile(r"[^A-Za-z0-9]+")
+_SLUG_LENGTH = 80
 
 
 def finish_or_enqueue(job_id: UUID) -> None:
-    """End a run whose export has completed, or queue the delivery of its file.
+    """Finish a run whose export has completed, or queue the delivery of its file.
 
-    Deliveries call other hosts, so they wait while the operator has switched that off.
+    Deliveries connect to other hosts, so their jobs wait while `OUTBOUND` is switched off.
     """
     run = _lock_pending(job_id)
     if run is None:
@@ -59,28 +59,28 @@ def deliver(job: Job, job_id: UUID) -> None:
     """Deliver the file of a run whose export has completed, and mark the run as delivered.
 
     A repeated delivery replaces the file, because its name is the same. Raises Retry if the
-    destination cannot be used now.
+    destination is not usable at present.
     """
     run = _lock_pending(job_id)
     if run is None:
         return
     scheduled, export = _read(run)
     if scheduled.destination == destinations.DOWNLOAD:
-        # It was changed after the run had begun.
+        # The destination was changed after the run had begun.
         _finish(run, export.download_path)
         return
     secrets = destinations.read_secrets(scheduled)
     kind, settings = scheduled.destination, {**scheduled.settings, **secrets}
     files = _list_files(scheduled, run, export)
-    # Hosts may take long; no transaction stays open meanwhile.
+    # The host may be slow, so no transaction stays open during the delivery.
     job.checkpoint()
     try:
-        location = _send(kind, settings, files, lambda sent: _report(job, job_id, sent))
+        location = _send(kind, settings, files, lambda size: _report_progress(job, job_id, size))
     except DestinationError as problem:
         _record_problem(job, job_id, problem)
     except NotStored:
         _lock_lease(job)
-        fail(job_id, _EXPIRED)
+        fail(job_id, _EXPIRED_ERROR)
         return
     _lock_lease(job)
     run = _lock_pending(job_id)
@@ -90,7 +90,7 @@ def deliver(job: Job, job_id: UUID) -> None:
 
 
 def fail(job_id: UUID, error: dict[str, Any] | None = None) -> None:
-    """Mark the delivery of a run as failed, with the last problem as its reason.
+    """Mark the delivery of a run as failed, with the last problem as the reason.
 
     Emits `scheduled_export.delivery_failed`.
     """
@@ -98,7 +98,7 @@ def fail(job_id: UUID, error: dict[str, Any] | None = None) -> None:
     if run is None:
         return
     run.delivery_status = DeliveryStatus.FAILED.value
-    run.delivery_error = error or run.delivery_error or _FAILURE
+    run.delivery_error = error or run.delivery_error or _DELIVERY_ERROR
     scheduled, export = _read(run)
     events.emit(
         emitted_events.DELIVERY_FAILED,
@@ -113,7 +113,7 @@ def fail(job_id: UUID, error: dict[str, Any] | None = None) -> None:
 
 
 def reopen(job_id: UUID) -> None:
-    """Make a failed delivery pending again: its job or its export is run again."""
+    """Make a failed delivery pending again, because its job or its export is retried."""
     run = _lock(job_id)
     if run is not None and run.delivery_status == DeliveryStatus.FAILED:
         run.delivery_status = DeliveryStatus.PENDING.value
@@ -121,7 +121,7 @@ def reopen(job_id: UUID) -> None:
 
 
 def _lock_pending(job_id: UUID) -> ScheduledRun | None:
-    """Return a run whose file is not delivered yet, locked; None if there is none."""
+    """Lock and return a run, or return None if its delivery is not pending."""
     run = _lock(job_id)
     return run if run is not None and run.delivery_status == DeliveryStatus.PENDING else None
 
@@ -157,7 +157,7 @@ def _send(
     files: list[OutgoingFile],
     report: Callable[[int], None],
 ) -> str:
-    """Send the files and return where the first one is. Raises DestinationError."""
+    """Send the files and return the location of the first file. Raises DestinationError."""
     with closing(destinations.open_destination(kind, settings)) as destination:
         location = destination.send(files[0], report)
         for file in files[1:]:
@@ -165,8 +165,8 @@ def _send(
         return location
 
 
-def _report(job: Job, job_id: UUID, sent: int) -> None:
-    runs.set_sent(job_id, sent)
+def _report_progress(job: Job, job_id: UUID, sent_bytes: int) -> None:
+    runs.set_sent_bytes(job_id, sent_bytes)
     job.checkpoint()
 
 
@@ -178,7 +178,7 @@ def _lock_lease(job: Job) -> None:
 def _record_problem(job: Job, job_id: UUID, problem: DestinationError) -> NoReturn:
     """Store why a delivery failed, and raise Retry.
 
-    Every problem is tried again: rights, disks and addresses are often repaired within minutes.
+    Every problem is retried: wrong permissions, disks and addresses are often fixed in minutes.
     """
     _lock_lease(job)
     run = _lock_pending(job_id)
@@ -191,10 +191,13 @@ def _record_problem(job: Job, job_id: UUID, problem: DestinationError) -> NoRetu
 def _list_files(
     scheduled: ScheduledExport, run: ScheduledRun, export: Export
 ) -> list[OutgoingFile]:
-    """Return the file of an export and, unless each file replaces the one before, its manifest."""
+    """Return the file of an export and its manifest.
+
+    The manifest is omitted for HTTP, where it could replace the file at the same URL.
+    """
     format_ = FORMATS[export.format]
     at = (run.due_at or run.created_at).astimezone(UTC).strftime("%Y%m%dT%H%M%SZ")
-    slug = _UNSAFE.sub("-", scheduled.name).strip("-")[:_MAX_NAME].lower() or "export"
+    slug = _UNSAFE_CHARS.sub("-", scheduled.name).strip("-")[:_SLUG_LENGTH].lower() or "export"
     name = f"{slug}-{at}"
     key, size, sha256 = export.storage_key, export.size_bytes, export.sha256
     assert size is not None, "a completed export has a file"

@@ -1,4 +1,4 @@
-"""Describe the runs of scheduled exports for the API."""
+"""Descriptions of scheduled export runs for the API."""
 
 from typing import Any
 
@@ -9,7 +9,7 @@ RUN_STATUSES = (*ExportStatus, "delivering")
 
 
 def describe_run(run: ScheduledRun, export: Export) -> dict[str, Any]:
-    """Return the members of a run: those of its export job, and of the delivery."""
+    """Return the API properties of a run, from its export job and its delivery."""
     return {
         "id": run.job_id,
         "job_id": run.job_id,
@@ -18,7 +18,7 @@ def describe_run(run: ScheduledRun, export: Export) -> dict[str, Any]:
         "due_at": run.due_at,
         "covers_from": run.covers_from,
         "covers_until": run.covers_until,
-        "status": _find_status(run, export),
+        "status": _get_status(run, export),
         "format": export.format,
         "progress": export.progress,
         "row_count": export.row_count,
@@ -41,7 +41,7 @@ def describe_run(run: ScheduledRun, export: Export) -> dict[str, Any]:
     }
 
 
-def _find_status(run: ScheduledRun, export: Export) -> str:
+def _get_status(run: ScheduledRun, export: Export) -> str:
     if export.status == ExportStatus.COMPLETED:
         if run.delivery_status == DeliveryStatus.PENDING:
             return "delivering"

@@ -1,4 +1,4 @@
-"""The destinations that a scheduled export can deliver to."""
+"""The destinations to which scheduled exports can deliver files."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -18,7 +18,7 @@ from app.kit.secrets import DecryptionFailed
 from app.kit.typed_settings import Settings
 
 DOWNLOAD = "download"
-"""The destination of files that stay here until somebody downloads them."""
+"""The destination of files that are not delivered, but can be downloaded from this service."""
 KINDS = (DOWNLOAD, *TYPES)
 _FIELD = "destination.settings"
 _SFTP_PORT = 22
@@ -27,7 +27,7 @@ _SFTP_PORT = 22
 def check_destination(kind: str, settings: Mapping[str, Any]) -> Settings:
     """Split and validate the settings of a destination. Raises 400 on `destination.settings`.
 
-    Its host must not lead into a network that the operator does not allow.
+    The host must not be in a network that the operator does not allow.
     """
     if kind == DOWNLOAD:
         if settings:
@@ -45,19 +45,19 @@ def merge_destination(kind: str, stored: Settings, settings: Mapping[str, Any]) 
 
 
 def read_secrets(export: ScheduledExport) -> dict[str, Any]:
-    """Return the secrets of a destination; none if no key decrypts them."""
+    """Return the secrets of a destination, or no secrets if they cannot be decrypted."""
     try:
         return typed_settings.decrypt_secrets(export.credentials)
     except DecryptionFailed:
-        # They must be sent again, as if there were none.
+        # The client must send the secrets again, as if none were stored.
         return {}
 
 
 def open_destination(kind: str, settings: Mapping[str, Any]) -> Destination:
-    """Open a destination over the guarded client. Raises DestinationError."""
-    found: DestinationType = TYPES[kind]
+    """Open a destination through the guarded network. Raises DestinationError."""
+    destination_type: DestinationType = TYPES[kind]
     network = GuardedNetwork(container.current().connector_egress, _describe_refusal)
-    return found.open(settings, network)
+    return destination_type.open(settings, network)
 
 
 def _describe_refusal(reason: str) -> DestinationError:

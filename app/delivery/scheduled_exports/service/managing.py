@@ -1,4 +1,4 @@
-"""Create, read, update and delete scheduled exports."""
+"""Service functions to create, read, update and delete scheduled exports."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -23,15 +23,15 @@ MIN_INTERVAL = timedelta(minutes=15)
 
 def list_scheduled(*, page: PageRequest, **filters: Any) -> Page:
     """Return a page of scheduled exports with their last runs."""
-    found = records.list_scheduled(page, **filters)
-    latest = runs.list_latest([export.id for export in found.items])
+    exports = records.list_scheduled(page, **filters)
+    latest_runs = runs.list_latest([export.id for export in exports.items])
     return replace(
-        found, items=[_describe(export, latest.get(export.id)) for export in found.items]
+        exports, items=[_describe(export, latest_runs.get(export.id)) for export in exports.items]
     )
 
 
 def get(export_id: UUID) -> dict[str, Any]:
-    """Return a scheduled export with its last run; of its secrets only the names. Raises 404."""
+    """Return a scheduled export with its last run, and the names of its secrets. Raises 404."""
     export = records.get(export_id)
     if export is None:
         raise errors.not_found()
@@ -64,28 +64,28 @@ def create(
     export.destination = destination["kind"]
     checked = destinations.check_destination(export.destination, destination["settings"])
     _store_settings(export, checked)
-    _plan(export)
+    _set_next_run(export)
     db.session().add(export)
     db.session().flush()
     return get(export.id)
 
 
 def update(export_id: UUID, *, revision: int | None, **changes: Any) -> dict[str, Any]:
-    """Change the given members of a scheduled export, and return it.
+    """Change the given properties of a scheduled export, and return it.
 
-    `destination` replaces the destination; its stored secrets are kept if none is sent and its host
-    stays the same. A changed filter, format or mode makes the next incremental run a full one.
-    Raises 400, 404 and 409.
+    `destination` replaces the destination; the stored secrets are kept if it has none, which
+    requires the same host and account. If the format, filter, options, `include` or mode changes,
+    the next incremental run exports everything. Raises 400, 404 and 409.
     """
     export = _lock(export_id, revision)
-    # All changes are one new revision.
+    # All changes together create one new revision.
     with db.session().no_autoflush:
-        _change(export, changes)
+        _apply_changes(export, changes)
     db.session().flush()
     return get(export_id)
 
 
-def _change(export: ScheduledExport, changes: Mapping[str, Any]) -> None:
+def _apply_changes(export: ScheduledExport, changes: Mapping[str, Any]) -> None:
     for name in ("name", "paused"):
         if name in changes:
             setattr(export, name, changes[name])
@@ -95,11 +95,11 @@ def _change(export: ScheduledExport, changes: Mapping[str, Any]) -> None:
         _set_times(export, changes.get("cron_expression", export.cron), zone)
     if "destination" in changes:
         _change_destination(export, changes["destination"])
-    _plan(export)
+    _set_next_run(export)
 
 
 def delete(export_id: UUID, *, revision: int | None) -> None:
-    """Delete a scheduled export with its history; its export jobs stay. Raises 404, 409."""
+    """Delete a scheduled export with its history; its export jobs are kept. Raises 404, 409."""
     db.session().delete(_lock(export_id, revision))
     db.session().flush()
 
@@ -126,7 +126,7 @@ def _change_request(export: ScheduledExport, changes: Mapping[str, Any]) -> None
         "include": export.include,
     }
     if changes.get("format_id", export.format) != export.format:
-        # Options and the default parts belong to their format.
+        # Options and default parts depend on the format.
         stored |= {"options": {}, "include": {"tags": export.include["tags"]}}
     _set_request(export, {name: changes.get(name, value) for name, value in stored.items()})
     if before != (export.format, export.filter, export.options, export.include, export.mode):
@@ -147,21 +147,21 @@ def _set_request(export: ScheduledExport, requested: Mapping[str, Any]) -> None:
 
 
 def _keep_end(requested: datetime | None) -> datetime:
-    """Return the end of a period as it was requested: each run computes its own."""
+    """Return the requested end of a period, or OPEN_END, for which each run computes the end."""
     return periods.OPEN_END if requested is None else requested
 
 
 def _check_incremental(request: Request) -> None:
     if request.include["tags"] != "accepted":
-        message = "An incremental export has `include.tags` `accepted`."
+        message = "For an incremental export, `include.tags` must be `accepted`."
         raise errors.invalid(message, "include.tags")
     for name in ("decided_after", "decided_before", "created_after", "created_before"):
         if request.filter[name] is not None:
-            message = "An incremental export chooses its period itself."
+            message = f"An incremental export sets its period by itself. Omit `filter.{name}`."
             raise errors.invalid(message, f"filter.{name}")
     if not FORMATS[request.format].keeps_removed:
-        known = ", ".join(name for name, format_ in FORMATS.items() if format_.keeps_removed)
-        message = f"This format cannot tell removed tag sets. Incremental are: {known}."
+        supported = ", ".join(name for name, format_ in FORMATS.items() if format_.keeps_removed)
+        message = f"This format cannot list removed tag sets. Use one of these: {supported}."
         raise errors.invalid(message, "mode")
 
 
@@ -191,14 +191,14 @@ def _store_settings(export: ScheduledExport, settings: Settings) -> None:
     export.stored_secrets = sorted(settings.secrets)
 
 
-def _plan(export: ScheduledExport) -> None:
-    """Set the next run to the first time after now; missed runs of a pause are not made up."""
+def _set_next_run(export: ScheduledExport) -> None:
+    """Set the time of the next run after now; runs missed during a pause are not started."""
     next_run_at = cron.find_next(export.cron, export.time_zone, records.read_clock())
     export.next_run_at = None if export.paused else next_run_at
 
 
-def _describe(export: ScheduledExport, latest: Any) -> dict[str, Any]:
-    members = {
+def _describe(export: ScheduledExport, latest_run: Any) -> dict[str, Any]:
+    values = {
         column.key: getattr(export, column.key) for column in ScheduledExport.__table__.columns
     }
     destination = {
@@ -206,5 +206,5 @@ def _describe(export: ScheduledExport, latest: Any) -> dict[str, Any]:
         "settings": export.settings,
         "stored_secrets": export.stored_secrets,
     }
-    last_run = None if latest is None else describe_run(*latest)
-    return {**members, "destination": destination, "last_run": last_run}
+    last_run = None if latest_run is None else describe_run(*latest_run)
+    return {**values, "destination": destination, "last_run": last_run}

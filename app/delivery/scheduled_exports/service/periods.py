@@ -9,13 +9,13 @@ from app.delivery.exports.models import Export
 from app.delivery.scheduled_exports.models import Mode, ScheduledExport
 
 OPEN_END = datetime(9999, 12, 31, tzinfo=UTC)
-"""The end of a period that ends when the run starts."""
+"""The placeholder for the end of a period that ends when the run starts."""
 _IDS = ("schema_id", "labeler_id")
 _TIMES = ("created_after", "created_before", "decided_after", "decided_before")
 
 
 def parse_filter(stored: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a stored filter as the values that a request has, without those that are null."""
+    """Return a stored filter as request values, without properties that are null."""
     where = {name: value for name, value in stored.items() if value is not None}
     for name in _IDS:
         if name in where:
@@ -29,7 +29,7 @@ def parse_filter(stored: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def remove_open_ends(where: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a filter in which the ends that each run computes are null."""
+    """Return a filter with null in place of OPEN_END, because each run computes this end."""
     ends = ("created_before", "decided_before")
     return {
         name: None
@@ -42,25 +42,27 @@ def remove_open_ends(where: Mapping[str, Any]) -> dict[str, Any]:
 def build_run_filter(export: ScheduledExport, now: datetime) -> dict[str, Any]:
     """Return the filter of a run that starts now.
 
-    An incremental run covers the time from the end of the last delivered period; the first one
+    An incremental run covers the time from the end of the last delivered period; the first run
     covers all time.
     """
     where = parse_filter(export.filter)
     if export.mode == Mode.INCREMENTAL:
         where["decided_before"] = OPEN_END
         if export.exported_until is not None:
-            # Later only if the clock of the database was set back.
+            # `exported_until` is after `now` only if the clock of the database was set back.
             where["decided_after"] = min(export.exported_until, now)
     return where
 
 
 def is_current(scheduled: ScheduledExport, export: Export) -> bool:
-    """Return whether an incremental run selected and wrote what the scheduled export asks for now.
+    """Return whether an incremental run used the current settings of its scheduled export.
 
-    If not, it was changed meanwhile and starts anew, whatever the run has delivered.
+    If not, the scheduled export was changed during the run. It then starts from the beginning,
+    regardless of what the run has delivered.
     """
-    same = (scheduled.format, scheduled.options) == (export.format, export.options)
+    has_same_format = (scheduled.format, scheduled.options) == (export.format, export.options)
     where = {**export.filter, "decided_after": None, "decided_before": None}
     include = {**export.include, "removed": False}
     is_incremental = scheduled.mode == Mode.INCREMENTAL
-    return same and is_incremental and (scheduled.filter, scheduled.include) == (where, include)
+    has_same_filter = (scheduled.filter, scheduled.include) == (where, include)
+    return has_same_format and is_incremental and has_same_filter

@@ -1,4 +1,4 @@
-"""Start the runs of scheduled exports: when they are due, and on request."""
+"""Start of scheduled export runs, when they are due or on request."""
 
 from dataclasses import replace
 from datetime import datetime
@@ -25,23 +25,24 @@ def list_runs(export_id: UUID, *, page: PageRequest, **filters: Any) -> Page:
     """Return a page of the runs of a scheduled export, newest first. Raises 404."""
     if records.get(export_id) is None:
         raise errors.not_found()
-    found = runs.list_runs(export_id, page, **filters)
-    jobs = runs.get_jobs([run.job_id for run in found.items])
-    return replace(found, items=[describe_run(run, jobs[run.job_id]) for run in found.items])
+    run_page = runs.list_runs(export_id, page, **filters)
+    jobs = runs.get_jobs([run.job_id for run in run_page.items])
+    return replace(run_page, items=[describe_run(run, jobs[run.job_id]) for run in run_page.items])
 
 
 def run_now(export_id: UUID, *, created_by: UUID | None, api_key_id: UUID | None) -> dict[str, Any]:
-    """Start a run at once, even if the scheduled export is paused, and return the run.
+    """Start a run immediately, even if the scheduled export is paused, and return the run.
 
-    Raises 404, and 409 `conflict` with `details.job_id` if a run is not over.
+    Raises 404, and 409 `conflict` with `details.job_id` if another run has not ended.
     """
     scheduled = records.get(export_id, lock=True)
     if scheduled is None:
         raise errors.not_found()
-    active = records.find_active(export_id)
-    if active is not None:
-        raise errors.conflict("A run of this export is not over.", job_id=str(active))
-    job = _start(
+    active_job_id = records.find_active_job_id(export_id)
+    if active_job_id is not None:
+        message = "A run of this export has not ended yet. Wait until it ends."
+        raise errors.conflict(message, job_id=str(active_job_id))
+    job = _start_run(
         scheduled, Trigger.MANUAL, due_at=None, created_by=created_by, api_key_id=api_key_id
     )
     row = runs.read(job.id)
@@ -50,35 +51,36 @@ def run_now(export_id: UUID, *, created_by: UUID | None, api_key_id: UUID | None
 
 
 def start_due_runs() -> int:
-    """Start the runs of any organization that are due, and return how many.
+    """Start a batch of due runs in any organization, and return the size of the batch.
 
-    After an outage only the latest missed run is made up. Runs in one transaction.
+    After an outage, only the latest missed run of a scheduled export is started. Runs in the
+    caller's transaction.
     """
     due = records.lock_due(_BATCH)
     now = records.read_clock()
     for scheduled in due:
         with tenancy.organization(scheduled.organization_id):
             try:
-                _start_due(scheduled, now)
+                _start_due_run(scheduled, now)
             except ApiError as problem:
                 if problem.code == "service_unavailable":
-                    # The disk is full: all others wait, too.
+                    # The disk is full, so all other runs must wait as well.
                     return 0
-                # One that cannot start must not hold up the others.
+                # A run that cannot start must not delay the other runs.
                 log.exception("scheduled_export.not_started", scheduled_export=str(scheduled.id))
             next_run_at = cron.find_next(scheduled.cron, scheduled.time_zone, now)
             records.set_state(scheduled.id, next_run_at=next_run_at)
     return len(due)
 
 
-def _start_due(scheduled: ScheduledExport, now: datetime) -> None:
+def _start_due_run(scheduled: ScheduledExport, now: datetime) -> None:
     assert scheduled.next_run_at is not None, "it is due"
     due_at = cron.find_latest(scheduled.cron, scheduled.time_zone, scheduled.next_run_at, now)
     with db.session().begin_nested():
-        _start(scheduled, Trigger.SCHEDULE, due_at=due_at, created_by=scheduled.created_by)
+        _start_run(scheduled, Trigger.SCHEDULE, due_at=due_at, created_by=scheduled.created_by)
 
 
-def _start(
+def _start_run(
     scheduled: ScheduledExport,
     trigger: Trigger,
     *,
@@ -86,7 +88,7 @@ def _start(
     created_by: UUID | None,
     api_key_id: UUID | None = None,
 ) -> Export:
-    """Create the export job and the record of a run of a locked scheduled export."""
+    """Create the export job and the run record for a locked scheduled export."""
     where = build_run_filter(scheduled, records.read_clock())
     is_incremental = scheduled.mode == Mode.INCREMENTAL
     covers_from = where.get("decided_after") if is_incremental else None

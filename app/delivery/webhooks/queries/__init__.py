@@ -1,1 +1,1 @@
-"""SQL of webhooks: records of the API, leases of deliveries, and outcomes of attempts."""
+"""SQL queries for webhooks: API records, leases of deliveries, and outcomes of attempts."""

@@ -1,8 +1,9 @@
-"""SQL that abandons or deletes many deliveries in batches.
+"""SQL queries that abandon or delete many deliveries in batches.
 
 A delivery is outdated if its webhook was deactivated after the delivery was created or last
-redelivered: its generation is then lower than the webhook's. It is not attempted any more, and is
-abandoned. Rows that other transactions have locked are skipped.
+redelivered: the generation of the delivery is then lower than that of the webhook. An outdated
+delivery is no longer attempted, and is abandoned. Rows that other transactions have locked are
+skipped.
 """
 
 from collections.abc import Sequence
@@ -15,7 +16,7 @@ from app.kit import db, purging
 
 BATCH = 1_000
 MAX_COUNTED = 100_000
-"""The remaining deliveries are counted up to this number."""
+"""The maximum number of outdated deliveries to count."""
 
 
 class OutdatedWebhook(NamedTuple):
@@ -55,12 +56,12 @@ _ABANDON = text(
     """  # noqa: S608 - made of constants
 )
 _COUNT_OUTDATED = text(
-    f"SELECT count(*) FROM (SELECT {_OUTDATED} LIMIT :counted) AS outdated"  # noqa: S608
+    f"SELECT count(*) FROM (SELECT {_OUTDATED} LIMIT :max_count) AS outdated"  # noqa: S608
 )
 _BEGIN_GENERATION = text(
     "UPDATE webhooks SET generation = generation + 1 WHERE organization_id = :organization_id"
 )
-_OF_WEBHOOK = "organization_id = :organization_id AND webhook_id = :webhook_id"
+_IS_OF_WEBHOOK = "organization_id = :organization_id AND webhook_id = :webhook_id"
 _DELETE_WEBHOOK = text(
     "DELETE FROM webhooks WHERE organization_id = :organization_id AND id = :webhook_id"
     " AND deleted_at IS NOT NULL"
@@ -83,25 +84,25 @@ def list_outdated_webhooks(
 
 
 def abandon_batch(webhook: OutdatedWebhook, limit: int = BATCH) -> int:
-    """Abandon up to `limit` outdated deliveries of a webhook and return how many."""
+    """Abandon up to `limit` outdated deliveries of a webhook, and return their number."""
     return _execute(_ABANDON, {**_build_values(webhook), "batch": limit})
 
 
 def count_outdated(webhook: OutdatedWebhook) -> int:
-    """Count the outdated deliveries of a webhook, up to `MAX_COUNTED`."""
-    values = {**_build_values(webhook), "counted": MAX_COUNTED}
+    """Return the number of outdated deliveries of a webhook, at most `MAX_COUNTED`."""
+    values = {**_build_values(webhook), "max_count": MAX_COUNTED}
     return int(db.session().execute(_COUNT_OUTDATED, values).scalar_one())
 
 
 def begin_generation(organization_id: UUID) -> int:
-    """Make all pending deliveries of an organization outdated; return its number of webhooks."""
+    """Make all pending deliveries of an organization outdated; return the number of webhooks."""
     return _execute(_BEGIN_GENERATION, {"organization_id": organization_id})
 
 
 def delete_batch(organization_id: UUID, webhook_id: UUID, limit: int = BATCH) -> int:
-    """Delete up to `limit` deliveries of a webhook with their attempts and return how many."""
+    """Delete up to `limit` deliveries of a webhook with their attempts; return their number."""
     values = {"organization_id": organization_id, "webhook_id": webhook_id}
-    return purging.delete_batch("webhook_deliveries", _OF_WEBHOOK, values, limit)
+    return purging.delete_batch("webhook_deliveries", _IS_OF_WEBHOOK, values, limit)
 
 
 def delete_webhook(organization_id: UUID, webhook_id: UUID) -> None:
@@ -111,7 +112,7 @@ def delete_webhook(organization_id: UUID, webhook_id: UUID) -> None:
 
 
 def list_deleted_webhooks() -> Sequence[tuple[UUID, UUID]]:
-    """Return the keys of up to `BATCH` webhooks that users of any organization have deleted."""
+    """Return the keys of up to `BATCH` webhooks that users in any organization have deleted."""
     rows = db.session().execute(_LIST_DELETED, {"batch": BATCH})
     return [(row.organization_id, row.id) for row in rows]
 

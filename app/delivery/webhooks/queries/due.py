@@ -1,9 +1,9 @@
-"""SQL that finds the webhooks with deliveries to attempt now, fairly for all organizations.
+"""SQL queries that find webhooks with deliveries to attempt now, fairly for all organizations.
 
 Webhooks with pending deliveries are found one by one along the index `ix_webhook_deliveries_order`,
 so a long backlog costs no more than a short one, and finished deliveries cost nothing. One search
 visits a limited number of webhooks of each organization, and the next search continues after them.
-So an organization with thousands of webhooks does not hide those of others.
+So an organization with thousands of webhooks does not hide the webhooks of other organizations.
 """
 
 from dataclasses import dataclass, field
@@ -28,12 +28,13 @@ MAX_VISITS = 2_000
 """The maximum number of webhooks that one statement visits."""
 MAX_VISITS_PER_ORGANIZATION = 64
 MAX_SEARCHES = 32
-"""The maximum number of searches in a row while they find nothing and webhooks are left."""
+"""The maximum number of consecutive searches, if they find no due deliveries."""
 MAX_COUNTED = 100_000
-"""Due deliveries are counted up to this number."""
+"""The maximum number of due deliveries to count."""
 RECENT_SECONDS = 30
-"""Longer than an attempt and the longest pause together."""
-_FIRST = UUID(int=0)
+"""The time after an attempt during which an organization counts as served; it is longer than an
+attempt and the longest pause together."""
+_NIL_ID = UUID(int=0)
 
 _HAS_DUE = f"""
     (EXISTS (SELECT {TEST_DELIVERIES}) OR w.active AND (
@@ -73,13 +74,14 @@ _VISITED = """
         LIMIT :visits
     )
 """
-# Planning a search takes ten times as long as this, and several searches begin each second.
+# A cheap check before each search: planning a search takes ten times as long, and several searches
+# begin each second.
 _FIND_PENDING = text(
     "SELECT organization_id FROM webhook_deliveries WHERE next_attempt_at IS NOT NULL"
     " ORDER BY organization_id LIMIT 1"
 )
-# Rows of the kinds `mark` and `last` say where the next search continues: within an organization,
-# and among organizations.
+# Rows of kind `mark` and `last` contain the position at which the next search continues, within an
+# organization and among organizations.
 _FIND = text(
     f"""
     {_VISITED}, checked AS (
@@ -103,7 +105,8 @@ _FIND = text(
     """  # noqa: S608 - made of constants
 )
 # An organization is being served while it has an attempt under way, and for `RECENT_SECONDS` after
-# one ended. `age` is that of the oldest delivery that could be attempted, among the others.
+# an attempt ended. `age` is the waiting time of the oldest delivery that could be attempted in an
+# organization that is not being served.
 _DEPTH = text(
     f"""
     {_VISITED}, waiting AS MATERIALIZED (
@@ -120,7 +123,7 @@ _DEPTH = text(
                 SELECT FROM webhook_deliveries d
                 WHERE d.organization_id = w.organization_id AND d.webhook_id = w.id
                   AND d.generation = w.generation AND d.next_attempt_at <= now()) AS due
-            LIMIT :counted) AS counted) AS depth,
+            LIMIT :max_count) AS counted) AS depth,
         (SELECT coalesce(extract(epoch FROM now() - min(oldest.at)), 0)
          FROM waiting w CROSS JOIN LATERAL (
             SELECT least(
@@ -137,7 +140,7 @@ class DueWebhook(NamedTuple):
     """A webhook with due or outdated deliveries.
 
     Attributes:
-        failures: failed attempts in a row.
+        failures: the number of consecutive failed attempts.
         due: whether the webhook has deliveries to attempt now.
         outdated: whether deliveries of an earlier generation are still pending. They may be about
             to be abandoned by another transaction.
@@ -155,16 +158,16 @@ class DueWebhookFinder:
     """Finds webhooks with due deliveries; each search continues where the last one ended.
 
     `first` is the organization at which the next search starts. `marks` maps each organization with
-    webhooks that were not visited to the last one that was. Not thread-safe.
+    unvisited webhooks to its last visited webhook. Not thread-safe.
     """
 
-    first: UUID = _FIRST
+    first: UUID = _NIL_ID
     marks: dict[UUID, UUID] = field(default_factory=dict)
 
     @property
     def has_more(self) -> bool:
         """Return whether the last search left webhooks for the next one."""
-        return bool(self.marks) or self.first != _FIRST
+        return bool(self.marks) or self.first != _NIL_ID
 
     def find_due(self) -> list[DueWebhook]:
         """Search until a webhook with due deliveries is found or all webhooks were visited."""
@@ -194,12 +197,15 @@ class DueWebhookFinder:
         return webhooks
 
     def build_values(self, per_organization: int) -> dict[str, Any]:
-        """Return the parameters of a search; `per_organization` is the maximum of webhooks each."""
+        """Return the parameters of a search.
+
+        `per_organization` is the maximum number of webhooks to visit in each organization.
+        """
         return {
             "first": self.first,
             "marked": [str(organization) for organization in self.marks],
             "marks": [str(webhook) for webhook in self.marks.values()],
-            "no_mark": _FIRST,
+            "no_mark": _NIL_ID,
             "visits": MAX_VISITS,
             "per_organization": per_organization,
         }
@@ -207,26 +213,26 @@ class DueWebhookFinder:
     def _remember_position(self, new_marks: dict[UUID, UUID], last: UUID | None) -> None:
         """Remember where the next search continues.
 
-        `last` is the organization at which this search stopped. Some of its webhooks may have been
-        left out, so the next search begins with it.
+        `last` is the organization at which this search stopped. Some of its webhooks may not have
+        been visited, so the next search begins with this organization.
         """
-        unseen = {
+        kept_marks = {
             organization: mark
             for organization, mark in self.marks.items()
             if organization < self.first or (last is not None and organization >= last)
         }
-        self.marks = unseen | new_marks
-        self.first = last or _FIRST
+        self.marks = kept_marks | new_marks
+        self.first = last or _NIL_ID
 
 
 def measure_depth() -> tuple[int, float]:
-    """Return the number of due deliveries, and for how many seconds the oldest has been waiting.
+    """Return the number of due deliveries, and the waiting time of the oldest in seconds.
 
-    Deliveries of inactive webhooks do not count. The seconds ignore first attempts at paused
-    webhooks, replayed deliveries, and organizations that are being served: to which something was
-    sent within `RECENT_SECONDS`.
+    Deliveries of inactive webhooks do not count. The waiting time ignores first attempts at paused
+    webhooks, replayed deliveries, and organizations that are being served: those with an attempt
+    under way or within the last `RECENT_SECONDS`.
     """
     values = DueWebhookFinder().build_values(MAX_VISITS)
-    values |= {"counted": MAX_COUNTED, "recent": RECENT_SECONDS}
+    values |= {"max_count": MAX_COUNTED, "recent": RECENT_SECONDS}
     row = db.session().execute(_DEPTH, values).one()
     return int(row.depth), float(row.age)

@@ -1,4 +1,4 @@
-"""SQL that creates the deliveries of events."""
+"""SQL queries that create the deliveries of events."""
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
@@ -19,7 +19,7 @@ _GETS_EVENTS = or_(
     func.coalesce(Webhook.deactivated_at, Webhook.updated_at)
     > func.now() - timedelta(days=RETENTION_DAYS),
 )
-"""The webhook is active, or was deactivated so recently that its missed events are recorded."""
+"""The condition that a webhook is active, or was deactivated recently enough to record events."""
 
 
 class Subscriber(NamedTuple):
@@ -33,7 +33,7 @@ class Subscriber(NamedTuple):
 
 
 def get_org_slug() -> str:
-    """Return the bound organization's slug."""
+    """Return the current organization's slug."""
     statement = select(Organization.slug).where(
         Organization.id == tenancy.current_organization_id()
     )
@@ -41,22 +41,23 @@ def get_org_slug() -> str:
 
 
 def lock_subscribers() -> list[Subscriber]:
-    """Return the bound organization's webhooks that get events, locked until the commit.
+    """Lock and return the current organization's webhooks that get events.
 
-    Active webhooks are locked against deletion. Deactivated ones are also locked against
-    activation: a replay that begins with the activation finds every event that is recorded as
-    missed. Returns none for a closed organization, so that events of its last jobs are not sent.
+    The locks are held until the commit. Active webhooks are locked against deletion. Deactivated
+    webhooks are also locked against activation, so that a replay that begins with the activation
+    finds every event that is recorded as missed. Returns [] for a closed organization, so that
+    events of its last jobs are not sent.
     """
-    active = _lock(Webhook.active.is_(True), key_share=True)
-    # Activated meanwhile, or deactivated. A row is never locked twice, because a stronger lock
-    # could deadlock with a deletion that waits for the first one.
-    others = _lock(
+    active = _lock_webhooks(Webhook.active.is_(True), key_share=True)
+    # The remaining webhooks are deactivated, or were activated meanwhile. A row is never locked
+    # twice, because a stronger lock could deadlock with a deletion that waits for the first lock.
+    remaining = _lock_webhooks(
         Webhook.id.not_in([webhook.id for webhook in active]), _GETS_EVENTS, key_share=False
     )
-    return active + others
+    return active + remaining
 
 
-def _lock(*conditions: ColumnElement[bool], key_share: bool) -> list[Subscriber]:
+def _lock_webhooks(*conditions: ColumnElement[bool], key_share: bool) -> list[Subscriber]:
     statement = (
         select(Webhook.id, Webhook.events, Webhook.created_at, Webhook.generation, Webhook.active)
         .join(Organization, Organization.id == Webhook.organization_id)
@@ -72,7 +73,7 @@ def _lock(*conditions: ColumnElement[bool], key_share: bool) -> list[Subscriber]
 
 
 def insert_deliveries(rows: Sequence[dict[str, Any]]) -> None:
-    """Insert deliveries, except those that the webhook already has for the event."""
+    """Insert deliveries; skip a delivery if the webhook already has one for the same event."""
     # Without the option, a null `next_attempt_at` would be replaced by the default: now.
     statement = insert(Delivery).on_conflict_do_nothing().execution_options(render_nulls=True)
     db.session().execute(statement, rows)

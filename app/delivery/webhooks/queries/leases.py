@@ -1,8 +1,8 @@
-"""SQL that begins attempts under leases, renews leases, and requeues attempts that were not sent.
+"""SQL queries that begin attempts under leases, renew leases, and requeue unsent attempts.
 
-Works on every organization, by the database's clock. A delivery is leased in the statement that
-begins its attempt, and the attempt is counted there. So no lease expires while a delivery waits in
-the queue, and every attempt is known. Rows that other transactions have locked are skipped, so
+The queries work on all organizations and use the database's clock. The statement that begins an
+attempt also leases the delivery and counts the attempt. So no lease expires while a delivery waits
+in the queue, and every attempt is known. Rows that other transactions have locked are skipped, so
 these statements cannot deadlock.
 """
 
@@ -28,13 +28,13 @@ from app.delivery.webhooks.queries.pacing import (
 from app.kit import db
 
 LEASE_SECONDS = 25
-"""How long a lease is valid unless renewed: the deadline of an attempt and time to record it."""
+"""The duration of a lease unless it is renewed: enough to make an attempt and to record it."""
 
 
 class BeginLimit(NamedTuple):
-    """The maximum number of attempts at a webhook to begin.
+    """The maximum number of attempts to begin at a webhook.
 
-    Of all attempts under way, at most `replays` may be at replayed deliveries.
+    At most `replays` of all attempts under way at the webhook may be at replayed deliveries.
     """
 
     organization_id: UUID
@@ -53,16 +53,17 @@ class Lease(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """An attempt that has begun, or the new status of a delivery that needs none.
+    """An attempt that has begun, or the new status of a delivery that needs no attempt.
 
     Attributes:
-        lease_token: None if nothing is to be sent.
+        lease_token: the token of the lease; None if nothing is to be sent.
         status: pending; skipped or abandoned if nothing is to be sent.
-        failures: failed attempts of its webhook in a row, as this statement saw them.
+        failures: the webhook's consecutive failed attempts when the attempt began.
         number: the attempt's number among all attempts at the delivery.
-        at: when it began, by the database's clock.
+        at: when the attempt began, by the database's clock.
         expired: whether an earlier lease of the delivery has expired.
-        secret: encrypted, as is `previous_secret`, which is set only while it still signs.
+        secret: the encrypted signing secret.
+        previous_secret: the encrypted previous secret; None if it no longer signs.
     """
 
     organization_id: UUID
@@ -91,8 +92,8 @@ class Attempt:
         return Lease(self.organization_id, self.id, self.lease_token)
 
 
-# Two dispatchers must not begin attempts at the same failing webhook at once, because neither would
-# see the attempts of the other.
+# Two dispatchers must not begin attempts at the same failing webhook simultaneously, because
+# neither would see the attempts of the other.
 _LOCK_FAILING = text(
     """
     SELECT w.id FROM webhooks w
@@ -106,7 +107,7 @@ _COLUMNS = """
     d.id, d.delivered_at, d.attempts_in_round, d.attempt_count, d.attempted_at,
     d.leased_until IS NOT NULL AS expired
 """
-# Records an earlier attempt without an outcome, whose worker has died, as interrupted.
+# An earlier attempt without an outcome, whose worker has died, is recorded as interrupted.
 _BEGIN = text(
     f"""
     WITH webhook AS MATERIALIZED (
@@ -215,11 +216,11 @@ def begin_attempts(
 ) -> list[Attempt]:
     """Begin attempts at webhooks: tests, then retries, then first attempts, then replays.
 
-    A webhook at which fewer attempts begin than its limit has nothing more to attempt now, except
+    If fewer attempts begin at a webhook than its limit, it has nothing more to attempt now, except
     perhaps replayed deliveries.
 
     Args:
-        limits: how many attempts may begin, each webhook once.
+        limits: the maximum number of attempts to begin, one limit per webhook.
         attempts: the maximum number of attempts in a round.
         failing: whether some of the webhooks may be failing. If False, no attempts at failing
             webhooks begin.
@@ -242,7 +243,7 @@ def begin_attempts(
 
 
 def renew(leases: Sequence[Lease]) -> set[UUID]:
-    """Renew leases for `LEASE_SECONDS` from now and return the tokens of those still valid."""
+    """Renew leases for `LEASE_SECONDS` from now, and return the tokens of the valid leases."""
     rows = db.session().scalars(_RENEW, {"seconds": LEASE_SECONDS, **_build_values(leases)})
     return set(rows)
 
@@ -253,7 +254,7 @@ def requeue(leases: Sequence[Lease]) -> None:
 
 
 def release(leases: Sequence[Lease]) -> None:
-    """Release deliveries that the relay of the previous release has leased."""
+    """Release deliveries that the relay of the previous version of the service has leased."""
     db.session().execute(_RELEASE, _build_values(leases))
 
 

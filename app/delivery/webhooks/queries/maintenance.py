@@ -1,4 +1,4 @@
-"""SQL of maintenance over all organizations: old deliveries, rotated secrets, retired keys."""
+"""SQL queries for maintenance in all organizations: old deliveries, and secrets to replace."""
 
 from typing import NamedTuple
 from uuid import UUID
@@ -11,7 +11,7 @@ RETENTION_DAYS = 30
 OLD_DELIVERIES = (
     f"next_attempt_at IS NULL AND updated_at < now() - interval '{RETENTION_DAYS} days'"
 )
-"""The condition of deliveries to delete."""
+"""The SQL condition for deliveries to delete."""
 _BATCH = 500
 
 
@@ -47,7 +47,7 @@ _REPLACE_SECRET = text(
 
 
 def delete_expired_secrets() -> None:
-    """Delete rotated secrets that no longer sign."""
+    """Delete previous secrets that no longer sign deliveries."""
     db.session().execute(_DELETE_EXPIRED_SECRETS)
 
 

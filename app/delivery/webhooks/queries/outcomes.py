@@ -1,4 +1,4 @@
-"""SQL that records the outcomes of attempts, many in one transaction, in every organization.
+"""SQL queries that record the outcomes of many attempts in one transaction, in any organization.
 
 Webhooks are locked before their deliveries, so that neither two dispatchers nor a dispatcher and
 the API can deadlock. Webhooks that another transaction has locked are skipped.
@@ -50,7 +50,7 @@ class Result:
 class Counters:
     """A webhook's counters, read from the database and changed before they are written.
 
-    For `pause` seconds from now no first attempt is made; None leaves the pause unchanged.
+    No first attempt is made for `pause` seconds from now; None leaves the pause unchanged.
     """
 
     active: bool
@@ -80,8 +80,8 @@ _LOCK = text(
     """
 )
 # Every delivery is locked before anything about it is written. Transactions that begin attempts
-# skip it then, instead of waiting for the uncommitted row of an attempt. The recorder does not wait
-# either: if another transaction has locked the delivery, its outcome is written later.
+# then skip the delivery instead of waiting for the uncommitted row of an attempt. The recorder does
+# not wait either: if another transaction has locked a delivery, its outcome is written later.
 _UPDATE_DELIVERIES = text(
     """
     WITH outcome AS MATERIALIZED (
@@ -181,7 +181,7 @@ def lock_webhooks(
     """Lock webhooks against other writers of their counters.
 
     Returns:
-        The counters of the webhooks that are locked now, and the keys of those that another
+        The counters of the webhooks that are locked now, and the keys of webhooks that another
         transaction has locked. Deleted webhooks are in neither.
     """
     rows = db.session().execute(
@@ -189,21 +189,21 @@ def lock_webhooks(
         {"organizations": [str(o) for o, _ in webhooks], "webhooks": [str(i) for _, i in webhooks]},
     )
     counters: dict[WebhookKey, Counters] = {}
-    busy: set[WebhookKey] = set()
+    busy_keys: set[WebhookKey] = set()
     for row in rows:
         if row.locked:
             key = row.organization_id, row.id
             counters[key] = Counters(row.active, row.consecutive_failures)
         else:
-            busy.add((row.organization_id, row.id))
-    return counters, busy
+            busy_keys.add((row.organization_id, row.id))
+    return counters, busy_keys
 
 
 def update_deliveries(results: Sequence[Result], delays: Sequence[int]) -> dict[UUID, bool]:
     """Write the new status of the deliveries whose leases are still valid.
 
-    After failure n of a round the next attempt is due in `delays[n - 1]` seconds. Without such a
-    delay the delivery is abandoned, and so is an outdated one.
+    After the n-th failure in a round, the next attempt is due in `delays[n - 1]` seconds. If there
+    is no such delay, or if the delivery is outdated, the delivery is abandoned.
 
     Returns:
         Whether the lease was still valid, by token. Deliveries that are deleted or that another
@@ -227,7 +227,7 @@ def mark_delivered(results: Sequence[Result]) -> None:
 
 
 def record_attempts(results: Sequence[Result]) -> None:
-    """Insert the attempts; one that was recorded as interrupted gets its real outcome."""
+    """Insert attempts; an attempt that was recorded as interrupted gets its real outcome."""
     names = ("status_code", "error", "error_kind", "duration_ms", "response_excerpt")
     values = _build_columns(results, "attempt.number", "attempt.at", *names)
     db.session().execute(_RECORD, values)

@@ -1,22 +1,22 @@
-"""SQL fragments that say which deliveries of a webhook may be attempted now.
+"""SQL fragments that select the deliveries of a webhook that may be attempted now.
 
-`due` finds webhooks that have such deliveries, and `leases` begins their attempts. Both use these
+`due` finds webhooks with these deliveries, and `leases` begins the attempts. Both use the same
 conditions, so that no dispatcher is woken for a delivery that cannot begin. `w` is a row of
 `WEBHOOK_STATE`, `d` a delivery.
 
 If the latest attempt at a webhook succeeded, every due delivery may begin. A failing webhook gets
 one first attempt at a time, and none until the end of its pause. Its retries begin when they are
-due, but together with the attempts under way they are no more than the failures left until the
-webhook is deactivated. A retry that is a second late begins regardless of that.
+due. But retries and attempts under way together must not outnumber the failures left until the
+webhook is deactivated. A retry that is a second late begins regardless of this limit.
 
-Replayed deliveries wait until no other first attempt is due. A part of the attempts under way stays
-free of them, so that a new delivery finds a place at once.
+Replayed deliveries wait until no other first attempt is due. They may use only a part of the
+attempts under way, so that a new delivery can begin immediately.
 """
 
 DEACTIVATE_AT = 10
-"""The number of failed attempts in a row that deactivates a webhook."""
+"""The number of consecutive failed attempts that deactivates a webhook."""
 MAX_FAILING = 8
-"""How many attempts at a failing webhook may be under way, however late its retries are."""
+"""The maximum number of attempts under way at a failing webhook, even if its retries are late."""
 OVERDUE_SECONDS = 1
 
 NOT_LEASED = "(d.leased_until IS NULL OR d.leased_until <= now())"
@@ -39,21 +39,22 @@ TEST_DELIVERIES = f"""
     FROM webhook_deliveries d
     WHERE d.webhook_id = w.id AND d.test AND d.next_attempt_at <= now() AND {NOT_LEASED}
 """
-# No condition on the organization: the best index lacks it, and the planner might choose another.
+# No condition on the organization: the best index does not have this column, so the planner might
+# choose another index.
 RETRIES = f"""
     FROM webhook_deliveries d
     WHERE d.webhook_id = w.id AND d.generation = w.generation AND d.attempts_in_round > 0
       AND NOT d.test AND d.next_attempt_at <= now() AND {NOT_LEASED}
 """
 OVERDUE = f"d.next_attempt_at <= now() - interval '{OVERDUE_SECONDS} second'"
-_FIRST = f"""
+_FIRST_OR_REPLAY = f"""
     FROM webhook_deliveries d
     WHERE d.organization_id = w.organization_id AND d.webhook_id = w.id
       AND d.generation = w.generation AND d.attempts_in_round = 0
       AND NOT d.test AND d.next_attempt_at <= now() AND {NOT_LEASED}
 """
-FIRST_ATTEMPTS = f"{_FIRST} AND NOT d.replayed"
-REPLAYS = f"{_FIRST} AND d.replayed"
+FIRST_ATTEMPTS = f"{_FIRST_OR_REPLAY} AND NOT d.replayed"
+REPLAYS = f"{_FIRST_OR_REPLAY} AND d.replayed"
 REPLAYS_UNDER_WAY = """
     FROM webhook_deliveries l
     WHERE l.webhook_id = w.id AND l.leased_until > now() AND l.replayed

@@ -1,4 +1,4 @@
-"""SQL of webhooks and deliveries for the API, in the bound organization."""
+"""SQL queries of the API for webhooks and deliveries in the current organization."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
@@ -35,7 +35,7 @@ _EXISTS = Webhook.deleted_at.is_(None)
 
 
 class DeliveryRecord(NamedTuple):
-    """The members of a delivery that clients see, except its attempts."""
+    """The properties of a delivery that clients see, except its attempts."""
 
     id: UUID
     webhook_id: UUID
@@ -52,7 +52,7 @@ class DeliveryRecord(NamedTuple):
 
 
 class DeliveryFilters(TypedDict, total=False):
-    """Filters of a webhook's deliveries."""
+    """Filters for a webhook's deliveries."""
 
     status: str
     event: str
@@ -84,7 +84,7 @@ def list_webhooks(
 
 
 def get_webhook(webhook_id: UUID, *, lock: bool = False) -> Webhook | None:
-    """Return a webhook, or None if it does not exist; `lock` excludes other writers."""
+    """Return a webhook, or None if it does not exist; `lock` locks it against other writers."""
     statement = select(Webhook).where(Webhook.id == webhook_id, _EXISTS)
     if lock:
         statement = statement.with_for_update(key_share=True)
@@ -96,7 +96,7 @@ def list_deliveries(webhook_id: UUID, request: PageRequest, filters: DeliveryFil
     facets = {"status": filters.get("status"), "event": filters.get("event")}
     facets = {name: value for name, value in facets.items() if value is not None}
     created_after, created_before = filters.get("created_after"), filters.get("created_before")
-    own = [
+    conditions = [
         Delivery.organization_id == tenancy.current_organization_id(),
         Delivery.webhook_id == webhook_id,
         *(getattr(Delivery, name) == value for name, value in facets.items()),
@@ -105,12 +105,12 @@ def list_deliveries(webhook_id: UUID, request: PageRequest, filters: DeliveryFil
     where = {"webhook_id": webhook_id, **facets}
     between = None
     if period:
-        rows = select(Delivery.id).where(*own)
+        rows = select(Delivery.id).where(*conditions)
         between = Between("created", Delivery.created_at, created_after, created_before, rows)
-    keys = [_build_keys(where, [*own, *period])] if facets else []
+    keys = [_build_keys(where, [*conditions, *period])] if facets else []
     statement = select(*_DELIVERY_COLUMNS)
     page = paginate(
-        statement if keys else statement.where(*own, *period),
+        statement if keys else statement.where(*conditions, *period),
         request,
         sorts={"created_at": Delivery.created_at},
         unique=Delivery.id,
@@ -123,7 +123,7 @@ def list_deliveries(webhook_id: UUID, request: PageRequest, filters: DeliveryFil
 
 
 def _build_keys(where: dict[str, Any], conditions: list[ColumnElement[bool]]) -> Keys:
-    """Build the keys that find a page by status and event, as few of many rows may match."""
+    """Build the query for a page's keys by status and event, as few of many rows may match."""
     cells = counters.select_cells(DELIVERIES, ("status", "event"), where)
     branches = (
         select(cells.c.status, cells.c.event)
@@ -131,9 +131,9 @@ def _build_keys(where: dict[str, Any], conditions: list[ColumnElement[bool]]) ->
         .having(func.sum(cells.c.n) > 0)
         .subquery()
     )
-    same = (Delivery.status == branches.c.status, Delivery.event == branches.c.event)
+    is_same_branch = (Delivery.status == branches.c.status, Delivery.event == branches.c.event)
     statement: Select[*tuple[Any, ...]] = select(Delivery.created_at, Delivery.id)
-    return Keys(statement.where(*same, *conditions), branches)
+    return Keys(statement.where(*is_same_branch, *conditions), branches)
 
 
 def get_delivery(webhook_id: UUID, delivery_id: UUID) -> DeliveryRecord | None:
@@ -146,7 +146,7 @@ def get_delivery(webhook_id: UUID, delivery_id: UUID) -> DeliveryRecord | None:
 
 
 def lock_delivery(webhook_id: UUID, delivery_id: UUID) -> tuple[Delivery, bool] | None:
-    """Return a delivery, locked against other writers, and whether it is leased now."""
+    """Lock a delivery against other writers; return it and whether it is leased now."""
     statement = (
         select(Delivery, func.coalesce(Delivery.leased_until > func.now(), False))
         .where(Delivery.id == delivery_id, Delivery.webhook_id == webhook_id)
@@ -157,7 +157,7 @@ def lock_delivery(webhook_id: UUID, delivery_id: UUID) -> tuple[Delivery, bool] 
 
 
 def list_attempts(delivery_ids: Iterable[UUID]) -> dict[UUID, list[DeliveryAttempt]]:
-    """Return the attempts of deliveries, by delivery, in order."""
+    """Return the attempts of deliveries by delivery id, in the order of their numbers."""
     attempts: dict[UUID, list[DeliveryAttempt]] = defaultdict(list)
     ids = list(delivery_ids)
     if ids:

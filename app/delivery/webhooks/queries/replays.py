@@ -1,7 +1,8 @@
-"""SQL of replays: the deliveries that a webhook missed, and the state of the job that resends them.
+"""SQL queries for replays: missed deliveries of a webhook, and the state of the replay job.
 
-Works on the bound organization. A replay reads deliveries in the order of their creation with the
-index by status and event, so that it costs as much as there is to replay.
+The queries work on the current organization. A replay reads deliveries in the order of their
+creation with the index by status and event, so that its cost depends only on the number of
+deliveries to replay.
 """
 
 from collections.abc import Sequence
@@ -25,8 +26,9 @@ FIRST_ID = UUID(int=0)
 _FIRST_TIME = datetime(1970, 1, 1, tzinfo=UTC)
 _LAST_TIME = datetime(9999, 1, 1, tzinfo=UTC)
 
-# Row comparisons, because only the index by status and event supports them. With equalities, the
-# planner may prefer the index by time and read all delivered ones before it finds a missed one.
+# Row comparisons are used because only the index by status and event supports them. With equality
+# conditions, the planner may prefer the index by time, and read all delivered deliveries before it
+# finds a missed delivery.
 _MATCHING = """
     FROM unnest(CAST(:statuses AS text[])) AS asked_status (status),
          unnest(CAST(:events AS text[])) AS asked_event (event)
@@ -39,7 +41,7 @@ _MATCHING = """
               CAST(:until AS timestamptz))
         ORDER BY d.status, d.event, d.created_at, d.id LIMIT :batch) AS matching
 """
-# What was delivered within this time is suppressed, as a retry is.
+# Deliveries that succeeded within this time are not replayed, just as their retries are skipped.
 _NOT_SUPPRESSED = "(delivered_at IS NULL OR delivered_at <= now() - interval '24 hours')"
 _OLDEST = text(f"SELECT min(matching.updated_at) {_MATCHING}")
 _COUNT = text(
@@ -52,7 +54,7 @@ _COUNT = text(
     FROM chosen AS last ORDER BY last.created_at DESC, last.id DESC LIMIT 1
     """  # noqa: S608 - made of constants
 )
-# An attempt that began before a deactivation may still be under way. The next one waits for it.
+# An attempt that began before a deactivation may still be under way; the next attempt waits for it.
 _DUE = f"""
     CASE WHEN d.attempted_at > now() - make_interval(secs => {LEASE_SECONDS}) AND NOT EXISTS (
             SELECT FROM webhook_attempts a
@@ -83,7 +85,7 @@ _REPLAY = text(
     FROM chosen AS last ORDER BY last.created_at DESC, last.id DESC LIMIT 1
     """  # noqa: S608 - made of constants
 )
-# Later than every delivery that exists, also by the clock of another machine.
+# Later than every existing delivery, even if another machine with a fast clock created it.
 _NOW = text(
     """
     SELECT greatest(clock_timestamp(), max(created_at) + interval '1 microsecond')
@@ -98,7 +100,7 @@ _SAVE_STATE = text(
 
 
 class ReplayRange(NamedTuple):
-    """The deliveries to replay: from `start` inclusive until `until` exclusive."""
+    """The deliveries to replay, created from `start` (inclusive) until `until` (exclusive)."""
 
     start: datetime
     until: datetime
@@ -107,7 +109,7 @@ class ReplayRange(NamedTuple):
 
 
 class ReplayPosition(NamedTuple):
-    """The last delivery that a replay has handled, and how many it has replayed up to there."""
+    """The last delivery of a batch, and the number of deliveries that the batch has replayed."""
 
     at: datetime
     id: UUID
@@ -115,7 +117,7 @@ class ReplayPosition(NamedTuple):
 
 
 class LockedReplay(NamedTuple):
-    """A webhook's request to replay deliveries, with its state and that of the webhook."""
+    """A webhook's replay request and its state, with the state of the webhook."""
 
     active: bool
     generation: int
@@ -135,19 +137,19 @@ def lock_replay(webhook_id: UUID) -> LockedReplay | None:
 
 
 def get_end_of_log(webhook_id: UUID) -> datetime:
-    """Return a time after every delivery of a webhook so far."""
+    """Return a time later than the creation of every existing delivery of a webhook."""
     latest: datetime = db.session().execute(_NOW, _build_key(webhook_id)).scalar_one()
     return latest
 
 
-def count_deliveries(webhook_id: UUID, chosen: ReplayRange) -> int:
-    """Count the deliveries that a replay sends.
+def count_deliveries(webhook_id: UUID, replay_range: ReplayRange) -> int:
+    """Return the number of deliveries that a replay will send.
 
     Counts in batches: with a single statement, the planner may read all deliveries of the webhook.
     """
-    count, after = 0, (chosen.start, FIRST_ID)
+    count, after = 0, (replay_range.start, FIRST_ID)
     while True:
-        values = {**_build_values(webhook_id, chosen, after), "batch": BATCH}
+        values = {**_build_values(webhook_id, replay_range, after), "batch": BATCH}
         row = db.session().execute(_COUNT, values).first()
         if row is None:
             return count
@@ -156,13 +158,14 @@ def count_deliveries(webhook_id: UUID, chosen: ReplayRange) -> int:
 
 
 def replay_batch(
-    webhook_id: UUID, generation: int, chosen: ReplayRange, after: tuple[datetime, UUID]
+    webhook_id: UUID, generation: int, replay_range: ReplayRange, after: tuple[datetime, UUID]
 ) -> ReplayPosition | None:
-    """Make up to `BATCH` deliveries after a position pending; None if there are none.
+    """Make up to `BATCH` deliveries after a position pending.
 
-    Leaves out those that were delivered within the last day.
+    Skips deliveries that were delivered within the last day. Returns None if there are no
+    deliveries after the position.
     """
-    values = _build_values(webhook_id, chosen, after)
+    values = _build_values(webhook_id, replay_range, after)
     values |= {"generation": generation, "batch": BATCH}
     row = db.session().execute(_REPLAY, values).first()
     return None if row is None else ReplayPosition(*row)
@@ -182,9 +185,9 @@ def count_missed(webhook_id: UUID) -> int:
 
 
 def find_oldest_missed(webhook_id: UUID) -> datetime | None:
-    """Return when the oldest delivery that a webhook has missed got its status."""
-    everything = ReplayRange(_FIRST_TIME, _LAST_TIME, SUBSCRIBABLE, MISSED)
-    values = {**_build_values(webhook_id, everything, (_FIRST_TIME, FIRST_ID)), "batch": 1}
+    """Return the earliest time at which a missed delivery of a webhook got its status, or None."""
+    replay_range = ReplayRange(_FIRST_TIME, _LAST_TIME, SUBSCRIBABLE, MISSED)
+    values = {**_build_values(webhook_id, replay_range, (_FIRST_TIME, FIRST_ID)), "batch": 1}
     oldest: datetime | None = db.session().execute(_OLDEST, values).scalar_one()
     return oldest
 
@@ -194,13 +197,13 @@ def _build_key(webhook_id: UUID) -> dict[str, Any]:
 
 
 def _build_values(
-    webhook_id: UUID, chosen: ReplayRange, after: tuple[datetime, UUID]
+    webhook_id: UUID, replay_range: ReplayRange, after: tuple[datetime, UUID]
 ) -> dict[str, Any]:
     return {
         **_build_key(webhook_id),
-        "events": list(chosen.events),
-        "statuses": list(chosen.statuses),
+        "events": list(replay_range.events),
+        "statuses": list(replay_range.statuses),
         "after": after[0],
         "after_id": after[1],
-        "until": chosen.until,
+        "until": replay_range.until,
     }

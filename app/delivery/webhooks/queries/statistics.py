@@ -1,4 +1,4 @@
-"""SQL of the statistics of webhooks, which come from the counters of deliveries."""
+"""SQL queries for webhook statistics, which use the counters of deliveries."""
 
 from collections import defaultdict
 from collections.abc import Sequence
@@ -20,20 +20,20 @@ StatusCounts = dict[str, int]
 def count_deliveries(
     webhook_ids: Sequence[UUID], since: datetime
 ) -> defaultdict[UUID, StatusCounts]:
-    """Return the pending deliveries of webhooks, and those that have ended since the hour `since`.
+    """Return the number of deliveries by status for each webhook.
 
-    Deliveries count by the time of their creation, pending ones regardless of it. Tests do not
-    count.
+    Ended deliveries count if they were created in the hour `since` or later; pending deliveries
+    always count. Test deliveries do not count.
     """
     counts: defaultdict[UUID, StatusCounts] = defaultdict(dict)
     if not webhook_ids:
         return counts
-    shown, keys = ("webhook_id", "status"), {"webhook_id": list(webhook_ids)}
-    pending = {**keys, "status": DeliveryStatus.PENDING.value, "event": SUBSCRIBABLE}
+    dimensions, filters = ("webhook_id", "status"), {"webhook_id": list(webhook_ids)}
+    pending = {**filters, "status": DeliveryStatus.PENDING.value, "event": SUBSCRIBABLE}
     span = Span("created", since, None)
     for cells in (
-        counters.select_cells(OUTCOMES, shown, keys, span=span),
-        counters.select_cells(DELIVERIES, shown, pending),
+        counters.select_cells(OUTCOMES, dimensions, filters, span=span),
+        counters.select_cells(DELIVERIES, dimensions, pending),
     ):
         _add_counts(counts, cells)
     return counts

@@ -16,8 +16,8 @@ from app.kit.tenancy import TenantModel
 class ArtifactText(TenantModel, db.Base):
     """The extracted text of a document, in its own table so that lists do not read it.
 
-    `search` is an old column: `q` matches it for documents in the backlog, which `ArtifactSearch`
-    does not have yet.
+    `search` is an old column. The search `q` uses it for documents in the backlog, which are not in
+    `ArtifactSearch` yet.
     """
 
     __tablename__ = "artifact_texts"
@@ -63,7 +63,7 @@ class ArtifactSearch(TenantModel, db.Base):
 
 
 class ArtifactSearchBacklog(TenantModel, db.Base):
-    """An organization whose documents must be indexed again; those up to id `after` are done."""
+    """An organization whose documents must be indexed again; `after` is the last indexed id."""
 
     __tablename__ = "artifact_search_backlog"
 
@@ -76,7 +76,8 @@ class ArtifactPage(TenantModel, db.Base):
     `words` is null in documents with flowing text: their words are laid out from the text on
     request, because storing them would take fifteen times the space of the text. `ocr` is null, or
     `pending`, `done` or `failed` for a page without a text layer. While any page of a document is
-    pending, `text` has the text of each page; its words and `start` count from the same origin.
+    pending, each page has its own `text`, and `start` and the offsets of `words` refer to the same
+    origin: the document, or the page itself once it is recognized.
     """
 
     __tablename__ = "artifact_pages"

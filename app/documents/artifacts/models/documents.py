@@ -33,7 +33,7 @@ CASE
 END)"""
 """The first sort key of the work order, descending; `of` is a table prefix.
 
-Like the second key, it is written in the form in which PostgreSQL shows the index.
+Both keys are written in the form in which PostgreSQL shows the index expressions.
 """
 URGENT_AT = """(
 CASE
@@ -41,9 +41,10 @@ CASE
 {of}priority::double precision * '00:00:00.001'::interval)
     ELSE {of}created_at
 END)"""
-"""The second sort key, ascending: the due time with ties by priority if nearly due, else the age.
+"""The second sort key, ascending: the creation time or, if nearly due, the due time.
 
-It converts to UTC because an index needs an immutable expression.
+Priority breaks ties between due times. The key converts to UTC because an index needs an immutable
+expression.
 """
 
 
@@ -60,14 +61,15 @@ def build_zero_label_counts() -> dict[str, int]:
 class Artifact(TenantModel, db.Revised, db.Base):
     """The record of a document. `status` is an ArtifactStatus.
 
-    Its bytes are in the storage under `storage.blob_key(organization_id, sha256)`. `label_counts`
+    The content is in the storage under `storage.blob_key(organization_id, sha256)`. `label_counts`
     has the number of tag sets by status, updated by the code that changes a tag set. The revision
-    counts edits by clients; labeling changes claim, status and counts without it. `labeled_by` has
-    the labeler of each submitted or accepted tag set, null for a model's. `reserved_for` has the
-    users a draft was returned or transferred to. With both, the row alone shows who may get it.
-    `parent_id` is the email that carried it, which may have been deleted. `attachment_count` is the
-    number of files that an email carries, of which some may not have become documents.
-    `prediction` is the latest prediction as the API shows it; the workflow keeps it up to date.
+    counts edits by clients; labeling changes claim, status and counts, but not the revision.
+    `labeled_by` has the labeler of each submitted or accepted tag set, null for a model's tag set.
+    `reserved_for` has the users to whom a draft was returned or transferred. With both columns, the
+    row alone shows who may label the document. `parent_id` is the email to which the document was
+    attached; the email may have been deleted. `attachment_count` is the number of files in an
+    email; some files may not have become documents. `prediction` is the latest prediction as the
+    API shows it; the workflow keeps it up to date.
     """
 
     __tablename__ = "artifacts"
@@ -112,7 +114,7 @@ class Artifact(TenantModel, db.Revised, db.Base):
             "routing_since",
             postgresql_where=text("status = 'processing' AND routing_since IS NOT NULL"),
         ),
-        # Without the expiry time: every save changes it, and would have to update the index too.
+        # Without the expiry time: every save changes it, and would also have to update the index.
         Index(
             "ix_artifacts_claimed",
             "organization_id",
@@ -217,9 +219,9 @@ HAS_TEXT_LAYER: Label[Any] = func.coalesce(
 
 
 class ArtifactRow(NamedTuple):
-    """The members of an artifact that the API shows, by the names of its JSON members.
+    """The properties of an artifact that the API shows, by their names in JSON.
 
-    `claim` is {user_id, expires_at} as JSON, or None without a claim that has not expired.
+    `claim` is {user_id, expires_at} as JSON, or None if there is no claim or it has expired.
     """
 
     id: UUID

@@ -17,17 +17,18 @@ CASE
     WHEN schema_id IS NULL THEN '00000000-0000-0000-0000-000000000000'::uuid
     ELSE schema_id
 END)"""
-"""The schema id, or a zero id for none, as in the index. PostgreSQL treats `coalesce` as leaky, and
-under row-level security does not use an index on it."""
+"""The schema id, or a zero id if there is no schema, as in the index. PostgreSQL treats `coalesce`
+as leaky, and does not use an index on it under row-level security."""
 
 
 class ArtifactAssignee(TenantModel, db.Base):
-    """An assignee of a document, indexed by assignee. `is_open` says that it needs labeling.
+    """An assignee of a document, indexed by assignee. `is_open`: the document needs labeling.
 
     `priority` and `urgent_at` are the sort keys of the work order (`URGENCY`, `URGENT_AT`).
-    `places_taken` is how many tag sets the document has or is reserved for; `assignees_hash`
-    differs for different assignees. Only triggers on the document write these rows. An index on the
-    document's list of assignees would not help: PostgreSQL cannot use it under row-level security.
+    `places_taken` is the number of tag sets that the document has or is reserved for;
+    `assignees_hash` is a hash of all assignees. Only triggers on the document write these rows. An
+    index on the document's list of assignees would not help: PostgreSQL cannot use it under
+    row-level security.
     """
 
     __tablename__ = "artifact_assignees"
@@ -113,7 +114,7 @@ class ArtifactAct(TenantModel, db.Base):
     """An action on a document that no other record shows; rows are only added.
 
     `kind` is `release`, `skip` (released with the reason in `note`), or `discard` of a draft, which
-    is deleted. Times come from the database, as in the audit log, with which they are listed.
+    is deleted. Times come from the database, as in the audit log, because both are listed together.
     """
 
     __tablename__ = "artifact_acts"

@@ -1,4 +1,4 @@
-"""SQL queries about emails and the documents they carried."""
+"""SQL queries for emails and the documents that are their attachments."""
 
 from typing import Any, NamedTuple
 from uuid import UUID
@@ -25,7 +25,7 @@ _COUNT_ANCESTORS = text(
 
 
 class Carrier(NamedTuple):
-    """The members of an email that its attachments inherit, and what is needed to read it."""
+    """The properties of an email that its attachments inherit, and those to read its file."""
 
     schema_id: UUID | None
     meta: dict[str, Any]
@@ -39,21 +39,21 @@ class Carrier(NamedTuple):
 
 
 def find_carrier(artifact_id: UUID) -> Carrier | None:
-    """Return a document, or None."""
+    """Return a document as a carrier of attachments, or None if it does not exist."""
     columns = (getattr(Artifact, name) for name in Carrier._fields)
     row = db.session().execute(select(*columns).where(Artifact.id == artifact_id)).one_or_none()
     return None if row is None else Carrier._make(row)
 
 
 def set_attachment_count(artifact_id: UUID, count: int) -> None:
-    """Store how many files an email carries."""
+    """Store the number of files in an email."""
     statement = update(Artifact).where(Artifact.id == artifact_id)
     statement = statement.values(attachment_count=count, updated_at=func.now())
     db.session().execute(statement.execution_options(synchronize_session=False))
 
 
 def count_ancestors(artifact_id: UUID, limit: int) -> int:
-    """Return in how many emails, one inside the other, a document was; at most `limit`."""
+    """Return the number of nested emails that contained a document; at most `limit`."""
     values = {
         "organization_id": tenancy.current_organization_id(),
         "artifact_id": artifact_id,

@@ -1,4 +1,4 @@
-"""SQL queries of the statistics of documents."""
+"""SQL queries for the statistics of documents."""
 
 from datetime import datetime, timedelta
 from typing import Any, NamedTuple
@@ -48,9 +48,9 @@ class SchemaCounts(NamedTuple):
 def count_by_schema(filters: dict[str, Any]) -> list[SchemaCounts]:
     """Return the counts of each schema's documents, with the schema's name.
 
-    Schemas are ordered by name; documents without one come last. Each also has counts of all these
-    documents: `since_…` for each of AGES (open documents that came in since), `overdue` and
-    `claimed`.
+    Schemas are ordered by name; documents without a schema come last. Each row also has counts over
+    all schemas: `since_…` for each of AGES (open documents that are at most that old), `overdue`
+    and `claimed`.
     """
     summed = _sum_cells(_select_cells(filters))
     now = db.utc_now()
@@ -118,13 +118,13 @@ def _count_open_since(filters: dict[str, Any], since: datetime) -> ColumnElement
 def _count_overdue(filters: dict[str, Any], now: datetime) -> ColumnElement[int]:
     rows = _select_open(filters)
     if _has_period(filters):
-        return _count_overdue_of_period(filters, now)
+        return _count_overdue_in_period(filters, now)
     between = Between("due", Artifact.due_at, None, now, rows)
     return counters.build_total(ARTIFACTS, _build_open_where(filters), between=between)
 
 
-def _count_overdue_of_period(filters: dict[str, Any], now: datetime) -> ColumnElement[int]:
-    """Count the documents that were due before today by cells, and those of today one by one."""
+def _count_overdue_in_period(filters: dict[str, Any], now: datetime) -> ColumnElement[int]:
+    """Count the documents due before today from cells, and the documents due today row by row."""
     rows = _select_open(filters)
     # A day includes its end but not its start.
     today = spans.round_down(now - timedelta(microseconds=1), spans.DAY)
@@ -138,7 +138,7 @@ def _count_overdue_of_period(filters: dict[str, Any], now: datetime) -> ColumnEl
 
 
 def _count_claimed(filters: dict[str, Any]) -> ColumnElement[int]:
-    """Count claimed documents; there are few, and an index has them all."""
+    """Count claimed documents. There are few, and an index contains all of them."""
     period = within(Artifact.created_at, *(filters.get(name) for name in _PERIOD))
     is_claimed = (Artifact.claim_user_id.is_not(None), Artifact.claim_expires_at > func.now())
     rows = _select(filters, Artifact.id).where(Artifact.archived.is_(False), *is_claimed, *period)

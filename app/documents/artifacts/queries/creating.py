@@ -51,7 +51,7 @@ _COLUMNS = {
     "updated_at": "timestamptz",
     "revision": "int",
 }
-_ROW = ", ".join(f"${number}" for number in range(1, len(_COLUMNS) + 1))
+_ROW_PARAMETERS = ", ".join(f"${number}" for number in range(1, len(_COLUMNS) + 1))
 _TEXT, _PAGES = (f"${len(_COLUMNS) + offset}" for offset in (1, 2))
 _PAGE = '(number int, width float8, height float8, rotation int, start int, "end" int)'
 _CREATE = Prepared(
@@ -59,7 +59,7 @@ _CREATE = Prepared(
     ", ".join([*_COLUMNS.values(), "text", "jsonb"]),
     f"""
     WITH created AS (
-        INSERT INTO artifacts ({", ".join(_COLUMNS)}) VALUES ({_ROW})
+        INSERT INTO artifacts ({", ".join(_COLUMNS)}) VALUES ({_ROW_PARAMETERS})
         ON CONFLICT (organization_id, sha256) DO NOTHING
         RETURNING organization_id, id
     ), created_text AS (
@@ -74,13 +74,13 @@ _CREATE = Prepared(
     SELECT id FROM created
     """,  # noqa: S608 - built from the names above
 )
-_GIVEN = ", ".join(f"{name} {type_}" for name, type_ in _COLUMNS.items())
-# As `_CREATE`, but of many documents.
+_ROW_TYPE = ", ".join(f"{name} {type_}" for name, type_ in _COLUMNS.items())
+# As `_CREATE`, but for many documents.
 _CREATE_MANY = text(
     f"""
     WITH given AS MATERIALIZED (
         SELECT * FROM json_to_recordset(CAST(:rows AS json))
-            AS given ({_GIVEN}, text text, pages jsonb)
+            AS given ({_ROW_TYPE}, text text, pages jsonb)
     ), created AS (
         INSERT INTO artifacts ({", ".join(_COLUMNS)}) SELECT {", ".join(_COLUMNS)} FROM given
         ON CONFLICT (organization_id, sha256) DO NOTHING
@@ -130,7 +130,7 @@ _LOCK_CONTENTS = text(
 
 
 def lock_content(sha256: str, schema_id: UUID | None = None) -> bool:
-    """Lock a content, waiting if necessary; return False if the given schema does not exist."""
+    """Lock a content, waiting if necessary; return False if the schema does not exist."""
     organization_id = str(tenancy.current_organization_id())
     schema = None if schema_id is None else str(schema_id)
     _, exists = _LOCK_CONTENT.first(f"{organization_id}/{sha256}", organization_id, schema)
@@ -144,7 +144,7 @@ def find_by_content(sha256: str) -> UUID | None:
 
 
 def find_used_contents(contents: Sequence[tuple[str, str]]) -> set[tuple[str, str]]:
-    """Return those (organization id, sha256) pairs that belong to a document."""
+    """Return the (organization id, sha256) pairs that belong to a document."""
     values = {
         "organizations": [organization for organization, _ in contents],
         "digests": [digest for _, digest in contents],
@@ -155,7 +155,7 @@ def find_used_contents(contents: Sequence[tuple[str, str]]) -> set[tuple[str, st
 
 
 def lock_unused(organization_id: UUID, digests: Sequence[str]) -> list[str]:
-    """Lock all given contents until the transaction ends, and return those that no artifact has."""
+    """Lock contents until the transaction ends, and return the digests that no artifact has."""
     ordered = sorted(set(digests))
     db.session().execute(_LOCK_CONTENTS, {"organization": str(organization_id), "digests": ordered})
     used = find_used_contents([(str(organization_id), digest) for digest in ordered])
@@ -163,7 +163,7 @@ def lock_unused(organization_id: UUID, digests: Sequence[str]) -> list[str]:
 
 
 def lock_contents(digests: Collection[str]) -> None:
-    """Lock contents of the bound organization until the transaction ends."""
+    """Lock contents of the current organization until the transaction ends."""
     values = {
         "organization": str(tenancy.current_organization_id()),
         "digests": sorted(digests),
@@ -178,7 +178,7 @@ def find_by_contents(digests: Collection[str]) -> dict[str, UUID]:
 
 
 def find_schemas(schema_ids: Collection[UUID]) -> set[UUID]:
-    """Return those of the schemas that exist."""
+    """Return the ids of the schemas that exist."""
     if not schema_ids:
         return set()
     values = {
@@ -189,9 +189,9 @@ def find_schemas(schema_ids: Collection[UUID]) -> set[UUID]:
 
 
 def create_many(rows: Sequence[dict[str, Any]]) -> set[UUID]:
-    """Insert documents with their `text` and `pages`; return the ids of those that were inserted.
+    """Insert documents with their `text` and `pages`; return the ids of the inserted documents.
 
-    The others have a content that already exists.
+    A document is not inserted if its content already exists.
     """
     if not rows:
         return set()

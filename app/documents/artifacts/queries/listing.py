@@ -1,4 +1,4 @@
-"""SQL queries of the list of documents; totals come from counters, and filters have indexes."""
+"""SQL queries for the list of documents; totals come from counters, and filters have indexes."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -21,7 +21,7 @@ from sqlalchemy import (
 from app.documents.artifacts.counters import ARTIFACTS, ASSIGNED, SCANNED
 from app.documents.artifacts.models import SCHEMA_OR_NONE, Artifact, ArtifactAssignee
 from app.documents.artifacts.queries import search_pages
-from app.documents.artifacts.queries.reading import LISTED, SORTS, apply_filters
+from app.documents.artifacts.queries.reading import LIST_STATEMENT, SORTS, apply_filters
 from app.documents.artifacts.statuses import OcrStatus
 from app.kit import counters, tenancy
 from app.kit.counters import Between
@@ -30,19 +30,19 @@ from app.kit.periods import Column
 from app.kit.prepared_lists import PreparedList
 
 _FACETS = ("status", "schema_id", "media_type", "language", "gold", "assigned", "archived")
-"""Filters that the counters have as facets; with other filters, documents are counted by row."""
+"""Filters that are facets of the counters. With other filters, documents are counted row by row."""
 _PERIODS = ("created_after", "created_before", "due_after", "due_before")
-_COUNTED = frozenset({*_FACETS, *_PERIODS, "assignee"})
+_COUNTED_FILTERS = frozenset({*_FACETS, *_PERIODS, "assignee"})
 _STATE = ("status", "schema_id", "archived")
-_SCANNED = (*_STATE, "ocr")
+_SCANNED_FILTERS = (*_STATE, "ocr")
 _NO_SCHEMA = str(UUID(int=0))
-_USUAL_SORT, _USUAL = "-created_at", {"archived": "false"}
-_NEWEST = PreparedList(
+_DEFAULT_SORT, _DEFAULT_FILTERS = "-created_at", {"archived": "false"}
+_NEWEST_LIST = PreparedList(
     "list_artifacts",
-    LISTED.where(
+    LIST_STATEMENT.where(
         Artifact.organization_id == bindparam("organization_id"), Artifact.archived.is_(False)
     ),
-    counters.build_prepared_total(ARTIFACTS, _USUAL),
+    counters.build_prepared_total(ARTIFACTS, _DEFAULT_FILTERS),
     Artifact.created_at,
     Artifact.id,
 )
@@ -52,10 +52,10 @@ def list_artifacts(page: PageRequest, **filters: Any) -> Page:
     """Return a page of documents that match `filters`, as in `ArtifactFilters`."""
     if "q" in filters:
         return search_pages.list_hits(page, filters)
-    if page.sort == _USUAL_SORT and filters == _USUAL:
-        return _NEWEST.page(page)
+    if page.sort == _DEFAULT_SORT and filters == _DEFAULT_FILTERS:
+        return _NEWEST_LIST.page(page)
     keys = _build_keys(filters) if page.sort.endswith("created_at") else []
-    statement = LISTED if keys else apply_filters(LISTED, **filters)
+    statement = LIST_STATEMENT if keys else apply_filters(LIST_STATEMENT, **filters)
     return paginate(
         statement, page, sorts=SORTS, unique=Artifact.id, total=_build_total(filters), keys=keys
     )
@@ -65,9 +65,9 @@ def _build_total(filters: dict[str, Any]) -> ColumnElement[int]:
     """Return an expression that counts the documents that match `filters`."""
     periods = _list_periods(filters)
     where = _build_where(filters, *_FACETS)
-    if "ocr" in filters and set(filters) <= set(_SCANNED):
+    if "ocr" in filters and set(filters) <= set(_SCANNED_FILTERS):
         return _build_scanned_total(filters)
-    if not _COUNTED.issuperset(filters) or len(periods) > 1:
+    if not _COUNTED_FILTERS.issuperset(filters) or len(periods) > 1:
         return counters.count(_select_ids(filters))
     between = periods[0] if periods else None
     if "assignee" not in filters:
@@ -97,14 +97,14 @@ def _list_periods(filters: dict[str, Any]) -> list[Between]:
 
 
 def _select_ids(filters: dict[str, Any]) -> Select[Any]:
-    # The condition is explicit here, because a count is a part of another statement.
-    is_own = Artifact.organization_id == tenancy.current_organization_id()
-    return apply_filters(select(Artifact.id), **filters).where(is_own)
+    # The condition is explicit, because the count is a part of another statement.
+    is_in_organization = Artifact.organization_id == tenancy.current_organization_id()
+    return apply_filters(select(Artifact.id), **filters).where(is_in_organization)
 
 
 def _build_keys(filters: dict[str, Any]) -> list[Keys]:
-    """Return the keys of a page by creation time that spans several index ranges, else no keys."""
-    if not _COUNTED.issuperset(filters):
+    """Return the keys of a page by creation time if it spans several index ranges, else no keys."""
+    if not _COUNTED_FILTERS.issuperset(filters):
         return []
     if "assignee" in filters:
         return _build_assigned_keys(filters)
@@ -113,12 +113,12 @@ def _build_keys(filters: dict[str, Any]) -> list[Keys]:
     if not spans_ranges and (not has_schema or filters.get("status")):
         return []
     by_status = has_schema or "status" in filters
-    shown = ("archived", "status") if by_status else ("archived",)
+    facet_names = ("archived", "status") if by_status else ("archived",)
     where = _build_where(filters, *_STATE)
-    branches = _select_branches(counters.select_cells(ARTIFACTS, shown, where), shown)
-    rest = {k: v for k, v in filters.items() if k not in ("status", "archived")}
+    branches = _select_branches(counters.select_cells(ARTIFACTS, facet_names, where), facet_names)
+    other_filters = {k: v for k, v in filters.items() if k not in ("status", "archived")}
     columns: tuple[Column, ...] = (Artifact.created_at, Artifact.id)
-    statement = apply_filters(select(*columns), **rest, archived="any")
+    statement = apply_filters(select(*columns), **other_filters, archived="any")
     statement = statement.where(Artifact.archived == branches.c.archived)
     if by_status:
         statement = statement.where(Artifact.status == branches.c.status)
@@ -131,10 +131,12 @@ def _build_assigned_keys(filters: dict[str, Any]) -> list[Keys]:
     if not set(filters) <= {*indexed, "due_after", "due_before"}:
         return []
     by_state = "status" in filters or "schema_id" in filters
-    shown = ("archived", "schema_id", "status") if by_state else ("archived",)
+    facet_names = ("archived", "schema_id", "status") if by_state else ("archived",)
     where = _build_where(filters, *_STATE)
-    cells = counters.select_cells(ASSIGNED, shown, {**where, "assignee_id": filters["assignee"]})
-    branches = _select_branches(cells, shown)
+    cells = counters.select_cells(
+        ASSIGNED, facet_names, {**where, "assignee_id": filters["assignee"]}
+    )
+    branches = _select_branches(cells, facet_names)
     columns: tuple[Column, ...] = (work.created_at, work.artifact_id.label("id"))
     statement = select(*columns).where(
         work.assignee_id == filters["assignee"],
@@ -159,10 +161,10 @@ def _build_where(filters: dict[str, Any], *names: str) -> dict[str, Any]:
     return where
 
 
-def _select_branches(cells: Subquery, shown: Sequence[str]) -> Subquery:
+def _select_branches(cells: Subquery, facet_names: Sequence[str]) -> Subquery:
     """Select the combinations of facets that documents have, in the form stored in the indexes."""
-    facets = [_cast_facet(name, cells.c[name]).label(name) for name in shown]
-    grouped = select(*facets).group_by(*(cells.c[name] for name in shown))
+    facets = [_cast_facet(name, cells.c[name]).label(name) for name in facet_names]
+    grouped = select(*facets).group_by(*(cells.c[name] for name in facet_names))
     return grouped.having(func.sum(cells.c.n) > 0).subquery("branches")
 
 

@@ -47,7 +47,7 @@ class PageRow(NamedTuple):
 
 
 class DocumentContent(NamedTuple):
-    """What was read of a document; `has_text_layer` is None for flowing text."""
+    """The content that was read from a document; `has_text_layer` is None for flowing text."""
 
     text: str
     page_count: int
@@ -57,7 +57,7 @@ class DocumentContent(NamedTuple):
 
 
 def find_processing(artifact_id: UUID, *, lock: bool = False) -> Artifact | None:
-    """Return the document if it is being read, None if it waits for the routing rules."""
+    """Return the document if its file is being read. Return None if it waits for routing rules."""
     statement = select(Artifact).where(
         Artifact.id == artifact_id,
         Artifact.status == ArtifactStatus.PROCESSING,

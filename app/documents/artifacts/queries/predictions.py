@@ -1,4 +1,4 @@
-"""SQL of the prediction that an artifact shows."""
+"""SQL query for the prediction that an artifact shows."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -9,7 +9,7 @@ from sqlalchemy import text
 
 from app.kit import db, tenancy
 
-# Neither the revision nor the time of the last update changes: nothing of the document has changed.
+# Neither the revision nor the time of the last update changes: the document itself is unchanged.
 _SET = text(
     """
     UPDATE artifacts SET prediction = new.value
@@ -23,7 +23,7 @@ def set_predictions(predictions: Mapping[UUID, dict[str, Any]]) -> None:
     """Set the predictions of locked artifacts, {artifact_id: prediction}, as the API shows them."""
     if not predictions:
         return
-    values = {str(artifact_id): shown for artifact_id, shown in predictions.items()}
+    values = {str(artifact_id): prediction for artifact_id, prediction in predictions.items()}
     parameters = {
         "organization_id": tenancy.current_organization_id(),
         "predictions": orjson.dumps(values).decode(),

@@ -43,7 +43,7 @@ SORTS: dict[str, Column] = {
     "updated_at": Artifact.updated_at,
 }
 # Ids are read as text: a page has hundreds, and each would only be converted back to text.
-LISTED = select(
+LIST_STATEMENT = select(
     *(
         cast(column, Text).label(str(column.key)) if isinstance(column.type, Uuid) else column
         for column in ARTIFACT_COLUMNS
@@ -59,12 +59,12 @@ _API_ROW = Prepared.from_select(
 )
 
 
-PAGE_MEMBERS = ("number", "width", "height", "rotation", "start", "end")
+PAGE_COLUMNS = ("number", "width", "height", "rotation", "start", "end")
 """The columns of a page without its words."""
 
 
 class ArtifactContent(NamedTuple):
-    """The members of a document that describe its content."""
+    """The columns of a document that describe its content."""
 
     name: str
     media_type: str
@@ -136,7 +136,7 @@ class TextRow(NamedTuple):
 
 _TEXT.shape = TextRow._make
 _PAGES = select(
-    *(getattr(ArtifactPage, name) for name in PAGE_MEMBERS),
+    *(getattr(ArtifactPage, name) for name in PAGE_COLUMNS),
     ArtifactPage.words.is_(None).label("flowing"),
 )
 
@@ -156,7 +156,7 @@ def select_ids(filters: dict[str, Any]) -> Select[Any]:
 def select_matching(
     artifact_ids: Sequence[UUID], filters: dict[str, Any] | None = None
 ) -> Select[Any]:
-    """Return a SELECT of those `artifact_ids` that exist and still match `filters`.
+    """Return a SELECT of the `artifact_ids` that exist and still match `filters`.
 
     The full-text search `q` is not repeated.
     """
@@ -173,7 +173,7 @@ def restrict_to_matching(
 
 
 def is_among(artifact_ids: Sequence[UUID]) -> ColumnElement[bool]:
-    """Return the condition that a document is one of these.
+    """Return the condition that a document has one of `artifact_ids`.
 
     It uses one array: SQLAlchemy and PostgreSQL are slow with a list of a thousand values.
     """
@@ -192,9 +192,9 @@ def apply_filters(
     created_after: datetime | None = None,
     created_before: datetime | None = None,
     q: str | None = None,
-    **equal: object,
+    **equal_filters: object,
 ) -> Select[Any]:
-    """Restrict `statement`, a SELECT of documents, to those that match the list's filters."""
+    """Restrict `statement`, a SELECT of documents, to documents that match the list's filters."""
     if status:
         statement = statement.where(
             Artifact.status == status[0] if len(status) == 1 else Artifact.status.in_(status)
@@ -213,7 +213,7 @@ def apply_filters(
     )
     if q is not None:
         statement = statement.where(Artifact.id.in_(select(select_hits(build_query(q)).c.id)))
-    for name, value in equal.items():
+    for name, value in equal_filters.items():
         statement = statement.where(getattr(Artifact, name) == value)
     return statement
 
@@ -246,7 +246,7 @@ def apply_indexed_filters(
     created_after: datetime | None = None,
     created_before: datetime | None = None,
 ) -> Select[Any]:
-    """Apply the filters whose columns are in the search index, too.
+    """Apply the filters whose columns are also in the search index.
 
     `columns` has `archived` and `created_at`.
     """
@@ -256,14 +256,14 @@ def apply_indexed_filters(
 
 
 def find(artifact_id: UUID, *, lock: bool = False) -> ArtifactRow | None:
-    """Return a document, or None; `lock` prevents changes by others until the transaction ends."""
+    """Return a document, or None; with `lock`, it is locked until the transaction ends."""
     statement = _LOCKED_ARTIFACT if lock else _ARTIFACT
     row = db.session().execute(statement, {"artifact_id": artifact_id}).one_or_none()
     return None if row is None else ArtifactRow._make(row)
 
 
 def find_content(artifact_id: UUID) -> ArtifactContent | None:
-    """Return the members that describe a document's content, or None."""
+    """Return the columns that describe a document's content, or None."""
     row = db.session().execute(_CONTENT, {"artifact_id": artifact_id}).one_or_none()
     return None if row is None else ArtifactContent(*row)
 
@@ -276,7 +276,7 @@ def find_text(artifact_id: UUID) -> TextRow | None:
 
 
 def list_pages(request: PageRequest, artifact_id: UUID) -> Page:
-    """Return a page of pages; `flowing` says that words are computed from the text, not stored."""
+    """List the pages of a document; `flowing` says that words are not stored, but laid out."""
     statement = _PAGES.where(ArtifactPage.artifact_id == artifact_id)
     sorts = {"number": ArtifactPage.number}
     return paginate(statement, request, sorts=sorts, unique=ArtifactPage.number)

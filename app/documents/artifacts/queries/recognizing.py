@@ -62,7 +62,7 @@ def store_page_texts(artifact_id: UUID, document_text: str) -> None:
 
 
 def list_pending(artifact_id: UUID) -> list[PendingPage]:
-    """Return the pages of a document that are to be recognized."""
+    """Return the pages of a document that must be recognized."""
     columns = (ArtifactPage.number, ArtifactPage.width, ArtifactPage.height)
     statement = select(*columns).where(
         ArtifactPage.artifact_id == artifact_id, ArtifactPage.ocr == OcrStatus.PENDING
@@ -72,7 +72,7 @@ def list_pending(artifact_id: UUID) -> list[PendingPage]:
 
 
 def store_recognized(artifact_id: UUID, number: int, page_text: str, words: str) -> None:
-    """Store the text of a page and its words as JSON, whose offsets are those in the page."""
+    """Store the text of a page and its words as JSON; offsets refer to the text of the page."""
     _store_page(artifact_id, number, OcrStatus.DONE, page_text, words)
 
 
@@ -87,7 +87,7 @@ def _store_page(artifact_id: UUID, number: int, ocr: OcrStatus, page_text: str, 
 
 
 def abandon_pending(artifact_id: UUID, ocr: OcrStatus | None) -> None:
-    """Set the state of the pages that are still to be recognized."""
+    """Set the status of the pages that are still pending."""
     statement = update(ArtifactPage).where(
         ArtifactPage.artifact_id == artifact_id, ArtifactPage.ocr == OcrStatus.PENDING
     )
@@ -103,7 +103,7 @@ def list_texts(artifact_id: UUID) -> list[PageText]:
 
 
 def place_pages(artifact_id: UUID, starts: Sequence[int]) -> None:
-    """Set the start of each page in the document's text, in order, and move its words with it."""
+    """Set the start of each page in the document's text, in order, and shift the word offsets."""
     values = {"numbers": list(range(1, len(starts) + 1)), "starts": list(starts)}
     db.session().execute(_PLACE_PAGES, {**_build_key(artifact_id), **values})
 

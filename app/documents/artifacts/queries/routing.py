@@ -1,4 +1,4 @@
-"""SQL queries that release documents from routing: parsed, not ready, with `routing_since` set."""
+"""SQL queries that release documents from routing: parsed documents with `routing_since` set."""
 
 from collections.abc import Sequence
 from datetime import timedelta
@@ -62,7 +62,7 @@ class FinishedArtifact(NamedTuple):
 
 
 def finish_routing(artifact_ids: Sequence[UUID]) -> list[FinishedArtifact]:
-    """Make the documents ready that wait for the rules, and return them."""
+    """Make documents ready that wait for the rules, and return these documents."""
     values = {
         "organization_id": tenancy.current_organization_id(),
         "ids": [str(artifact_id) for artifact_id in artifact_ids],
@@ -71,7 +71,7 @@ def finish_routing(artifact_ids: Sequence[UUID]) -> list[FinishedArtifact]:
 
 
 def finish_delayed_routing(max_wait: timedelta) -> list[FinishedArtifact]:
-    """Make documents of all organizations ready that waited longer than this; return them."""
+    """Make documents of all organizations ready that waited longer than `max_wait`; return them."""
     return _finish(_FINISH_DELAYED, {"max_wait": max_wait, "batch": BATCH})
 
 

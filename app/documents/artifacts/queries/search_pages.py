@@ -1,12 +1,13 @@
-"""SQL queries of the pages of full-text search results.
+"""SQL queries for the pages of full-text search results.
 
 When sorted by creation time, only the documents of the page itself are read. The time to count the
 hits grows with their number, so the total is cached until the searched data changes. The total also
 shows how dense the hits are, which selects one of three ways to find a page:
 
-- Hits are rare: all of them are visited and sorted.
-- A few documents in a hundred are hits: only hits among the newest documents are visited, as many
-  documents as probably contain the page. This combines two indexes, of words and of time.
+- Hits are rare: all hits are visited and sorted.
+- A few percent of the documents are hits: only hits among the newest documents are visited. The
+  number of these documents is chosen so that they probably contain the page. This combines two
+  indexes, of words and of time.
 - Most documents are hits: the newest documents are tested one by one.
 """
 
@@ -23,7 +24,7 @@ from sqlalchemy.dialects.postgresql import ARRAY, TSQUERY
 from app.documents.artifacts.models import Artifact
 from app.documents.artifacts.queries import search_totals
 from app.documents.artifacts.queries.reading import (
-    LISTED,
+    LIST_STATEMENT,
     SORTS,
     apply_filters,
     apply_indexed_filters,
@@ -46,11 +47,11 @@ _ORDER = {"created_at": Artifact.created_at.type.python_type, "id": UUID}
 MIN_HITS_TO_TEST_NEWEST = 20_000
 """With at least this many hits, the newest documents are tested one by one."""
 _TESTED_PER_RESULT = 20
-"""How many documents are tested for each document of the page."""
+"""The maximum number of documents that are tested for each document of the page."""
 MIN_HITS_TO_SEARCH_NEWEST = 2_000
 """With at least this many hits, a page is searched for among the newest documents."""
 _DEVIATIONS = 5
-"""The newest documents searched are expected to contain a page and so many standard deviations.
+"""The number of standard deviations by which the expected hits exceed the size of a page.
 
 Hits are assumed to be independent of time, so their number has a Poisson distribution.
 """
@@ -59,11 +60,11 @@ _MAX_NEWEST = 100_000
 _last_times: LRUCache[tuple[UUID, str, int, bool], datetime] = LRUCache(maxsize=1000)
 _PageKey = tuple[UUID, str, str, str, int, bool]
 _first_pages: LRUCache[_PageKey, list[UUID]] = LRUCache(maxsize=200)
-"""The ids of first pages, until the searched data changes. Finding them visits every hit."""
+"""The ids on first pages, until the searched data changes. Finding these ids visits every hit."""
 _lock = Lock()
 _LIST_BY_IDS = Prepared.from_select(
     "list_found_artifacts",
-    LISTED.where(
+    LIST_STATEMENT.where(
         Artifact.organization_id == bindparam("organization_id"),
         Artifact.id == func.any(bindparam("artifact_ids", type_=ARRAY(Uuid))),
     ),
@@ -75,7 +76,7 @@ _LIST_BY_IDS = Prepared.from_select(
 def list_hits(request: PageRequest, filters: dict[str, Any]) -> Page:
     """Return a page of documents that match the search `q` and the other `filters`."""
     if not (request.sort.endswith("created_at") and _INDEXED_FILTERS.issuperset(filters)):
-        statement = apply_filters(LISTED, **filters)
+        statement = apply_filters(LIST_STATEMENT, **filters)
         return paginate(statement, request, sorts=SORTS, unique=Artifact.id)
     query = build_query(filters["q"])
     bounds = {name: value for name, value in filters.items() if name != "q"}
@@ -100,15 +101,15 @@ def _find_quickly(query: SearchQuery, bounds: dict[str, Any], edge: Edge) -> lis
     version, hits, searched = search_totals.get_last_total(query, bounds)
     if hits >= MIN_HITS_TO_TEST_NEWEST:
         return _find_among_newest(query, bounds, edge)
-    wanted = edge.limit + _DEVIATIONS * isqrt(edge.limit)
-    newest = searched * wanted // max(hits, 1)
-    if hits < MIN_HITS_TO_SEARCH_NEWEST or newest > _MAX_NEWEST:
+    expected_hits = edge.limit + _DEVIATIONS * isqrt(edge.limit)
+    newest_count = searched * expected_hits // max(hits, 1)
+    if hits < MIN_HITS_TO_SEARCH_NEWEST or newest_count > _MAX_NEWEST:
         return []
     key = _build_page_key(query, bounds, edge, version)
     with _lock:
         keys = _first_pages.get(key, []) if edge.is_first else []
     if not keys:
-        last_time = _find_last_time(edge, newest, version)
+        last_time = _find_last_time(edge, newest_count, version)
         if last_time is not None:
             keys = _find_hits_until(last_time, query, bounds, edge)
         if keys and edge.is_first:
@@ -128,13 +129,13 @@ def _build_page_key(
     return tenancy.current_organization_id(), version, *search, edge.limit, edge.descending
 
 
-def _find_last_time(edge: Edge, newest: int, version: str) -> datetime | None:
-    """Return the creation time of the document `newest` places after the edge, None if too few.
+def _find_last_time(edge: Edge, count: int, version: str) -> datetime | None:
+    """Return the creation time of the document `count` places after the edge; None if too few.
 
     For first pages the time is cached until the searched data changes: reading thousands of index
     entries takes a tenth of the page's time.
     """
-    key = (tenancy.current_organization_id(), version, newest, edge.descending)
+    key = (tenancy.current_organization_id(), version, count, edge.descending)
     with _lock:
         last_time = _last_times.get(key) if edge.is_first else None
     if last_time is not None:
@@ -145,7 +146,7 @@ def _find_last_time(edge: Edge, newest: int, version: str) -> datetime | None:
         edge_time = func.timezone("UTC", edge.values["created_at"])
         times = times.where(at <= edge_time if edge.descending else at >= edge_time)
     ordered = times.order_by(at.desc() if edge.descending else at)
-    last_time = db.session().scalar(ordered.offset(newest).limit(1))
+    last_time = db.session().scalar(ordered.offset(count).limit(1))
     if last_time is not None and edge.is_first:
         with _lock:
             _last_times[key] = last_time
@@ -158,11 +159,11 @@ def _find_hits_until(
     """Return the page's ids if it ends before `last_time`, else an empty list."""
     hits = select_hits(query, by_time=True).c
     hit_time = build_search_time(hits.created_at)
-    chosen = apply_indexed_filters(select(hits.id, hits.created_at), hits, **bounds)
-    chosen = chosen.where(hit_time >= last_time if edge.descending else hit_time <= last_time)
+    statement = apply_indexed_filters(select(hits.id, hits.created_at), hits, **bounds)
+    statement = statement.where(hit_time >= last_time if edge.descending else hit_time <= last_time)
     # Materialized, so that the planner does not merge it with the outer sort and use only the index
     # on time.
-    hit = chosen.cte("hits").prefix_with("MATERIALIZED")
+    hit = statement.cte("hits").prefix_with("MATERIALIZED")
     columns = (hit.c.created_at, hit.c.id)
     keys = list(
         db.session().scalars(_apply_edge(select(hit.c.id), columns, edge).limit(edge.limit))
@@ -199,8 +200,9 @@ def _find_among_newest(query: SearchQuery, bounds: dict[str, Any], edge: Edge) -
 
 def _apply_edge(statement: Select[Any], columns: tuple[Column, ...], edge: Edge) -> Select[Any]:
     if not edge.is_first:
-        here, values = tuple_(*columns), tuple_(edge.values["created_at"], edge.values["id"])
-        statement = statement.where(here < values if edge.descending else here > values)
+        key = tuple_(*columns)
+        edge_key = tuple_(edge.values["created_at"], edge.values["id"])
+        statement = statement.where(key < edge_key if edge.descending else key > edge_key)
     return statement.order_by(*_build_order(columns, edge))
 
 

@@ -1,4 +1,4 @@
-"""Cache of the number of hits of searches, counted again only after searched data has changed."""
+"""Cache of the numbers of search hits. Hits are counted again only after searched data changes."""
 
 from threading import Lock
 from typing import Any, NamedTuple
@@ -38,7 +38,7 @@ def get_last_total(query: SearchQuery, bounds: dict[str, Any]) -> Total:
 
 
 def count_hits(query: SearchQuery, bounds: dict[str, Any]) -> int:
-    """Return how many documents within `bounds` match a search.
+    """Return the number of documents within `bounds` that match a search.
 
     The time to count grows with the hits, so a count is cached until the searched data changes.
     """
@@ -49,7 +49,7 @@ def count_hits(query: SearchQuery, bounds: dict[str, Any]) -> int:
         last = _totals.get(key)
     if last is not None and last.version == _read_version():
         return last.hits
-    # One statement uses one snapshot, so the version is exactly that of the count.
+    # One statement uses one snapshot, so version and count belong together.
     version = _select_version(counters.select_cells(SEARCHED, ("archived",), {})).scalar_subquery()
     searched = counters.build_total(SEARCHED, {})
     total = Total(

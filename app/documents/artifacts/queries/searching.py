@@ -1,4 +1,4 @@
-"""SQL queries of full-text search, and of indexing the documents in the backlog.
+"""SQL queries for full-text search, and for indexing the documents in the backlog.
 
 PostgreSQL handles the words: triggers index them, and `search_query` builds a query from the typed
 text for each language in which the organization has documents.
@@ -37,7 +37,8 @@ from app.kit import db, tenancy
 from app.kit.prepared import Prepared
 
 BATCH = 100
-"""Small enough that even the largest documents take a fraction of the statement time limit."""
+"""The number of documents indexed in one statement. Even with the largest documents, the statement
+takes a fraction of its timeout."""
 
 
 def _build_view(name: str) -> TableClause:
@@ -51,9 +52,9 @@ def _build_view(name: str) -> TableClause:
 
 
 searchable = _build_view("searchable_artifacts")
-"""The searchable documents of the bound organization."""
+"""The searchable documents of the current organization."""
 _hits = _build_view("search_hits")
-"""The same documents, for queries that need no other index than that of the words."""
+"""The same documents, for queries that need only the index of words."""
 
 
 def build_search_time(created_at: ColumnElement[Any]) -> ColumnElement[datetime]:
@@ -79,7 +80,7 @@ _INDEX = text(
 )
 _ZERO_ID = UUID(int=0)
 # Hyphens that no word follows directly are dashes. PostgreSQL reads each as "not" before the next
-# term, and fails with more than 32 of them.
+# term, and fails with more than 32 dashes.
 _DASHES = re.compile(r'(?<![^\s"!&|()])(?:-{2,}|-(?=[\s!&|()]|$))')
 
 
@@ -105,7 +106,7 @@ def build_query(typed: str) -> SearchQuery:
 def select_hits(query: SearchQuery, *, by_time: bool = False) -> Subquery:
     """Return the documents that match a search, with the columns id, created_at and archived.
 
-    With `by_time` the index on time may be used as well.
+    With `by_time`, the query may also use the index on time.
     """
     view = searchable if by_time else _hits
     # The sub-select hides the constant query from the planner. For a common word in a constant,
@@ -149,7 +150,7 @@ def list_backlog() -> list[UUID]:
 
 
 def index_batch() -> bool:
-    """Index a batch of the bound organization's backlog; return False if nothing was left."""
+    """Index a batch of the current organization's backlog; return False if nothing was left."""
     statement = select(ArtifactSearchBacklog).with_for_update()
     statement = statement.execution_options(populate_existing=True)
     backlog = db.session().execute(statement).scalar_one_or_none()

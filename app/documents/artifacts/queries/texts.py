@@ -46,9 +46,10 @@ def read_stored_words(artifact_id: UUID, numbers: Sequence[int], max_bytes: int)
 
 
 def _add_origin(words: str, origin: str) -> str:
-    """Add the member `origin` to each word of a page.
+    """Add the property `origin` to each word of a page.
 
-    PostgreSQL writes the shortest name first, and no string of JSON contains a bare quote.
+    PostgreSQL writes the shortest key, `box`, first. The replaced text cannot occur in a string,
+    because JSON escapes quotes in strings.
     """
     return words.replace('{"box": ', f'{{"origin": "{origin}", "box": ')
 

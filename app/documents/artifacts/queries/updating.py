@@ -16,8 +16,8 @@ from app.kit.pagination import within
 from app.schemas.artifact_schemas.models import ArtifactSchema
 
 REPROCESSING_BATCH = 1000
-_DIRECT = {"synchronize_session": False}
-# Locks rows in the order of their ids, as every statement does.
+_EXECUTION_OPTIONS = {"synchronize_session": False}
+# Locks rows in the order of their ids, as all statements do.
 _DETACH = """
     WITH locked AS (
         SELECT id FROM artifacts
@@ -36,22 +36,22 @@ def lock_schema(schema_id: UUID) -> bool:
     return db.session().execute(statement).first() is not None
 
 
-def set_members(artifact_id: UUID, changes: dict[str, Any]) -> None:
-    """Set members of a locked document and increase its revision; archiving ends its claim."""
-    _set_members(Artifact.id == artifact_id, changes)
+def set_properties(artifact_id: UUID, changes: dict[str, Any]) -> None:
+    """Set properties of a locked document and increase its revision; archiving ends its claim."""
+    _set_properties(Artifact.id == artifact_id, changes)
 
 
-def _set_members(condition: ColumnElement[bool], changes: dict[str, Any]) -> None:
+def _set_properties(condition: ColumnElement[bool], changes: dict[str, Any]) -> None:
     values: dict[Any, Any] = {_get_column(name): value for name, value in changes.items()}
     if changes.get("archived"):
         values |= {Artifact.claim_user_id: null(), Artifact.claim_expires_at: null()}
     values |= {Artifact.revision: Artifact.revision + 1, Artifact.updated_at: func.now()}
     statement = update(Artifact).where(condition).values(values)
-    db.session().execute(statement.execution_options(**_DIRECT))
+    db.session().execute(statement.execution_options(**_EXECUTION_OPTIONS))
 
 
 def _get_column(name: str) -> InstrumentedAttribute[Any]:
-    """Return the column of a member of the request body."""
+    """Return the column of a property of the request body."""
     column: InstrumentedAttribute[Any] = getattr(Artifact, "meta" if name == "metadata" else name)
     return column
 
@@ -70,7 +70,7 @@ def _set_processing(condition: ColumnElement[bool], **changes: ColumnElement[Any
         updated_at=func.now(),
         **changes,
     )
-    db.session().execute(statement.execution_options(**_DIRECT))
+    db.session().execute(statement.execution_options(**_EXECUTION_OPTIONS))
 
 
 def find_failed(
@@ -107,7 +107,7 @@ def reopen_failed(artifact_ids: Sequence[UUID]) -> list[UUID]:
 def detach_schema(schema_id: UUID, *, wait: bool) -> None:
     """Remove a schema from all its artifacts.
 
-    Without `wait`, the statement fails if another transaction has locked one of them.
+    Without `wait`, the statement fails if another transaction has locked one of the artifacts.
     """
     statement = text(_DETACH.format(wait="" if wait else "NOWAIT"))
     values = {"organization_id": tenancy.current_organization_id(), "schema_id": schema_id}
@@ -115,7 +115,7 @@ def detach_schema(schema_id: UUID, *, wait: bool) -> None:
 
 
 class LockedArtifact(NamedTuple):
-    """The members of a locked document that bulk actions need."""
+    """The columns of a locked document that bulk actions need."""
 
     id: UUID
     sha256: str
@@ -142,23 +142,23 @@ def lock_matching(
 
 
 def find_existing_ids(artifact_ids: Sequence[UUID]) -> list[UUID]:
-    """Return those ids whose documents exist."""
+    """Return the ids whose documents exist."""
     return list(db.session().scalars(select_matching(artifact_ids)))
 
 
 def archive(artifact_ids: Sequence[UUID]) -> None:
     """Archive locked documents, and end their claims."""
-    _set_members(is_among(artifact_ids), {"archived": True})
+    _set_properties(is_among(artifact_ids), {"archived": True})
 
 
 def delete_many(artifact_ids: Sequence[UUID]) -> None:
     """Delete locked documents with their texts, pages and tag sets."""
     statement = delete(Artifact).where(is_among(artifact_ids))
-    db.session().execute(statement.execution_options(**_DIRECT))
+    db.session().execute(statement.execution_options(**_EXECUTION_OPTIONS))
 
 
 def lock_created_before(until: datetime, *, limit: int) -> list[LockedArtifact]:
-    """Lock the oldest documents created before `until`, at most `limit` of them.
+    """Lock the oldest documents created before `until`, at most `limit` documents.
 
     Skips documents that are locked by other transactions.
     """

@@ -7,10 +7,10 @@ from app.kit.api.fields import Bool, Int, Nested
 
 
 class ArtifactSelection(AlternativesSchema):
-    """The artifacts to change: up to 1,000 by id, or all that match a filter.
+    """The artifacts to change: up to 1,000 by id, or all artifacts that match a filter.
 
-    `expected_count` is required with a filter; if the filter matches another number, nothing is
-    changed (409).
+    `expected_count` is required with a filter. If the filter matches another number of artifacts,
+    no artifact is changed (409).
     """
 
     alternatives = (("artifact_ids",), bulk.BY_FILTER)

@@ -16,7 +16,7 @@ class ArtifactText(Response):
     """The extracted text of an artifact."""
 
     text = Str()
-    length = Int(description="In code points.")
+    length = Int(description="The length of the text in code points.")
     language = Str(allow_none=True)
     has_text_layer = Bool(allow_none=True, metadata=TEXT_LAYER)
     pages = List(Nested(PageSpan))
@@ -26,8 +26,8 @@ _BOX = {"type": "array", "items": {"type": "number"}, "minItems": 4, "maxItems":
 _WORDS = {
     "type": ["array", "null"],
     "description": "`box` is x0, y0, x1, y1 in 0..1 from the top left; offsets are in code points."
-    " A response has at most 8 MiB of words, but always those of its first page. From the page on"
-    " that does not fit, `words` is null: request these pages again with a smaller page_size.",
+    " A response has at most 8 MiB of words, but always the words of its first page. From the first"
+    " page that does not fit, `words` is null: request these pages again with a smaller page_size.",
     "items": {
         "type": "object",
         "required": ["text", "box", "start", "end", "origin"],
@@ -45,7 +45,7 @@ _WORDS = {
                 "type": "number",
                 "minimum": 0,
                 "maximum": 1,
-                "description": "Only with `origin` `ocr`.",
+                "description": "Only for words with the `origin` `ocr`.",
             },
         },
     },

@@ -6,10 +6,10 @@ from typing import Any, ClassVar
 from marshmallow import ValidationError, fields
 
 from app.documents.artifacts.member_rules import (
-    MAX_KEY,
-    MAX_MEMBERS,
+    MAX_KEY_LENGTH,
+    MAX_KEYS,
     MAX_TEXT,
-    MAX_VALUE,
+    MAX_VALUE_LENGTH,
     InexactNumberError,
     check_metadata,
 )
@@ -44,34 +44,34 @@ TEXT_LAYER = {
     " null until the document is read."
 }
 _OCR = {
-    "description": "Whether the text of scanned pages was recognized. `none`: no page needs it;"
-    " `pending`: the artifact is processing until it is done; `off`: the operator has turned it"
-    " off; `failed`: at least one page could not be recognized."
+    "description": "The status of text recognition on scanned pages. `none`: no page needs it;"
+    " `pending`: the artifact is processing until text recognition is done; `off`: the operator has"
+    " turned text recognition off; `failed`: at least one page could not be recognized."
 }
 _ATTACHMENT_COUNT = {
-    "description": "The number of attachments and forwarded messages of an email, or of emails in a"
-    " mailbox, without small pictures in the text. Null until they are read, and for other"
-    " documents. There are fewer artifacts with this `parent_id` if some cannot be read, or have a"
-    " content that another artifact has."
+    "description": "The number of attachments and forwarded messages in an email, or of emails in a"
+    " mailbox, without small pictures in the text. Null until the file is read, and for other"
+    " documents. Fewer artifacts have this `parent_id` if an attachment cannot be read, or has the"
+    " same content as another artifact."
 }
 IMAGE_FORMATS = ("png", "jpeg", "webp")
 _METADATA = {
     "description": "An object of strings, numbers and booleans;"
-    f" keys have 1 to {MAX_KEY} characters.",
-    "maxProperties": MAX_MEMBERS,
+    f" keys have 1 to {MAX_KEY_LENGTH} characters.",
+    "maxProperties": MAX_KEYS,
     "additionalProperties": {
         "type": ["string", "number", "boolean"],
-        "maxLength": MAX_VALUE,
+        "maxLength": MAX_VALUE_LENGTH,
         "minimum": -MAX_SAFE_INT,
         "maximum": MAX_SAFE_INT,
     },
-    "propertyNames": {"minLength": 1, "maxLength": MAX_KEY},
+    "propertyNames": {"minLength": 1, "maxLength": MAX_KEY_LENGTH},
 }
 _METADATA_TEXT = {
     **_METADATA,
     "type": "object",
     "description": "The JSON text of an object of strings, numbers and booleans;"
-    f" keys have 1 to {MAX_KEY} characters.",
+    f" keys have 1 to {MAX_KEY_LENGTH} characters.",
 }
 
 
@@ -174,21 +174,21 @@ class UploadArtifact(UploadSchema):
 
 
 class ArtifactFilters(Schema):
-    """Filters of the list. Archived artifacts are excluded by default."""
+    """Filters of the list of artifacts. Archived artifacts are excluded by default."""
 
-    status = List(Str(validate=OneOf(tuple(ArtifactStatus))), description="One of these statuses.")
+    status = List(Str(validate=OneOf(tuple(ArtifactStatus))), description="Any of these statuses.")
     schema_id = Uuid()
     media_type = Str(max_length=200)
     language = Str(max_length=35)
-    ocr = Str(validate=OneOf(tuple(OcrStatus)), description="The state of text recognition.")
+    ocr = Str(validate=OneOf(tuple(OcrStatus)), description="The status of text recognition.")
     external_id = Str(max_length=255)
-    parent_id = Uuid(description="The email or mailbox that carried it.")
+    parent_id = Uuid(description="Only artifacts attached to this email or mailbox.")
     gold = QueryBool(description="For reviewers only.")
     archived = Str(validate=OneOf(["true", "false", "any"]), load_default="false")
-    assignee = Uuid(description="A user's or a team's id.")
-    assigned = QueryBool(description="Whether it is assigned to a user or a team.")
-    due_after = UtcDateTime(description="Only those due at or after this time.")
-    due_before = UtcDateTime(description="Only those due before this time.")
+    assignee = Uuid(description="The id of a user or a team.")
+    assigned = QueryBool(description="Whether the artifact is assigned to a user or a team.")
+    due_after = UtcDateTime(description="Only artifacts due at or after this time.")
+    due_before = UtcDateTime(description="Only artifacts due before this time.")
     created_after = UtcDateTime()
     created_before = UtcDateTime()
     q = Str(
@@ -202,7 +202,7 @@ class ArtifactFilters(Schema):
 
 
 class UpdateArtifact(Schema):
-    """Members to change. Omitted members stay unchanged. `metadata` is replaced as a whole."""
+    """Properties to change. Omitted properties are kept. `metadata` is replaced as a whole."""
 
     name = DocumentName()
     schema_id = Uuid(allow_none=True)
@@ -274,14 +274,16 @@ class Artifact(Response):
     sha256 = Str()
     page_count = Int(allow_none=True)
     language = Str(allow_none=True)
-    text_length = Int(description="In code points.")
+    text_length = Int(description="The length of the text in code points.")
     has_text_layer = Bool(allow_none=True, metadata=TEXT_LAYER)
     ocr = Str(validate=OneOf(tuple(OcrStatus)), metadata=_OCR)
     status = Str(validate=OneOf(tuple(ArtifactStatus)))
     failure = Nested(ArtifactFailure, allow_none=True)
     connector_id = Uuid(allow_none=True)
     ingestion_job_id = Uuid(allow_none=True)
-    parent_id = Uuid(allow_none=True, description="The email or mailbox that it was attached to.")
+    parent_id = Uuid(
+        allow_none=True, description="The email or mailbox to which the document was attached."
+    )
     attachment_count = Int(allow_none=True, metadata=_ATTACHMENT_COUNT)
     prediction = Nested(ArtifactPrediction, allow_none=True)
     assignees = List(Nested(ArtifactAssignee))

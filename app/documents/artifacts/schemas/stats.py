@@ -20,7 +20,7 @@ class StatusCounts(Response):
 class DocumentCounts(Response):
     """Counts of artifacts; archived artifacts are counted only in `archived`."""
 
-    total = Int(description="Without archived artifacts.")
+    total = Int(description="The number of artifacts that are not archived.")
     by_status = Nested(StatusCounts)
     archived = Int()
 
@@ -45,7 +45,7 @@ class AgeCounts(Response):
 
     under_1_day = Int()
     under_1_week = Int()
-    under_1_month = Int(description="Of 30 days.")
+    under_1_month = Int(description="A month has 30 days.")
     older = Int()
 
 
@@ -57,7 +57,9 @@ class ArtifactStats(DocumentCounts):
     by_schema = List(Nested(SchemaCounts))
     by_age = Nested(AgeCounts)
     open = Int()
-    overdue = Int(description="Open, and due before now.")
-    unassigned = Int(description="Open, and assigned to nobody.")
-    claimed = Int(description="Claimed by a user now.")
-    gold = Int(allow_none=True, description="Null for roles below reviewer.")
+    overdue = Int(description="Open artifacts that were due before now.")
+    unassigned = Int(description="Open artifacts that are assigned to nobody.")
+    claimed = Int(description="Artifacts that are claimed by a user now.")
+    gold = Int(
+        allow_none=True, description="The number of gold documents; null for roles below reviewer."
+    )

@@ -1,4 +1,4 @@
-"""Artifacts: create, read, search, reprocess and delete them. Other features call these."""
+"""Services to create, read, search, reprocess and delete artifacts. Other features call them."""
 
 from app.documents.artifacts.queries.listing import list_artifacts
 from app.documents.artifacts.queries.predictions import set_predictions

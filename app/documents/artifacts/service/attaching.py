@@ -19,18 +19,18 @@ from app.kit.storage import TooLarge
 Checkpoint = Callable[[], None]
 
 MAX_DEPTH = 5
-"""The maximum number of emails inside each other whose attachments become documents."""
+"""The maximum nesting depth of emails whose attachments become documents."""
 
 log = get_logger(__name__)
 
 
 def attach(artifact_id: UUID, checkpoint: Checkpoint) -> None:
-    """Create a document from each attachment of an email, in a transaction of its own.
+    """Create a document from each attachment of an email, each in a separate transaction.
 
-    They inherit schema, metadata, priority and origin of the email, and have it as their parent.
-    Content that the organization has already is left out, also what an earlier run has created, and
-    so are types that cannot be read and what the plan does not allow, but they are counted.
-    `checkpoint` commits, or raises if this run must stop.
+    The documents inherit the schema, metadata, priority and origin of the email, which is their
+    parent. Attachments are left out, but counted, if the organization already has the content
+    (including content from an earlier run), if the type cannot be read, or if the plan does not
+    allow them. `checkpoint` commits, or raises if this run must stop.
     """
     carrier = queries.find_carrier(artifact_id)
     if carrier is None or queries.count_ancestors(artifact_id, MAX_DEPTH) >= MAX_DEPTH:
@@ -39,8 +39,8 @@ def attach(artifact_id: UUID, checkpoint: Checkpoint) -> None:
     number = 0
     with files.get_storage().local(files.build_content_key(carrier.sha256)) as path:
         try:
-            found = documents.iterate_attachments(path, carrier.media_type)
-            for number, attachment in enumerate(found, start=1):
+            attachments = documents.iterate_attachments(path, carrier.media_type)
+            for number, attachment in enumerate(attachments, start=1):
                 if find_by_content(sha256(attachment.data).hexdigest()) is None:
                     _create(artifact_id, carrier, attachment, number)
                 checkpoint()

@@ -1,4 +1,4 @@
-"""Archive and delete many documents at once, and delete documents past their retention time."""
+"""Archive and delete many documents, and delete documents past their retention time."""
 
 from collections.abc import Callable, Iterator, Sequence
 from datetime import timedelta
@@ -15,15 +15,15 @@ from app.kit import bulk, db, errors, events
 from app.kit.errors import ApiError
 from app.kit.logging import get_logger
 
-PAGES = 5000
-"""The most pages that one statement deletes, unless a single document has more. Deleting a thousand
-scans of a few hundred pages at once would exceed the time limit of a statement."""
+MAX_PAGES = 5000
+"""The maximum number of pages that one statement deletes, unless a single document has more.
+Deleting a thousand scans with hundreds of pages would exceed the statement timeout."""
 
 log = get_logger(__name__)
 
 
 class Selection(TypedDict, total=False):
-    """The documents to change: by id, or all that match a filter, and their expected number."""
+    """The documents to change: by id, or all documents that match a filter, with their number."""
 
     artifact_ids: Sequence[UUID]
     filter: dict[str, Any]
@@ -33,42 +33,44 @@ class Selection(TypedDict, total=False):
 def archive_many(
     *, archived: bool, by: UUID | None, **selection: Unpack[Selection]
 ) -> dict[str, Any]:
-    """Archive or unarchive documents by id or by filter; return the result for each.
+    """Archive or unarchive documents by id or by filter; return the result for each document.
 
-    As for a single document, claims end and tag sets stay. Emits `artifacts.archived` for each
+    As with a single document, claims end and tag sets are kept. Emits `artifacts.archived` for each
     batch of 1,000. With a filter, each batch is its own transaction (`bulk.in_batches`). Raises 409
     `conflict` with `details.count` if the filter matches a number other than `expected_count`.
     """
 
     def act(artifacts: Sequence[LockedArtifact]) -> None:
-        changed = [artifact.id for artifact in artifacts if artifact.archived != archived]
-        if not changed:
+        changed_ids = [artifact.id for artifact in artifacts if artifact.archived != archived]
+        if not changed_ids:
             return
         if archived:
-            queries.archive(changed)
+            queries.archive(changed_ids)
             # The status of a document without a claim does not change.
-            claimed = [artifact.id for artifact in artifacts if artifact.claim_user_id is not None]
-            get_workflow().update_statuses(claimed)
+            claimed_ids = [
+                artifact.id for artifact in artifacts if artifact.claim_user_id is not None
+            ]
+            get_workflow().update_statuses(claimed_ids)
         else:
-            get_workflow().unarchive(changed)
+            get_workflow().unarchive(changed_ids)
         payload: ArchivedPayload = {
-            "artifact_ids": changed,
+            "artifact_ids": changed_ids,
             "archived": archived,
-            "count": len(changed),
+            "count": len(changed_ids),
             "by": by,
         }
         events.emit(emitted_events.ARCHIVED, payload)
 
-    return _for_each(act, **selection)
+    return _act_on_selection(act, **selection)
 
 
 def delete_many(**selection: Unpack[Selection]) -> dict[str, Any]:
     """Delete documents with their tag sets, by id or by filter; return the result for each.
 
-    Emits `artifact.deleted` for each; a job then deletes the files. Transactions and errors are as
-    in `archive_many`.
+    Emits `artifact.deleted` for each document; a job then deletes the files. Transactions and
+    errors are as in `archive_many`.
     """
-    return _for_each(_delete, **selection)
+    return _act_on_selection(_delete, **selection)
 
 
 def _delete(artifacts: Sequence[LockedArtifact]) -> None:
@@ -81,12 +83,12 @@ def _delete(artifacts: Sequence[LockedArtifact]) -> None:
 
 
 def _split_by_pages(artifacts: Sequence[LockedArtifact]) -> Iterator[list[UUID]]:
-    """Yield the documents' ids in batches of at most `PAGES` pages, or of one larger document."""
+    """Yield the document ids in batches of at most `MAX_PAGES` pages, or of one larger document."""
     batch: list[UUID] = []
     pages = 0
     for artifact in artifacts:
         pages += artifact.page_count or 0
-        if batch and pages > PAGES:
+        if batch and pages > MAX_PAGES:
             yield batch
             batch, pages = [], artifact.page_count or 0
         batch.append(artifact.id)
@@ -94,11 +96,11 @@ def _split_by_pages(artifacts: Sequence[LockedArtifact]) -> Iterator[list[UUID]]
         yield batch
 
 
-def _for_each(
+def _act_on_selection(
     act: Callable[[Sequence[LockedArtifact]], None],
     *,
     artifact_ids: Sequence[UUID] = (),
-    filter: dict[str, Any] | None = None,  # noqa: A002 - as the body's
+    filter: dict[str, Any] | None = None,  # noqa: A002 - named as in the body
     expected_count: int | None = None,
 ) -> dict[str, Any]:
     def act_on(ids: Sequence[UUID], filters: dict[str, Any] | None) -> dict[UUID, ApiError]:
@@ -124,10 +126,10 @@ def explain_missing(missing: dict[UUID, ApiError]) -> dict[UUID, ApiError]:
 
 
 def delete_expired(days: int, checkpoint: Callable[[], None]) -> int:
-    """Delete the organization's documents that are older than `days`; return how many.
+    """Delete the organization's documents that are older than `days`; return their number.
 
-    Emits `artifact.deleted` for each, whatever its status. `checkpoint` commits each batch, so a
-    run after a crash continues with the remaining documents.
+    Emits `artifact.deleted` for each document, regardless of its status. `checkpoint` commits each
+    batch, so a run after a crash continues with the remaining documents.
     """
     until = db.utc_now() - timedelta(days=days)
     deleted = 0

@@ -39,7 +39,7 @@ def delete(artifact_id: UUID, revision: int | None = None) -> None:
 
 
 def delete_contents(digests: Iterable[str], checkpoint: Callable[[], None]) -> int:
-    """Delete the files of contents that no artifact of the bound organization has; return how many.
+    """Delete the files of contents that no artifact of the organization has; return their number.
 
     Locks a few contents at a time and commits with `checkpoint` after each batch, because uploads
     of the same content wait for the lock.
@@ -56,10 +56,10 @@ def delete_contents(digests: Iterable[str], checkpoint: Callable[[], None]) -> i
 
 
 def sweep() -> int:
-    """Delete files that belong to no document and page images older than a week; return how many.
+    """Delete files that belong to no document and page images older than a week; return the count.
 
     Skips files younger than an hour: they may belong to a request that has not committed yet. Runs
-    across organizations, and outside a transaction of its own.
+    across organizations, and commits the session itself.
     """
     store = files.get_storage()
     deleted = store.sweep(STAGING, STRAY_AFTER)

@@ -38,11 +38,11 @@ def get_stats(filters: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _group_by_age(counts: dict[str, int], all_open: int) -> dict[str, int]:
+def _group_by_age(counts: dict[str, int], open_count: int) -> dict[str, int]:
     day, week, month = (counts.get(f"since_{days}", 0) for days in queries.AGES)
     return {
         "under_1_day": day,
         "under_1_week": week - day,
         "under_1_month": month - week,
-        "older": all_open - month,
+        "older": open_count - month,
     }

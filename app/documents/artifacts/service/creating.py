@@ -1,4 +1,4 @@
-"""Create documents: from text, ready at once, or from a file, which a job reads later."""
+"""Create documents from text, which are ready immediately, or from files, which a job reads."""
 
 from contextlib import suppress
 from datetime import datetime
@@ -13,7 +13,7 @@ from app.documents.artifacts.emitted_events import ArtifactPayload, build_ingest
 from app.documents.artifacts.models import Artifact, build_zero_label_counts
 from app.documents.artifacts.names import check_name
 from app.documents.artifacts.queries import creating as queries
-from app.documents.artifacts.queries.reading import PAGE_MEMBERS
+from app.documents.artifacts.queries.reading import PAGE_COLUMNS
 from app.documents.artifacts.service import files, routing
 from app.documents.artifacts.statuses import ArtifactStatus
 from app.engines import documents
@@ -25,8 +25,8 @@ from app.kit.plan_limits import Allowance, Meter
 from app.kit.storage import Staged, StorageUnavailable
 
 
-class Members(TypedDict, total=False):
-    """The members of a document that a client may set in addition to its content."""
+class Properties(TypedDict, total=False):
+    """The properties of a document that a client may set in addition to its content."""
 
     schema_id: UUID | None
     external_id: str | None
@@ -46,7 +46,7 @@ def create(
     file: Upload | None = None,
     name: str | None = None,
     text: str | None = None,
-    **members: Unpack[Members],
+    **properties: Unpack[Properties],
 ) -> dict[str, Any]:
     """Create a document from an uploaded file, or from a text with a name.
 
@@ -56,21 +56,21 @@ def create(
         assert name is not None
         assert text is not None
         with capacity.guard("text"):
-            return create_from_text(name=name, text=text, **members)
+            return create_from_text(name=name, text=text, **properties)
     with capacity.guard("upload"):
         return create_from_file(
             staged=file.staged,
             file_name=file.name,
             declared=file.declared,
             name=name,
-            **members,
+            **properties,
         )
 
 
-def create_from_text(*, name: str, text: str, **members: Unpack[Members]) -> dict[str, Any]:
+def create_from_text(*, name: str, text: str, **properties: Unpack[Properties]) -> dict[str, Any]:
     """Create a document from a text.
 
-    It is ready for labeling at once (emits `artifact.ingested`), unless routing rules must run
+    It is ready for labeling immediately (emits `artifact.ingested`), unless routing rules must run
     first (emits `artifact.parsed`). Raises 400 for an empty `text` or an unknown `schema_id`, 402
     `plan_limit_reached`, and 409 `artifact_duplicate`.
     """
@@ -80,7 +80,7 @@ def create_from_text(*, name: str, text: str, **members: Unpack[Members]) -> dic
         raise errors.invalid(failure.message, "text", code=failure.code) from None
     content = text.encode()
     row = build_row(
-        members,
+        properties,
         name=name,
         media_type="text/plain",
         size_bytes=len(content),
@@ -89,13 +89,13 @@ def create_from_text(*, name: str, text: str, **members: Unpack[Members]) -> dic
         language=parsed.language,
         text_length=len(parsed.text),
         has_text_layer=True,
-        **build_first_status(),
+        **build_initial_status(),
     )
     allowance = open_allowance()
     _lock(row)
-    pages = [{name: getattr(page, name) for name in PAGE_MEMBERS} for page in parsed.pages]
+    pages = [{name: getattr(page, name) for name in PAGE_COLUMNS} for page in parsed.pages]
     _insert(row, text=parsed.text, pages=pages)
-    allowance.take(measure(row))
+    allowance.take(measure_usage(row))
     if row["routing_since"] is None:
         events.emit(emitted_events.INGESTED, build_ingested(row["id"], row))
     else:
@@ -112,7 +112,7 @@ def create_from_file(
     file_name: str,
     declared: str | None,
     name: str | None = None,
-    **members: Unpack[Members],
+    **properties: Unpack[Properties],
 ) -> dict[str, Any]:
     """Create a document from a staged file, which a job reads, and emit `artifact.created`.
 
@@ -124,7 +124,7 @@ def create_from_file(
     if staged.size == 0:
         raise errors.invalid("The file is empty.", "file")
     row = build_row(
-        members,
+        properties,
         name=name or _check_file_name(file_name),
         media_type="",
         size_bytes=staged.size,
@@ -138,7 +138,7 @@ def create_from_file(
     allowance = open_allowance()
     _lock(row)
     _check_not_duplicate(row)
-    allowance.take(measure(row))
+    allowance.take(measure_usage(row))
     _store_file(staged, row, file_name=file_name or row["name"], declared=declared)
     return row
 
@@ -156,8 +156,8 @@ def _store_file(
         events.emit(emitted_events.CREATED, payload)
     except ApiError:
         # Any other error may mean that the session was lost, and with it the lock on the content:
-        # the file may belong to another document by now. `sweep` deletes it later in that case, and
-        # also if it cannot be removed here.
+        # the file may belong to another document by now. In that case, or if this deletion fails,
+        # `sweep` deletes the file later.
         with suppress(StorageUnavailable, SQLAlchemyError):
             _discard(row)
         raise
@@ -170,17 +170,17 @@ def _discard(row: dict[str, Any]) -> None:
 
 
 def open_allowance() -> Allowance:
-    """Return how many documents the plan allows; call it before a content is locked."""
+    """Return the plan's allowance for new documents. Call this before a content is locked."""
     return plan_limits.open_allowance(Meter.DOCUMENTS, Meter.STORED_BYTES)
 
 
-def measure(row: dict[str, Any]) -> dict[Meter, int]:
-    """Return what a new document adds to the meters."""
+def measure_usage(row: dict[str, Any]) -> dict[Meter, int]:
+    """Return the amounts that a new document adds to the meters."""
     return {Meter.DOCUMENTS: 1, Meter.STORED_BYTES: row["size_bytes"]}
 
 
-def build_first_status() -> dict[str, Any]:
-    """Return the status of a new document with a text, which may have to wait for routing."""
+def build_initial_status() -> dict[str, Any]:
+    """Return the initial status of a document with a text, which may have to wait for routing."""
     if routing.is_needed():
         return {"status": ArtifactStatus.PROCESSING, "routing_since": db.utc_now()}
     return {"status": ArtifactStatus.READY}
@@ -194,15 +194,15 @@ _DEFAULTS: dict[str, Any] = {
 """The constant column defaults; the response includes them without reading the row."""
 
 
-def build_row(members: Members, **content: object) -> dict[str, Any]:
-    """Return the columns of a new document, and the members that only the response has."""
+def build_row(properties: Properties, **content: object) -> dict[str, Any]:
+    """Return the columns of a new document, and the properties that only the response has."""
     now = db.utc_now()
     return {
         **_DEFAULTS,
         **dict.fromkeys(("schema_id", "external_id", "due_at", "created_by")),
         **dict.fromkeys(("connector_id", "ingestion_job_id", "parent_id", "attachment_count")),
         "metadata": {},
-        **members,
+        **properties,
         "id": content.get("id") or uuid7(),
         "failure": None,
         "routing_since": None,
@@ -210,7 +210,7 @@ def build_row(members: Members, **content: object) -> dict[str, Any]:
         "prediction": None,
         "claim": None,
         "label_counts": build_zero_label_counts(),
-        # A document created from text is ready at once unless it waits for the routing rules.
+        # A document created from text is ready immediately, unless it waits for the routing rules.
         "ingested_at": now if content["status"] == ArtifactStatus.READY else None,
         "created_at": now,
         "updated_at": now,

@@ -11,12 +11,12 @@ from uuid import UUID
 from app.documents.artifacts import emitted_events
 from app.documents.artifacts.emitted_events import build_ingested
 from app.documents.artifacts.queries import creating as queries
-from app.documents.artifacts.queries.reading import PAGE_MEMBERS
+from app.documents.artifacts.queries.reading import PAGE_COLUMNS
 from app.documents.artifacts.service import files, routing
 from app.documents.artifacts.service.creating import (
-    build_first_status,
+    build_initial_status,
     build_row,
-    measure,
+    measure_usage,
     open_allowance,
 )
 from app.documents.artifacts.statuses import ArtifactStatus
@@ -27,12 +27,12 @@ from app.kit.ids import generate
 from app.kit.plan_limits import Allowance
 
 MAX_BATCH = 500
-"""The maximum number of documents in one call. Each one's content is locked until the commit."""
+"""The maximum number of documents in one call. Their contents are locked until the commit."""
 
 
 @dataclass(frozen=True, slots=True)
 class NewText:
-    """A document to create; its members follow the rules of the API.
+    """A document to create; its values follow the rules of the API.
 
     Routing rules do not run on a document that `is_labeled`.
     """
@@ -48,10 +48,11 @@ class NewText:
 
 
 class Outcome(NamedTuple):
-    """What became of a document.
+    """The result of creating a document.
 
-    `artifact_id` is that of the document with this content, which is new if `is_new`; None after an
-    error, which has a code of the API and a message.
+    `artifact_id` is the id of the document with this content; `is_new` is true if it was created
+    now. After an error, `artifact_id` is None, and `error` is an error code of the API and a
+    message.
     """
 
     artifact_id: UUID | None
@@ -69,8 +70,8 @@ class PreparedText(NamedTuple):
     error: tuple[str, str] | None
 
 
-LABELED: dict[str, Any] = {"status": ArtifactStatus.READY, "routing_since": None}
-"""The first status of a labeled document."""
+_LABELED_STATUS: dict[str, Any] = {"status": ArtifactStatus.READY, "routing_since": None}
+"""The initial status of a labeled document."""
 
 
 class _Candidate(NamedTuple):
@@ -79,7 +80,7 @@ class _Candidate(NamedTuple):
 
 
 def prepare_text(text: NewText) -> PreparedText:
-    """Parse a text. Uses neither the database nor the bound organization."""
+    """Parse a text. Uses neither the database nor the current organization."""
     content = text.text.encode()
     try:
         parsed = documents.parse_text(text.text)
@@ -93,47 +94,50 @@ def create_from_texts(
 ) -> list[Outcome]:
     """Create up to `MAX_BATCH` documents, and return an outcome for each in the same order.
 
-    A document whose content exists, or repeats in `texts`, is not created. The others emit
-    `artifact.ingested`, or `artifact.parsed` if routing rules must run first. A document that
-    cannot be created, also because the plan does not allow it, has an error in its outcome. The
-    caller creates the tag sets of documents that are labeled. Raises StorageUnavailable; the caller
-    must then roll back.
+    A document is not created if its content already exists, or repeats in `texts`. Created
+    documents emit `artifact.ingested`, or `artifact.parsed` if routing rules must run first. A
+    document that cannot be created, for example because of the plan, has an error in its outcome.
+    The caller creates the tag sets of labeled documents, and rolls back on StorageUnavailable.
     """
     assert len(texts) <= MAX_BATCH
     schema_ids = {text.text.schema_id for text in texts if text.text.schema_id is not None}
-    known = queries.find_schemas(schema_ids)
+    known_schema_ids = queries.find_schemas(schema_ids)
     shared = {
         "created_by": created_by,
         "ingestion_job_id": ingestion_job_id,
-        **build_first_status(),
+        **build_initial_status(),
     }
     ids = generate(len(texts))
     results = [
-        _build_candidate(text, known, {"id": new_id, **shared})
+        _build_candidate(text, known_schema_ids, {"id": new_id, **shared})
         for text, new_id in zip(texts, ids, strict=True)
     ]
     candidates = [result for result in results if isinstance(result, _Candidate)]
     allowance = open_allowance()
-    new = _find_new(candidates)
-    refused = _refuse_excess(allowance, new)
-    contents = {files.build_content_key(digest): one.content for digest, one in new.items()}
+    new_candidates = _find_new(candidates)
+    refused = _refuse_excess(allowance, new_candidates)
+    contents = {
+        files.build_content_key(digest): candidate.content
+        for digest, candidate in new_candidates.items()
+    }
+    rows = [candidate.row for candidate in new_candidates.values()]
     # The contents are locked. If the transaction fails, `sweep` deletes the files.
     with ThreadPoolExecutor(1, "contents") as pool:
         writing = pool.submit(files.get_storage().write_many, contents)
-        created = queries.create_many([candidate.row for candidate in new.values()])
-        _emit([one.row for one in new.values() if one.row["id"] in created])
+        created = queries.create_many(rows)
+        _emit([row for row in rows if row["id"] in created])
         writing.result()
     existing = queries.find_by_contents({candidate.row["sha256"] for candidate in candidates})
     return [_build_outcome(result, existing, refused) for result in results]
 
 
 def _build_candidate(
-    prepared: PreparedText, known: set[UUID], shared: dict[str, Any]
+    prepared: PreparedText, known_schema_ids: set[UUID], shared: dict[str, Any]
 ) -> _Candidate | Outcome:
     text, parsed = prepared.text, prepared.parsed
     if parsed is None:
         return Outcome(None, error=prepared.error)
-    if text.schema_id is not None and text.schema_id not in known:
+    if text.schema_id is not None and text.schema_id not in known_schema_ids:
         return Outcome(None, error=("validation_error", "This schema does not exist."))
     row = build_row(
         {
@@ -150,15 +154,15 @@ def _build_candidate(
         page_count=len(parsed.pages),
         language=parsed.language,
         text_length=len(parsed.text),
-        **(shared | LABELED if text.is_labeled else shared),
+        **(shared | _LABELED_STATUS if text.is_labeled else shared),
     )
     row["text"] = parsed.text
-    row["pages"] = [{name: getattr(page, name) for name in PAGE_MEMBERS} for page in parsed.pages]
+    row["pages"] = [{name: getattr(page, name) for name in PAGE_COLUMNS} for page in parsed.pages]
     return _Candidate(row, prepared.content)
 
 
 def _find_new(candidates: Sequence[_Candidate]) -> dict[str, _Candidate]:
-    """Lock the contents, and return the first document of each new one by its digest."""
+    """Lock the contents, and return the first candidate for each new content by its digest."""
     by_digest: dict[str, _Candidate] = {}
     for candidate in candidates:
         by_digest.setdefault(candidate.row["sha256"], candidate)
@@ -172,18 +176,20 @@ def _emit(rows: Sequence[dict[str, Any]]) -> None:
     ready = [row for row in rows if row["routing_since"] is None]
     waiting = [row for row in rows if row["routing_since"] is not None]
     events.emit_many(emitted_events.INGESTED, [build_ingested(row["id"], row) for row in ready])
-    routing.request_routing_of([row["id"] for row in waiting])
+    routing.request_routing_many([row["id"] for row in waiting])
 
 
-def _refuse_excess(allowance: Allowance, new: dict[str, _Candidate]) -> dict[str, Outcome]:
-    """Remove what the plan does not allow from `new`, and return the outcomes by digest."""
+def _refuse_excess(
+    allowance: Allowance, new_candidates: dict[str, _Candidate]
+) -> dict[str, Outcome]:
+    """Remove the candidates that the plan does not allow, and return their outcomes by digest."""
     refused = {}
-    for digest, candidate in list(new.items()):
+    for digest, candidate in list(new_candidates.items()):
         try:
-            allowance.take(measure(candidate.row))
+            allowance.take(measure_usage(candidate.row))
         except ApiError as refusal:
             refused[digest] = Outcome(None, error=(refusal.code, refusal.message))
-            del new[digest]
+            del new_candidates[digest]
     return refused
 
 

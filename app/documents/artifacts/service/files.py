@@ -17,12 +17,12 @@ def get_storage() -> Storage:
 
 
 def build_content_key(sha256: str) -> str:
-    """Return the storage key of this content in the bound organization."""
+    """Return the storage key of a content in the current organization."""
     return blob_key(tenancy.current_organization_id(), sha256)
 
 
 def build_page_images_prefix(organization_id: UUID | str, sha256: str) -> str:
-    """Return the folder of the page images of this content."""
+    """Return the key prefix of a content's page images."""
     return f"{blob_key(organization_id, sha256)}.pages"
 
 

@@ -16,8 +16,8 @@ from app.kit.storage import NotStored, StorageUnavailable
 from app.kit.tenancy import current_organization_id
 
 CACHED_WIDTH_STEP = 100
-"""Only widths that are a multiple of this are cached; otherwise the images of one page in every
-width could fill the storage."""
+"""Only widths that are a multiple of this number are cached. Otherwise the images of one page in
+all widths could fill the storage."""
 
 LIMITS = documents.Limits(wall_seconds=25.0, cpu_seconds=20)
 RENDERINGS_AT_ONCE = 1
@@ -41,7 +41,7 @@ def get_page_image(
 ) -> Download:
     """Return the image of a page, `width` pixels wide.
 
-    Raises 404 if the document or page does not exist, 409 if the document was not read yet or the
+    Raises 404 if the document or page does not exist, 409 if the document is not read yet or the
     page cannot be rendered, 400 on `width` if the image would be too large, 503 while other pages
     are being rendered or if no process can be started.
     """
@@ -80,10 +80,11 @@ def find_page_image(
     width: int,
     format: Format,  # noqa: A002 - as the query's
 ) -> bytes | None:
-    """Return the image of a page for a job, or None if the file is gone or cannot be rendered.
+    """Return the image of a page for a job, or None if the file is missing or cannot be rendered.
 
-    It is read from the cache or rendered now; a job that renders whole organizations does not fill
-    the cache. Raises `StorageUnavailable`, and `SandboxUnavailable` if no process can be started.
+    The image is read from the cache or rendered. Rendered images are not cached, because a job may
+    render all pages of an organization. Raises `StorageUnavailable`, and `SandboxUnavailable` if no
+    process can be started.
     """
     storage = files.get_storage()
     prefix = files.build_page_images_prefix(current_organization_id(), sha256)

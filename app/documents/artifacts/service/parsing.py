@@ -21,10 +21,10 @@ _BATCH_BYTES = 1 << 20
 Checkpoint = Callable[[], None]
 
 
-class _Pages:
-    """Writes pages in batches, one transaction each, so that memory use stays constant.
+class _PageWriter:
+    """A writer of pages in batches, one transaction each, so that memory use stays constant.
 
-    `ocr` is the state of the pages that are images, and `has_text_layer` None for flowing text.
+    `ocr` is the status of the pages that are images; `has_text_layer` is None for flowing text.
     """
 
     def __init__(self, artifact_id: UUID, checkpoint: Checkpoint, *, with_words: bool) -> None:
@@ -45,7 +45,7 @@ class _Pages:
             self.ocr = self._state
         if self._with_words or is_image:
             self.has_text_layer = bool(self.has_text_layer) or page.has_text_layer
-        waits = is_image and self._state == OcrStatus.PENDING
+        is_pending = is_image and self._state == OcrStatus.PENDING
         self._bytes += len(words or "")
         self._batch.append(
             PageRow(
@@ -56,7 +56,7 @@ class _Pages:
                 page.start,
                 page.end,
                 words,
-                OcrStatus.PENDING if waits else None,
+                OcrStatus.PENDING if is_pending else None,
             )
         )
         if len(self._batch) == _BATCH_PAGES or self._bytes >= _BATCH_BYTES:
@@ -74,8 +74,8 @@ def parse(artifact_id: UUID, checkpoint: Checkpoint) -> None:
     """Parse a document in processing; it becomes ready, waits for the routing rules, or fails.
 
     Emits `artifact.ingested` when it is ready for the first time, `artifact.parsed` when it waits.
-    If pages are to be recognized, it stays in processing, and a job recognizes them. Does nothing
-    if the document was deleted or parsed already. `checkpoint` commits the work so far, or raises
+    If pages must be recognized, it stays in processing, and a job recognizes them. Does nothing if
+    the document was deleted or already parsed. `checkpoint` commits the work so far, or raises
     if this run must stop.
     """
     artifact = queries.find_processing(artifact_id)
@@ -83,7 +83,9 @@ def parse(artifact_id: UUID, checkpoint: Checkpoint) -> None:
         return
     queries.delete_pages(artifact_id)
     checkpoint()
-    pages = _Pages(artifact_id, checkpoint, with_words=artifact.media_type in documents.PAGED_TYPES)
+    pages = _PageWriter(
+        artifact_id, checkpoint, with_words=artifact.media_type in documents.PAGED_TYPES
+    )
     try:
         with files.get_storage().local(files.build_content_key(artifact.sha256)) as path:
             summary = documents.parse_stream(
@@ -108,7 +110,7 @@ def parse(artifact_id: UUID, checkpoint: Checkpoint) -> None:
 
 
 def _start_recognition(artifact_id: UUID, content: DocumentContent) -> None:
-    """Store what was read so far, and enqueue the job that recognizes the other pages."""
+    """Store the content that was read so far, and enqueue the job that recognizes other pages."""
     recognizing.store_page_texts(artifact_id, content.text)
     queries.update_artifact(
         artifact_id,

@@ -16,7 +16,7 @@ class ListBlockingTagSets(Protocol):
 
 @dataclass(frozen=True)
 class Workflow:
-    """Functions of the workflow; all of them act on the bound organization."""
+    """Functions of the workflow; all functions act on the current organization."""
 
     has_routing_rules: Callable[[], bool]
     list_blocking_tag_sets: ListBlockingTagSets
@@ -24,14 +24,14 @@ class Workflow:
     unarchive: Callable[[Sequence[UUID]], None]
 
 
-_bound: list[Workflow] = []
+_bound_workflows: list[Workflow] = []
 
 
 def bind_workflow(workflow: Workflow) -> None:
     """Set the functions that `get_workflow` returns."""
-    _bound[:] = [workflow]
+    _bound_workflows[:] = [workflow]
 
 
 def get_workflow() -> Workflow:
     """Return the functions that were bound when the application was created."""
-    return _bound[0]
+    return _bound_workflows[0]

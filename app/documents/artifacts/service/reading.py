@@ -34,7 +34,7 @@ def get_api_row(artifact_id: UUID) -> tuple[object, ...]:
 def lock(artifact_id: UUID, revision: int | None = None) -> ArtifactRow:
     """Return a document, locked against changes until the transaction ends.
 
-    Raises 404, and 409 `stale_precondition` if it has another revision than the given one.
+    Raises 404, and 409 `stale_precondition` if `revision` is not its current revision.
     """
     row = queries.find(artifact_id, lock=True)
     if row is None:
@@ -65,7 +65,7 @@ def download(artifact_id: UUID) -> Download:
 
 
 def open_content(sha256: str) -> Iterator[bytes] | None:
-    """Return the original bytes in chunks for a job, or None if the file is gone.
+    """Return the original bytes in chunks for a job, or None if the file is missing.
 
     Raises `StorageUnavailable`.
     """
@@ -76,7 +76,7 @@ def open_content(sha256: str) -> Iterator[bytes] | None:
 
 
 def get_text(artifact_id: UUID) -> TextRow:
-    """Return a document's text, length in code points, language and spans of pages.
+    """Return a document's text, length in code points, language and page spans.
 
     Raises 404, and 409 before the document is read.
     """
@@ -84,7 +84,7 @@ def get_text(artifact_id: UUID) -> TextRow:
 
 
 def list_pages(artifact_id: UUID, page: PageRequest) -> Page:
-    """Return a page of pages, with at most `words.MAX_RESPONSE_BYTES` of words.
+    """List the pages of a document, with at most `words.MAX_RESPONSE_BYTES` of words.
 
     Raises 404, and 409 before the document is read.
     """

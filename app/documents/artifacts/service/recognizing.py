@@ -44,16 +44,18 @@ def recognize(artifact_id: UUID, checkpoint: Checkpoint) -> None:
     finish_recognition(artifact_id, OcrStatus.OFF)
 
 
-def finish_recognition(artifact_id: UUID, rest: OcrStatus) -> None:
+def finish_recognition(artifact_id: UUID, unfinished_status: OcrStatus) -> None:
     """Compose the text of a pending document from its pages, and publish it.
 
-    `rest` is the state of the document if any page is still pending, which then has no words.
+    `unfinished_status` is the status of the document if a page is still pending. Such a page gets
+    no words.
     """
     artifact = _find_pending(artifact_id, lock=True)
     if artifact is None:
         return
     pages = recognizing.list_texts(artifact_id)
-    recognizing.abandon_pending(artifact_id, OcrStatus.FAILED if rest == OcrStatus.FAILED else None)
+    is_failed = unfinished_status == OcrStatus.FAILED
+    recognizing.abandon_pending(artifact_id, OcrStatus.FAILED if is_failed else None)
     lengths = (len(page.text) + 1 for page in pages[:-1])
     recognizing.place_pages(artifact_id, list(accumulate(lengths, initial=0)))
     text = "\f".join(page.text for page in pages)
@@ -62,7 +64,7 @@ def finish_recognition(artifact_id: UUID, rest: OcrStatus) -> None:
         page_count=len(pages),
         language=artifact.language or detect_language(text),
         has_text_layer=artifact.has_text_layer,
-        ocr=_summarize(pages, rest),
+        ocr=_summarize(pages, unfinished_status),
     )
     publishing.publish(artifact, content)
 
@@ -72,16 +74,16 @@ def _find_pending(artifact_id: UUID, *, lock: bool = False) -> Artifact | None:
     return artifact if artifact is not None and artifact.ocr == OcrStatus.PENDING else None
 
 
-def _summarize(pages: list[PageText], rest: OcrStatus) -> OcrStatus:
-    states = {page.ocr for page in pages}
-    if OcrStatus.PENDING in states:
-        return rest
-    return OcrStatus.FAILED if OcrStatus.FAILED in states else OcrStatus.DONE
+def _summarize(pages: list[PageText], unfinished_status: OcrStatus) -> OcrStatus:
+    statuses = {page.ocr for page in pages}
+    if OcrStatus.PENDING in statuses:
+        return unfinished_status
+    return OcrStatus.FAILED if OcrStatus.FAILED in statuses else OcrStatus.DONE
 
 
 def _recognize_page(artifact_id: UUID, path: Path, media_type: str, page: PendingPage) -> None:
     try:
-        found = ocr.recognize_page(
+        recognized = ocr.recognize_page(
             path, media_type, page.number, width=page.width, height=page.height
         )
     except documents.ParseFailed as failure:
@@ -91,5 +93,5 @@ def _recognize_page(artifact_id: UUID, path: Path, media_type: str, page: Pendin
         )  # fmt: skip
         recognizing.store_unrecognized(artifact_id, page.number)
         return
-    words = orjson.dumps(found.words).decode()
-    recognizing.store_recognized(artifact_id, page.number, found.text, words)
+    words = orjson.dumps(recognized.words).decode()
+    recognizing.store_recognized(artifact_id, page.number, recognized.text, words)

@@ -27,7 +27,7 @@ def reprocess(artifact_id: UUID, *, revision: int | None, by: UUID | None) -> Ar
     Ends the claim. Emits `artifact.reprocessed`; the job emits `artifact.ingested` if the document
     was never ready before. Raises 404; 409 `stale_precondition`; 409 `conflict` with
     `details.state` if it is being processed or archived, or with `details.tag_sets` if it has tag
-    sets, because their positions would refer to different text.
+    sets, because their positions would refer to another text.
     """
     artifact = lock(artifact_id, revision)
     if artifact.status == ArtifactStatus.PROCESSING or artifact.archived:
@@ -38,8 +38,8 @@ def reprocess(artifact_id: UUID, *, revision: int | None, by: UUID | None) -> Ar
     blocking = get_workflow().list_blocking_tag_sets(artifact_id, all_statuses=True)
     if blocking:
         raise errors.conflict(
-            "The artifact has tag sets, whose tags refer to positions in the present text."
-            " Discard its drafts first; other tag sets prevent reprocessing.",
+            "The artifact has tag sets, whose tags refer to positions in the current text. Discard"
+            " its drafts first. An artifact with other tag sets cannot be reprocessed.",
             tag_sets=blocking,
         )
     queries.set_processing(artifact_id)
@@ -56,11 +56,11 @@ def reprocess_failed(
     created_after: datetime | None = None,
     created_before: datetime | None = None,
 ) -> int:
-    """Queue the matching failed documents of the bound organization; return how many.
+    """Queue the matching failed documents of the current organization; return their number.
 
-    Skips archived documents and those with tag sets. `checkpoint` commits after each batch;
-    `report` gets the numbers of processed and of all documents. Emits `artifact.reprocessed` for
-    each.
+    Skips archived documents and documents with tag sets. `checkpoint` commits after each batch;
+    `report` receives the number of processed documents and the total. Emits `artifact.reprocessed`
+    for each document.
     """
     artifact_ids = queries.find_failed(failure_code, created_after, created_before)
     queued = 0
@@ -77,7 +77,7 @@ def reprocess_failed(
 
 
 def reopen_failed(artifact_id: UUID) -> None:
-    """Set a failed document to processing again, for the retry of its job; ignore any other."""
+    """Set a failed document to processing again, for a retry of its job; ignore other statuses."""
     queries.reopen_failed([artifact_id])
 
 

@@ -1,4 +1,4 @@
-"""Release documents that wait for the routing rules; they cannot be claimed before that."""
+"""Release documents that wait for the routing rules; until then, they cannot be claimed."""
 
 from collections.abc import Sequence
 from datetime import timedelta
@@ -13,7 +13,7 @@ from app.kit import events, metrics, tenancy
 from app.kit.logging import get_logger
 
 MAX_WAIT = timedelta(minutes=10)
-"""After this time a document is released unrouted, so that an outage cannot hide it."""
+"""The maximum wait, after which a document is released unrouted: an outage must not hide it."""
 
 RELEASED_UNROUTED = metrics.Counter(
     "labeling_artifacts_released_unrouted",
@@ -26,7 +26,7 @@ log = get_logger(__name__)
 
 
 def is_needed() -> bool:
-    """Return whether parsed documents of the bound organization wait for routing rules."""
+    """Return whether parsed documents of the current organization wait for routing rules."""
     return get_workflow().has_routing_rules()
 
 
@@ -36,16 +36,16 @@ def request_routing(artifact_id: UUID) -> None:
     events.emit(emitted_events.PARSED, payload)
 
 
-def request_routing_of(artifact_ids: Sequence[UUID]) -> None:
+def request_routing_many(artifact_ids: Sequence[UUID]) -> None:
     """Emit `artifact.parsed` for each document, so that the rules run on them."""
     payloads: list[ArtifactPayload] = [{"artifact_id": artifact_id} for artifact_id in artifact_ids]
     events.emit_many(emitted_events.PARSED, payloads)
 
 
 def finish_routing(artifact_ids: Sequence[UUID]) -> None:
-    """Make documents available that waited for the rules; ignore any others.
+    """Make documents available that waited for the rules; ignore other documents.
 
-    Emits `artifact.ingested` for each that was never ready before.
+    Emits `artifact.ingested` for each document that was never ready before.
     """
     _emit_ingested(queries.finish_routing(artifact_ids))
 
@@ -62,7 +62,7 @@ def release_unrouted(artifact_id: UUID, error: str) -> None:
 def release_delayed() -> int:
     """Release documents, in all organizations, that have waited for routing longer than MAX_WAIT.
 
-    Return how many (at most 1,000). If routing runs later, it still assigns a document unless
+    Returns the number, at most 1,000. If routing runs later, it still assigns a document unless
     somebody has started to work on it.
     """
     finished = queries.finish_delayed_routing(MAX_WAIT)

@@ -12,14 +12,14 @@ from app.engines.fields import SourceText
 from app.kit import tenancy
 
 CACHE_BYTES = 16 * 2**20
-"""The size limit of the cache of one process; a larger text is not cached."""
+"""The maximum size in bytes of the cache in one process. A larger text is not cached."""
 
 
 def build_source_text(artifact_id: UUID, updated_at: datetime) -> SourceText:
     """Return the text of a document that the caller has locked; it is loaded on first use.
 
-    `updated_at` is that of the locked document: every write of the text changes it, and saving a
-    draft does not.
+    `updated_at` is the timestamp of the locked document: every write of the text changes it, and
+    saving a draft does not.
     """
     organization_id = tenancy.current_organization_id()
     return SourceText(lambda: _load(organization_id, artifact_id, updated_at))

@@ -1,4 +1,4 @@
-"""Update the editable members of a document."""
+"""Update the editable properties of a document."""
 
 from typing import Any
 from uuid import UUID
@@ -21,8 +21,8 @@ def update(
 
     Archiving ends the claim and keeps the tag sets; after unarchiving, the status follows from the
     tag sets. Emits `artifact.updated`. Raises 404; 409 `stale_precondition`; 409 `conflict` with
-    `details.tag_sets` if tag sets of another schema than the new one exist that were not rejected;
-    400 for an unknown `schema_id`.
+    `details.tag_sets` if the schema changes and the document has tag sets of another schema that
+    were not rejected; 400 for an unknown `schema_id`.
     """
     artifact = lock(artifact_id, revision)
     changes = {
@@ -34,7 +34,7 @@ def update(
         return artifact
     if "schema_id" in changes:
         _check_schema(artifact_id, changes["schema_id"])
-    queries.set_members(artifact_id, changes)
+    queries.set_properties(artifact_id, changes)
     if changes.keys() & {"schema_id", "archived"}:
         get_workflow().update_statuses([artifact_id])
     payload: UpdatedPayload = {"artifact_id": artifact_id, "changed": sorted(changes), "by": by}
@@ -58,6 +58,6 @@ def _check_schema(artifact_id: UUID, schema_id: UUID | None) -> None:
     )
     if blocking:
         raise errors.conflict(
-            "The artifact has tag sets of its present schema. Reject or discard them first.",
+            "The artifact has tag sets of its current schema. Reject or discard these first.",
             tag_sets=blocking,
         )

@@ -11,8 +11,8 @@ from app.engines.documents import Word
 from app.engines.documents.layout import build_sheet_words, paginate
 
 MAX_RESPONSE_BYTES = 8 * 1024 * 1024
-"""The size limit of the words in a response, as JSON. The words of the first page are always
-included, then those of the following pages, up to the first page that does not fit."""
+"""The maximum size in bytes of the words in a response, as JSON. The words of the first page are
+always included, then the words of the following pages, up to the first page that does not fit."""
 
 _BATCH = 50
 
@@ -28,7 +28,7 @@ class PageSpan(NamedTuple):
 def read_words(
     artifact_id: UUID, pages: Sequence[PageSpan], *, flowing: bool
 ) -> dict[int, orjson.Fragment]:
-    """Return words by page number, for the first of `pages` whose words fit in a response.
+    """Return words by page number, for as many of the first `pages` as fit in a response.
 
     The words of documents with `flowing` text are not stored, but laid out from the text.
     """

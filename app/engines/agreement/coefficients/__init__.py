@@ -1,18 +1,18 @@
 """Measure the agreement of raters, with confidence intervals.
 
-`build_ratings` reads the ratings of one field, `build_ratings_by_field` those of several, from rows
-as they come from a database. `measure` computes a coefficient over all raters, and `measure_pairs`
-over each two of them. `build_mark_sets`, `measure_marks` and `measure_mark_pairs` do the same for
+`build_ratings` reads the ratings of one field from database rows, and `build_ratings_by_field` the
+ratings of several fields. `measure` computes a coefficient over all raters, and `measure_pairs` for
+each pair of raters. `build_mark_sets`, `measure_marks` and `measure_mark_pairs` do the same for
 text spans and page regions.
 
     ratings = build_ratings((document_id, labeler_id, value) for ...)
     estimate = measure(ratings, Metric.KRIPPENDORFF_ALPHA, resamples=1000, seed=13)
 
 Results never contain NaN: an undefined coefficient is None and has a caution. The same ratings and
-the same seed give the same interval, in whatever order the rows arrive.
+the same seed give the same interval, regardless of the order of the rows.
 
-This package imports numpy. Import it inside the job that needs it; names and results are in
-`app.engines.agreement.metrics`, which imports nothing.
+This package imports numpy. Import it inside the job that needs it. The names of the coefficients
+and the result types are in `app.engines.agreement.metrics`, which does not import numpy.
 """
 
 from app.engines.agreement.coefficients.mark_measures import measure_mark_pairs, measure_marks

@@ -6,11 +6,11 @@ Communication Methods and Measures 1. With n pairable ratings, of which n_c have
 
     alpha = 1 - (n - 1) * sum over units of (pairs' d) / (m - 1) / sum over c, k of n_c n_k d(c, k),
 
-where m is the number of ratings of the unit and d the squared difference of the level. Units of a
-single rating are not pairable and do not count.
+where m is the number of ratings of the unit, and d the squared difference that the level defines.
+Units with a single rating are not pairable and do not count.
 
 The library krippendorff takes a table of units by categories and a matrix of categories by
-categories, which does not fit into memory for texts; so the sums are computed here without them.
+categories, which do not fit into memory for texts. This module computes the sums without them.
 """
 
 import numpy as np
@@ -20,19 +20,19 @@ from app.engines.agreement.coefficients.ratings import Floats, Integers, Ratings
 from app.engines.agreement.coefficients.units import (
     SquaredCounts,
     compute_mean_distances,
+    compute_nominal_distances,
     count_categories,
-    is_different,
     sum_by_document,
 )
 from app.engines.agreement.metrics import Level
 
 MAX_RATIO_VALUES = 4_000
 """The maximum number of distinct values at the ratio level, which compares each pair."""
-_ROWS = 512
+_BLOCK_ROWS = 512
 
 
 def build_alpha(ratings: Ratings) -> Statistic:
-    """Return the alpha of the level of the ratings, which must be pairable and without EMPTY."""
+    """Return alpha for the level of the ratings. All must be pairable, and none may be EMPTY."""
     match ratings.level:
         case Level.NOMINAL:
             return NominalAlpha(ratings)
@@ -47,13 +47,13 @@ def build_alpha(ratings: Ratings) -> Statistic:
 def _sum_observed(ratings: Ratings, means: Floats) -> Floats:
     """Return the disagreement and the number of ratings of each document, as two rows.
 
-    The ordered pairs of a unit with m ratings, divided by m - 1, are m times their mean.
+    In a unit with m ratings, the sum over the ordered pairs / (m - 1) is m times their mean.
     """
     sizes = ratings.sizes.astype(np.float64)
     return sum_by_document(ratings, [sizes * means, sizes])
 
 
-def _finish(observed: Floats, expected: Floats, total: Floats) -> Floats:
+def _compute_alpha(observed: Floats, expected: Floats, total: Floats) -> Floats:
     """Return alpha, or NaN where all values are equal."""
     result: Floats = 1 - (total - 1) * observed / expected
     result[expected <= 0] = np.nan
@@ -64,55 +64,57 @@ class NominalAlpha:
     """Alpha with d = 1 for different values: `n^2 - sum(n_c^2)` pairs are expected to differ."""
 
     def __init__(self, ratings: Ratings) -> None:
-        self._sums = _sum_observed(ratings, compute_mean_distances(ratings, is_different))
+        self._sums = _sum_observed(
+            ratings, compute_mean_distances(ratings, compute_nominal_distances)
+        )
         self._squares = SquaredCounts(ratings)
         self.width = self._squares.width
 
     def compute(self, weights: Floats) -> Floats:
         """Return alpha for each column of `weights`."""
         observed, total = self._sums @ weights
-        return _finish(observed, total**2 - self._squares.compute(weights), total)
+        return _compute_alpha(observed, total**2 - self._squares.compute(weights), total)
 
 
 class IntervalAlpha:
     """Alpha with d = (c - k)^2, so `2 (n sum(n_c c^2) - (sum n_c c)^2)` is expected."""
 
     def __init__(self, ratings: Ratings) -> None:
-        values = _scale(ratings)
+        values = _scale_values(ratings)
 
-        def distances(a: Integers, b: Integers) -> Floats:
+        def compute_distances(a: Integers, b: Integers) -> Floats:
             gaps: Floats = (values[a] - values[b]) ** 2
             return gaps
 
-        self._sums = _sum_observed(ratings, compute_mean_distances(ratings, distances))
-        self._counts, known = count_categories(ratings)
-        self._values = values[known]
-        self.width = len(known)
+        self._sums = _sum_observed(ratings, compute_mean_distances(ratings, compute_distances))
+        self._counts, used_codes = count_categories(ratings)
+        self._values = values[used_codes]
+        self.width = len(used_codes)
 
     def compute(self, weights: Floats) -> Floats:
         """Return alpha for each column of `weights`."""
         observed, total = self._sums @ weights
         counts = self._counts @ weights
         means = self._values @ counts / total
-        # the variance in two passes: the difference of two great sums would lose digits
+        # variance in two passes: subtracting two large sums would lose digits
         spread = np.einsum("kb,kb->b", (self._values[:, np.newaxis] - means) ** 2, counts)
         spread[np.count_nonzero(counts, axis=0) < 2] = 0  # noqa: PLR2004 - all values are equal
-        return _finish(observed, 2 * total * spread, total)
+        return _compute_alpha(observed, 2 * total * spread, total)
 
 
 class OrdinalAlpha:
-    """Alpha with d = (the ratings from c to k, those of c and k by half)^2.
+    """Alpha with d = (number of ratings from c to k, counting ratings equal to c or k by half)^2.
 
-    That is the squared difference of the midranks of c and k, so alpha is that of intervals with
-    midranks for values; they change with every resample.
+    That is the squared difference of the midranks of c and k. Ordinal alpha is therefore interval
+    alpha computed on midranks, which change with every resample.
     """
 
     def __init__(self, ratings: Ratings) -> None:
         self._ratings = ratings
         self._sizes = ratings.sizes.astype(np.float64)
         self._starts = np.cumsum(ratings.sizes) - ratings.sizes
-        self._counts, known = count_categories(ratings)
-        self._rows = np.searchsorted(known, ratings.codes)
+        self._counts, used_codes = count_categories(ratings)
+        self._rating_rows = np.searchsorted(used_codes, ratings.codes)
         self._totals = sum_by_document(ratings, [self._sizes])[0]
         self.width = len(ratings.codes)
 
@@ -124,31 +126,33 @@ class OrdinalAlpha:
         mean = np.einsum("kb,kb->b", ranks, counts) / total
         spread = np.einsum("kb,kb->b", (ranks - mean) ** 2, counts)
         spread[np.count_nonzero(counts, axis=0) < 2] = 0  # noqa: PLR2004 - all values are equal
-        of_rating = ranks[self._rows]
-        unit_means = np.add.reduceat(of_rating, self._starts) / self._sizes[:, np.newaxis]
-        of_rating -= unit_means[self._ratings.units]
-        squares = np.add.reduceat(of_rating**2, self._starts)
+        rating_ranks = ranks[self._rating_rows]
+        unit_means = np.add.reduceat(rating_ranks, self._starts) / self._sizes[:, np.newaxis]
+        rating_ranks -= unit_means[self._ratings.units]
+        squares = np.add.reduceat(rating_ranks**2, self._starts)
         factors = 2 * self._sizes / (self._sizes - 1)
-        observed = np.einsum("ub,ub->b", factors[:, np.newaxis] * squares, self._by_unit(weights))
-        return _finish(observed, 2 * total * spread, total)
+        observed = np.einsum(
+            "ub,ub->b", factors[:, np.newaxis] * squares, self._get_unit_weights(weights)
+        )
+        return _compute_alpha(observed, 2 * total * spread, total)
 
-    def _by_unit(self, weights: Floats) -> Floats:
+    def _get_unit_weights(self, weights: Floats) -> Floats:
         return weights[self._ratings.documents]
 
 
 class RatioAlpha:
-    """Alpha with d = ((c - k) / (c + k))^2, for values from 0 up."""
+    """Alpha with d = ((c - k) / (c + k))^2, for values of 0 or more."""
 
     def __init__(self, ratings: Ratings) -> None:
         values = ratings.values
 
-        def distances(a: Integers, b: Integers) -> Floats:
+        def compute_distances(a: Integers, b: Integers) -> Floats:
             return _compare_ratios(values[a], values[b])
 
-        self._sums = _sum_observed(ratings, compute_mean_distances(ratings, distances))
-        self._counts, known = count_categories(ratings)
-        self._values = values[known]
-        self.width = len(known)
+        self._sums = _sum_observed(ratings, compute_mean_distances(ratings, compute_distances))
+        self._counts, used_codes = count_categories(ratings)
+        self._values = values[used_codes]
+        self.width = len(used_codes)
 
     def compute(self, weights: Floats) -> Floats:
         """Return alpha for each column of `weights`."""
@@ -156,11 +160,11 @@ class RatioAlpha:
         counts = self._counts @ weights
         expected = np.zeros(weights.shape[1])
         values = self._values
-        for start in range(0, len(values), _ROWS):
-            rows = slice(start, start + _ROWS)
+        for start in range(0, len(values), _BLOCK_ROWS):
+            rows = slice(start, start + _BLOCK_ROWS)
             distances = _compare_ratios(values[rows, np.newaxis], values)
             expected += np.einsum("kb,kb->b", counts[rows], distances @ counts)
-        return _finish(observed, expected, total)
+        return _compute_alpha(observed, expected, total)
 
 
 def _compare_ratios(a: Floats, b: Floats) -> Floats:
@@ -170,8 +174,8 @@ def _compare_ratios(a: Floats, b: Floats) -> Floats:
     return ratio**2
 
 
-def _scale(ratings: Ratings) -> Floats:
-    """Return the values from 0 to 1; alpha of intervals depends on neither origin nor unit."""
+def _scale_values(ratings: Ratings) -> Floats:
+    """Scale the values to 0 to 1; interval alpha depends on neither origin nor unit."""
     values = ratings.values
     spread = float(values[-1] - values[0]) if len(values) else 0.0
     scaled: Floats = (values - values[0]) / spread if spread else np.zeros(len(values))

@@ -1,8 +1,10 @@
-"""Resample documents: those with the same ratings are drawn together, which changes no probability.
+"""Resample documents with the bootstrap.
+
+Documents with the same ratings are drawn together, which does not change the probabilities.
 
 Efron and Tibshirani 1993, An Introduction to the Bootstrap, chapters 6 and 13: the documents are
-the independent observations, so they are drawn with replacement, and the interval is that of the
-percentiles.
+the independent observations, so they are drawn with replacement. The interval consists of
+percentiles of the resampled values.
 """
 
 from collections.abc import Iterator
@@ -14,9 +16,10 @@ import numpy as np
 from app.engines.agreement.coefficients.ratings import Floats, Integers, Ratings
 
 _BLOCK_ENTRIES = 2_000_000
-"""The maximum number of entries of the largest array of a block of resamples (16 MB)."""
+"""The maximum number of entries in the largest array for one block of resamples (16 MB)."""
 _MAX_PATTERN_RATERS = 16
-_FEW_CLASSES = 8
+_MIN_MEAN_CLASS_SIZE = 8
+"""From this size on, one multinomial draw is faster than drawing each document."""
 
 
 class Statistic(Protocol):
@@ -24,7 +27,7 @@ class Statistic(Protocol):
 
     @property
     def width(self) -> int:
-        """Return the entries that a resample needs, which bounds the resamples of a block."""
+        """Return the number of array entries per resample, which limits the size of a block."""
         ...
 
     def compute(self, weights: Floats) -> Floats:
@@ -34,7 +37,7 @@ class Statistic(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Compressed:
-    """Ratings with one document for each class of equal ones, and the sizes of the classes."""
+    """Ratings with one document for each class of equal documents, and the class sizes."""
 
     ratings: Ratings
     counts: Integers
@@ -42,10 +45,10 @@ class Compressed:
 
 def compress(ratings: Ratings) -> Compressed:
     """Merge the documents that have the same ratings by the same raters."""
-    each = Compressed(ratings, np.ones(ratings.document_count, dtype=np.int64))
-    is_simple = ratings.unit_count == ratings.document_count > 0
-    if not is_simple or len(ratings.raters) > _MAX_PATTERN_RATERS:
-        return each
+    uncompressed = Compressed(ratings, np.ones(ratings.document_count, dtype=np.int64))
+    has_one_unit_each = ratings.unit_count == ratings.document_count > 0
+    if not has_one_unit_each or len(ratings.raters) > _MAX_PATTERN_RATERS:
+        return uncompressed
     table = np.full((ratings.unit_count, len(ratings.raters)), -1, dtype=np.int32)
     table[ratings.units, ratings.rater_codes] = ratings.codes
     order = np.lexsort(table.T)
@@ -63,51 +66,53 @@ def compress(ratings: Ratings) -> Compressed:
         rater_codes=raters,
         codes=classes[units, raters].astype(np.int64),
         values=ratings.values,
-        left_out=ratings.left_out,
+        excluded_count=ratings.excluded_count,
     )
     return Compressed(merged, counts)
 
 
 def resample(counts: Integers, resamples: int, seed: int, width: int) -> Iterator[Floats]:
-    """Yield the weights of the classes (classes by resamples) in blocks of bounded size."""
+    """Yield class weights (classes by resamples) in blocks of bounded size."""
     generator = np.random.default_rng(seed)
     total = int(counts.sum())
     step = max(1, _BLOCK_ENTRIES // max(width, len(counts), 1))
     for start in range(0, resamples, step):
         block = min(step, resamples - start)
-        if len(counts) * _FEW_CLASSES <= total:
-            drawn = generator.multinomial(total, counts / total, size=block)
-            yield np.ascontiguousarray(drawn.T, dtype=np.float64)
+        if len(counts) * _MIN_MEAN_CLASS_SIZE <= total:
+            class_counts = generator.multinomial(total, counts / total, size=block)
+            yield np.ascontiguousarray(class_counts.T, dtype=np.float64)
         else:
-            yield _draw(generator, counts, total, block)
+            yield _draw_documents(generator, counts, total, block)
 
 
-def _draw(generator: np.random.Generator, counts: Integers, total: int, block: int) -> Floats:
-    """Draw document by document, which is faster if most classes are small."""
+def _draw_documents(
+    generator: np.random.Generator, counts: Integers, total: int, block: int
+) -> Floats:
+    """Draw each document separately, which is faster if most classes are small."""
     classes = np.repeat(np.arange(len(counts)), counts) if len(counts) < total else None
     weights = np.empty((block, len(counts)), dtype=np.int32)
     for row in range(block):
-        drawn = generator.integers(0, total, size=total, dtype=np.int32)
-        chosen = drawn if classes is None else classes[drawn]
-        weights[row] = np.bincount(chosen, minlength=len(counts))
+        document_indexes = generator.integers(0, total, size=total, dtype=np.int32)
+        class_indexes = document_indexes if classes is None else classes[document_indexes]
+        weights[row] = np.bincount(class_indexes, minlength=len(counts))
     return weights.T.astype(np.float64, order="C")
 
 
 def estimate(
     statistics: list[Statistic], counts: Integers, resamples: int, seed: int
 ) -> tuple[Floats, Floats]:
-    """Return the coefficients, and (coefficients by resamples) their values in the resamples."""
+    """Return the coefficients, and their values in the resamples (coefficients by resamples)."""
     if not statistics:
         return np.empty(0), np.empty((0, resamples))
     with np.errstate(divide="ignore", invalid="ignore"):
-        whole = counts.astype(np.float64)[:, np.newaxis]
-        values = np.array([statistic.compute(whole)[0] for statistic in statistics])
-        drawn = np.empty((len(statistics), resamples))
+        full_weights = counts.astype(np.float64)[:, np.newaxis]
+        values = np.array([statistic.compute(full_weights)[0] for statistic in statistics])
+        resampled_values = np.empty((len(statistics), resamples))
         width = max(statistic.width for statistic in statistics)
         start = 0
         for weights in resample(counts, resamples, seed, width):
             end = start + weights.shape[1]
             for row, statistic in enumerate(statistics):
-                drawn[row, start:end] = statistic.compute(weights)
+                resampled_values[row, start:end] = statistic.compute(weights)
             start = end
-    return values, drawn
+    return values, resampled_values

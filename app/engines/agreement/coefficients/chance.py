@@ -9,24 +9,24 @@ from app.engines.agreement.coefficients.scales import Scale
 from app.engines.agreement.coefficients.units import (
     SquaredCounts,
     compute_mean_distances,
-    is_different,
+    compute_nominal_distances,
     sum_by_document,
 )
 
-_NOTHING = 1e-14
-"""A chance of disagreement below this is a rounding error of zero."""
+_ROUNDING_ERROR = 1e-14
+"""A chance of disagreement below this limit is a rounding error of zero."""
 
 
 class PercentAgreement:
-    """The mean over the units of the share of pairs of raters that agree.
+    """The share of rater pairs that agree, averaged over the units.
 
     Fleiss 1971, Measuring nominal scale agreement among many raters, Psychological Bulletin 76,
-    equation 2, with units of fewer raters as in Gwet 2014, section 2.5. Units of one rater do not
-    count.
+    equation 2. Units with fewer raters are treated as in Gwet 2014, section 2.5; units with one
+    rater do not count.
     """
 
     def __init__(self, ratings: Ratings, scale: Scale | None = None) -> None:
-        distances = is_different if scale is None else scale.compute_distances
+        distances = compute_nominal_distances if scale is None else scale.compute_distances
         has_pairs = (ratings.sizes > 1).astype(np.float64)
         agreement = has_pairs * (1 - compute_mean_distances(ratings, distances))
         self._sums = sum_by_document(ratings, [agreement, has_pairs])
@@ -40,17 +40,17 @@ class PercentAgreement:
 
 
 class ChanceCorrected:
-    """(pa - pe) / (1 - pe): percent agreement, corrected for that which the shares give by chance.
+    """Percent agreement corrected for chance: (pa - pe) / (1 - pe).
 
     `fleiss`: pe is the sum of the squared shares of the categories (Fleiss 1971, equation 5).
 
-    `gwet`: pe = T sum(p(1 - p)) / (q(q - 1)), where T is the sum of the weights of all pairs of q
-    categories, q if unweighted (Gwet 2008, Computing inter-rater reliability and its variance in
+    `gwet`: pe = T sum(p(1 - p)) / (q(q - 1)), where T is the sum of the weights over all pairs of q
+    categories (q if unweighted) (Gwet 2008, Computing inter-rater reliability and its variance in
     the presence of high agreement, British Journal of Mathematical and Statistical Psychology 61;
     with weights Gwet 2014, equation 5.3.1).
 
-    In both, a unit of fewer raters counts as much as the others, and one of a single rater counts
-    for the shares only (Gwet 2014, sections 2.5 and 5.3).
+    In both, a unit with fewer raters counts as much as any other unit, and a unit with a single
+    rater counts for the shares only (Gwet 2014, sections 2.5 and 5.3).
     """
 
     def __init__(
@@ -60,15 +60,15 @@ class ChanceCorrected:
         scale: Scale | None = None,
     ) -> None:
         self._agreement = PercentAgreement(ratings, scale)
-        # a unit of m ratings counts 1/m for each of their categories
+        # in a unit with m ratings, each rating adds 1/m to its category
         self._squares = SquaredCounts(ratings, 1.0 / ratings.sizes[ratings.units])
         self._units = np.bincount(ratings.documents, minlength=ratings.document_count)
         self._is_gwet = kind == "gwet"
         count = ratings.category_count
         self._factor = 1.0 / max(count - 1, 1)
         if scale is not None and count > 1:
-            even = np.full((count, 1), 1.0 / count)
-            credit = 1 - scale.compute_expected(even, even)[0]
+            uniform_shares = np.full((count, 1), 1.0 / count)
+            credit = 1 - scale.compute_expected_distance(uniform_shares, uniform_shares)[0]
             self._factor = credit * count / (count - 1)
         self.width = self._squares.width
 
@@ -77,5 +77,5 @@ class ChanceCorrected:
         squares = self._squares.compute(weights) / (self._units @ weights) ** 2
         expected = self._factor * (1 - squares) if self._is_gwet else squares
         result: Floats = (self._agreement.compute(weights) - expected) / (1 - expected)
-        result[1 - expected < _NOTHING] = np.nan
+        result[1 - expected < _ROUNDING_ERROR] = np.nan
         return result

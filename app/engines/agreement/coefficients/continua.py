@@ -18,8 +18,8 @@ class Segment(NamedTuple):
 def build_segments(marks: Sequence[Mark], length: int) -> list[Segment]:
     """Return the segments of a text of `length` code points, in order and without overlap.
 
-    Unitizing asks for units that exclude each other, so a unit begins behind the one before it, and
-    one within another is left out.
+    Unitizing requires units that do not overlap: a unit that begins within the previous unit is
+    shortened to the part behind it, and a unit within another unit is dropped.
     """
     segments: list[Segment] = []
     position = 0
@@ -38,7 +38,7 @@ def build_segments(marks: Sequence[Mark], length: int) -> list[Segment]:
 
 
 def intersect(left: Sequence[Segment], right: Sequence[Segment]) -> float:
-    """Return the length of the text for which both have the same label, or both a gap."""
+    """Return the length of text to which both sides give the same label, or a gap on both sides."""
     total = 0
     i = j = 0
     while i < len(left) and j < len(right):

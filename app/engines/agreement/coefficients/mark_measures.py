@@ -1,4 +1,4 @@
-"""Compute the coefficients of spans and regions and their intervals."""
+"""Compute agreement coefficients of spans and regions, with intervals."""
 
 from dataclasses import dataclass, replace
 
@@ -18,7 +18,9 @@ from app.engines.agreement.metrics import (
 )
 
 RESAMPLES = 1000
-_EXACT, _MATCHED, _BOTH, _OVERLAP, _TOUCHING, _DOCUMENTS, _AGREED, _COMMON, _LENGTH = range(9)
+# the rows of `MarkSets.pair_sums`
+_EXACT_MATCHES, _OVERLAP_MATCHES, _MARKS, _OVERLAP_SUM, _OVERLAPPING_PAIRS = range(5)
+_DOCUMENTS, _AGREED_DOCUMENTS, _COMMON_LENGTH, _TEXT_LENGTH = range(5, 9)
 _UNDEFINED = (
     "Nobody marked anything, or everybody marked everything, so the coefficient is undefined."
 )
@@ -34,19 +36,19 @@ def measure_marks(
 ) -> Estimate:
     """Return the coefficient of spans or regions over all raters.
 
-    - `percent`: the share of documents on which two raters agree completely, each mark of one
-      overlapping a mark of the other by half; both may have marked nothing.
-    - `f1`: 2 x marks at the same place / all marks; `f1_overlap`: marks that overlap by half
-      (Hripcsak and Rothschild 2005; Everingham 2010 for the half).
-    - `iou`: the mean overlap of marks, each with at most one mark of the other rater. Marks without
-      a partner count 0.
-    - `krippendorff_alpha`: the unitizing alpha of spans, see `UnitizingAlpha`.
+    - `percent`: the share of documents on which two raters agree completely: each mark of one rater
+      overlaps a mark of the other rater by half, or neither rater marked anything.
+    - `f1`: 2 x marks at the same place / all marks (Hripcsak and Rothschild 2005).
+    - `f1_overlap`: the same, with marks that overlap by half (Everingham 2010).
+    - `iou`: the mean overlap of marks, each matched with at most one mark of the other rater. Marks
+      without a partner count as 0.
+    - `krippendorff_alpha`: the unitizing alpha of spans; see `UnitizingAlpha`.
 
-    The sums of all pairs of raters are added up first. Raises ValueError for other metrics, and for
-    alpha if the rows had no lengths.
+    The sums of all pairs of raters are added up before dividing. Raises ValueError for other
+    metrics, and for alpha if the rows had no lengths.
     """
-    statistic, documents = _build(marks, metric)
-    return _estimate([(marks, statistic, documents)], metric, resamples, seed, confidence)[0]
+    statistic, documents = _build_statistic(marks, metric)
+    return _estimate_parts([(marks, statistic, documents)], metric, resamples, seed, confidence)[0]
 
 
 def measure_mark_pairs(
@@ -57,14 +59,14 @@ def measure_mark_pairs(
     seed: int = 0,
     confidence: float = 0.95,
 ) -> list[PairEstimate]:
-    """Return the coefficient of spans or regions for each pair of raters who share documents."""
+    """Return the coefficient of spans or regions for each pair of raters with shared documents."""
     count = len(marks.raters)
     keys = np.unique(marks.pair_a * count + marks.pair_b)
     parts = []
     for key in keys.tolist():
         part = _select_pair(marks, key // count, key % count)
-        parts.append((part, *_build(part, metric)))
-    results = _estimate(parts, metric, resamples, seed, confidence)
+        parts.append((part, *_build_statistic(part, metric)))
+    results = _estimate_parts(parts, metric, resamples, seed, confidence)
     return [
         PairEstimate(marks.raters[key // count], marks.raters[key % count], result)
         for key, result in zip(keys.tolist(), results, strict=True)
@@ -73,7 +75,7 @@ def measure_mark_pairs(
 
 @dataclass(frozen=True, slots=True)
 class _Ratio:
-    """A sum over the documents, divided by another."""
+    """The ratio of two sums over the documents."""
 
     documents: Integers
     sums: Floats
@@ -81,8 +83,8 @@ class _Ratio:
 
     def compute(self, weights: Floats) -> Floats:
         """Return the ratio for each column of `weights`."""
-        upper, lower = self.sums @ weights[self.documents]
-        result: Floats = upper / lower
+        numerator, denominator = self.sums @ weights[self.documents]
+        result: Floats = numerator / denominator
         return result
 
 
@@ -90,25 +92,25 @@ class UnitizingAlpha:
     """Krippendorff's unitizing alpha in its form of 2016, for nominal labels: u-alpha.
 
     Krippendorff, Mathet, Bouvry and Widloecher 2016, On the reliability of unitizing textual
-    continua: Further developments, Quality and Quantity 50, equations 1 to 5; the same in
+    continua: Further developments, Quality and Quantity 50, equations 1 to 5; also in
     Krippendorff 2019, Content Analysis, 4th edition, section 12.6.3. Without labels, as in a span
     field, it is the binary |u-alpha of equation 6: marked or not marked. It replaces the form of
     1995 and 2004, which misjudges more than two raters.
 
-    Observed are the lengths of text to which two raters give the same category. Expected is what
-    chance would give if the units were shuffled as wholes and the gaps letter by letter:
-    e_cc = l (l_c^2 - s_c) / (l^2 - sum s), where l_c is the length of category c, l that of all,
-    and s_c the sum of the squared lengths of its units, or the plain length of the gaps.
-    Documents follow each other as one continuum. Those of a single rater do not count.
+    The observed agreement is the length of text to which two raters give the same category. The
+    expected agreement is that of chance, with units shuffled as wholes and gaps letter by letter:
+    e_cc = l (l_c^2 - s_c) / (l^2 - sum s), where l_c is the length of category c, l the total
+    length, and s_c the sum of the squared lengths of its units, or the plain length of the gaps.
+    The documents form one continuum. Documents with a single rater do not count.
     """
 
     def __init__(self, marks: MarkSets, documents: Integers) -> None:
         position = np.searchsorted(documents, marks.pair_documents)
         count = len(documents)
-        where = np.searchsorted(documents, marks.segments[0].astype(np.int64))
+        segment_positions = np.searchsorted(documents, marks.segments[0].astype(np.int64))
         categories = marks.segments[2].astype(np.int64)
-        lengths = np.bincount(position, marks.pair_sums[_LENGTH], minlength=count)
-        common = np.bincount(position, marks.pair_sums[_COMMON], minlength=count)
+        lengths = np.bincount(position, marks.pair_sums[_TEXT_LENGTH], minlength=count)
+        common = np.bincount(position, marks.pair_sums[_COMMON_LENGTH], minlength=count)
         pairs = np.bincount(position, minlength=count)
         sizes = (1 + np.sqrt(1 + 8 * pairs)) / 2  # m raters form m(m - 1) / 2 pairs
         self._totals = lengths / pairs * sizes
@@ -117,8 +119,12 @@ class UnitizingAlpha:
         self._lengths, self._squares = (
             np.array(
                 [
-                    np.bincount(where[chosen], column[chosen], minlength=count)
-                    for chosen in (categories == name for name in np.unique(categories))
+                    np.bincount(
+                        segment_positions[is_in_category], column[is_in_category], minlength=count
+                    )
+                    for is_in_category in (
+                        categories == category for category in np.unique(categories)
+                    )
                 ]
             ).reshape(-1, count)
             for column in marks.segments[3:]
@@ -136,10 +142,10 @@ class UnitizingAlpha:
         return result
 
 
-def _build(marks: MarkSets, metric: Metric) -> tuple[Statistic | None, Integers]:
-    """Return the function of a coefficient, and the documents that count."""
+def _build_statistic(marks: MarkSets, metric: Metric) -> tuple[Statistic | None, Integers]:
+    """Return the statistic for a metric, and the documents that count."""
     if metric not in SPAN_METRICS:
-        raise ValueError(f"{metric} is no coefficient of marks")
+        raise ValueError(f"{metric} is not a coefficient of marks")
     is_alpha = metric == Metric.KRIPPENDORFF_ALPHA
     if is_alpha and not marks.has_lengths and marks.document_count:
         raise ValueError("alpha needs the length of each text: use rows with lengths")
@@ -149,34 +155,34 @@ def _build(marks: MarkSets, metric: Metric) -> tuple[Statistic | None, Integers]
     if is_alpha:
         return UnitizingAlpha(marks, documents), documents
     sums = marks.pair_sums
-    upper, lower = {
-        Metric.PERCENT: (sums[_AGREED], sums[_DOCUMENTS]),
-        Metric.F1: (2 * sums[_EXACT], sums[_BOTH]),
-        Metric.F1_OVERLAP: (2 * sums[_MATCHED], sums[_BOTH]),
-        Metric.IOU: (sums[_OVERLAP], sums[_BOTH] - sums[_TOUCHING]),
+    numerator, denominator = {
+        Metric.PERCENT: (sums[_AGREED_DOCUMENTS], sums[_DOCUMENTS]),
+        Metric.F1: (2 * sums[_EXACT_MATCHES], sums[_MARKS]),
+        Metric.F1_OVERLAP: (2 * sums[_OVERLAP_MATCHES], sums[_MARKS]),
+        Metric.IOU: (sums[_OVERLAP_SUM], sums[_MARKS] - sums[_OVERLAPPING_PAIRS]),
     }[metric]
-    columns = [np.bincount(position, column) for column in (upper, lower)]
+    columns = [np.bincount(position, column) for column in (numerator, denominator)]
     return _Ratio(documents, np.array(columns)), documents
 
 
 def _select_pair(marks: MarkSets, a: int, b: int) -> MarkSets:
-    """Return the documents that two raters share, with their marks only."""
-    chosen = (marks.pair_a == a) & (marks.pair_b == b)
-    documents = marks.pair_documents[chosen]
-    is_theirs = np.isin(marks.segments[1], (a, b)) & np.isin(marks.segments[0], documents)
+    """Return the marks of two raters on the documents that both saw."""
+    is_pair = (marks.pair_a == a) & (marks.pair_b == b)
+    documents = marks.pair_documents[is_pair]
+    is_pair_segment = np.isin(marks.segments[1], (a, b)) & np.isin(marks.segments[0], documents)
     return replace(
         marks,
         raters=(marks.raters[a], marks.raters[b]),
         single_count=0,
         pair_documents=documents,
-        pair_a=marks.pair_a[chosen],
-        pair_b=marks.pair_b[chosen],
-        pair_sums=marks.pair_sums[:, chosen],
-        segments=marks.segments[:, is_theirs],
+        pair_a=marks.pair_a[is_pair],
+        pair_b=marks.pair_b[is_pair],
+        pair_sums=marks.pair_sums[:, is_pair],
+        segments=marks.segments[:, is_pair_segment],
     )
 
 
-def _estimate(
+def _estimate_parts(
     parts: list[tuple[MarkSets, Statistic | None, Integers]],
     metric: Metric,
     resamples: int,
@@ -185,20 +191,26 @@ def _estimate(
 ) -> list[Estimate]:
     statistics = [statistic for _, statistic, _ in parts if statistic is not None]
     if not statistics:
-        return [_finish(marks, metric, documents, None, []) for marks, _, documents in parts]
+        return [
+            _build_estimate(marks, metric, documents, None, []) for marks, _, documents in parts
+        ]
     counts = np.ones(parts[0][0].document_count, dtype=np.int64)
-    values, drawn = estimate(statistics, counts, resamples, seed)
+    values, resampled_values = estimate(statistics, counts, resamples, seed)
     results = []
-    for (marks, _, documents), value, resampled in zip(parts, values, drawn, strict=True):
+    for (marks, _, documents), value, values_of_part in zip(
+        parts, values, resampled_values, strict=True
+    ):
         if not np.isfinite(value):
-            results.append(_finish(marks, metric, documents, None, []))
+            results.append(_build_estimate(marks, metric, documents, None, []))
             continue
-        low, high, cautions = reasons.build_interval(resampled, len(documents), confidence)
-        results.append(_finish(marks, metric, documents, (float(value), low, high), cautions))
+        low, high, cautions = reasons.build_interval(values_of_part, len(documents), confidence)
+        results.append(
+            _build_estimate(marks, metric, documents, (float(value), low, high), cautions)
+        )
     return results
 
 
-def _finish(
+def _build_estimate(
     marks: MarkSets,
     metric: Metric,
     documents: Integers,
@@ -206,18 +218,18 @@ def _finish(
     cautions: list[Caution],
 ) -> Estimate:
     """Return the estimate with the cautions that follow from the marks."""
-    notes = []
+    mark_cautions = []
     raters = len(marks.raters)
     if not len(documents):
-        notes.append(reasons.explain_missing_pairs(raters))
+        mark_cautions.append(reasons.explain_missing_pairs(raters))
     elif values is None:
         code = CautionCode.NOTHING_MARKED
-        if metric == Metric.KRIPPENDORFF_ALPHA and marks.pair_sums[_BOTH].any():
+        if metric == Metric.KRIPPENDORFF_ALPHA and marks.pair_sums[_MARKS].any():
             code = CautionCode.ONE_CATEGORY
-        notes.append(Caution(code, _UNDEFINED))
+        mark_cautions.append(Caution(code, _UNDEFINED))
     if marks.single_count and len(documents):
         text = f"{marks.single_count} documents were seen by one person only and do not count."
-        notes.append(Caution(CautionCode.MISSING_RATINGS, text))
+        mark_cautions.append(Caution(CautionCode.MISSING_RATINGS, text))
     value, low, high = values or (None, None, None)
     count = len(documents)
-    return Estimate(metric, value, low, high, count, count, raters, (*notes, *cautions))
+    return Estimate(metric, value, low, high, count, count, raters, (*mark_cautions, *cautions))

@@ -1,4 +1,4 @@
-"""Read the marks of raters, document by document, and keep the sums that the coefficients need."""
+"""Read the marks of raters document by document, and keep the sums that the coefficients need."""
 
 from array import array
 from collections import Counter
@@ -14,28 +14,28 @@ from app.engines.agreement.coefficients.ratings import Floats, Integers
 from app.engines.agreement.coefficients.values import digest
 from app.engines.agreement.marks import Mark, compute_overlap, match_marks
 
-_LENGTH_ROW = 4
+_COLUMNS_WITH_LENGTH = 4
 
 
 @dataclass(frozen=True, slots=True)
 class MarkSets:
     """The marks of one span or region field. Use `build_mark_sets`.
 
-    The columns that begin with `pair` have an entry for each two raters of each document.
+    The fields that begin with `pair` have an entry for each pair of raters on each document.
     """
 
     raters: tuple[str, ...]
     document_count: int
     single_count: int
-    """The documents that only one person saw; they do not count."""
+    """The number of documents that only one person saw; they do not count."""
     pair_documents: Integers
     pair_a: Integers
     pair_b: Integers
     pair_sums: Floats
-    """Rows: exact matches, matches by overlap, marks of both, sum of overlaps, overlapping pairs,
-    documents, documents on which both agree, common length of segments, length of the text."""
+    """Rows: exact matches, matches by overlap, marks of both raters, sum of overlaps, overlapping
+    pairs, documents, documents on which both agree, common length of segments, text length."""
     segments: Floats
-    """Columns: document, rater, category, length, sum of squared lengths; empty without lengths."""
+    """Rows: document, rater, category, length, sum of squared lengths; empty without lengths."""
     has_lengths: bool
 
 
@@ -44,17 +44,17 @@ def build_mark_sets(rows: Iterable[tuple[Any, ...]]) -> MarkSets:
 
     The rows of one document must follow each other; otherwise ValueError is raised. A rater who saw
     the document and marked nothing has a row with no marks. The length is needed for the unitizing
-    alpha of spans. Memory: about 100 bytes for each two raters of each document.
+    alpha of spans. Memory: about 100 bytes for each pair of raters on each document.
     """
     reader = _Reader()
     for row in rows:
-        length = int(row[1]) if len(row) == _LENGTH_ROW else None
+        length = int(row[1]) if len(row) == _COLUMNS_WITH_LENGTH else None
         reader.add(row[0], length, row[-2], row[-1])
     return reader.finish()
 
 
 class _Reader:
-    """The sums so far, and the marks of the current document."""
+    """Collects the sums of the documents read so far, and the marks of the current document."""
 
     def __init__(self) -> None:
         self._rater_numbers: dict[Any, int] = {}
@@ -72,16 +72,16 @@ class _Reader:
     def add(
         self, document: Hashable, length: int | None, rater: Any, marks: Sequence[Mark]
     ) -> None:
-        """Add the marks of one rater; of several rows of a rater the last counts."""
+        """Add the marks of one rater; if a rater has several rows, the last row counts."""
         if document != self._current:
-            self._close()
+            self._close_document()
             self._current, self._length = document, length
             self._has_lengths &= length is not None
         number = self._rater_numbers.setdefault(rater, len(self._rater_numbers))
         self._marks[number] = list(marks)
 
-    def _close(self) -> None:
-        """Sum up the current document."""
+    def _close_document(self) -> None:
+        """Add the sums of the current document."""
         if not self._marks:
             return
         self._documents.append(digest(self._current))
@@ -95,7 +95,7 @@ class _Reader:
         }
         for (a, left), (b, right) in combinations(self._marks.items(), 2):
             self._pairs.extend((number, a, b))
-            self._sums.extend(_compare(left, right))
+            self._sums.extend(_compare_marks(left, right))
             self._sums.extend((intersect(segments[a], segments[b]), float(length)))
         if len(self._marks) > 1:
             for rater, parts in segments.items():
@@ -106,7 +106,7 @@ class _Reader:
         lengths: Counter[int] = Counter()
         squares: Counter[int] = Counter()
         for start, end, label, is_gap in segments:
-            # the first category is that of the gaps, whose letters may be moved one by one
+            # gaps count with their plain length, because chance moves their letters one by one
             name = "gap" if is_gap else ("unit", label)
             category = self._categories.setdefault(name, len(self._categories))
             lengths[category] += end - start
@@ -115,15 +115,15 @@ class _Reader:
             self._segments.extend((document, rater, category, length, squares[category]))
 
     def finish(self) -> MarkSets:
-        """Return the sums, with the raters in the order of their keys."""
-        self._close()
+        """Return the mark sets, with the raters in the order of their keys."""
+        self._close_document()
         documents = np.frombuffer(self._documents, dtype=np.uint64)
         if len(np.unique(documents)) < len(documents):
             raise ValueError("the rows of a document must follow each other")
         names = sorted(self._rater_numbers, key=str)
         position = {self._rater_numbers[name]: place for place, name in enumerate(names)}
         places = np.array([position[number] for number in range(len(names))], dtype=np.int64)
-        # neither the order of the documents nor that of the rows changes the resamples
+        # the resamples must not depend on the order of the documents or rows
         order = np.argsort(documents)
         rank = np.empty(len(order), dtype=np.int64)
         rank[order] = np.arange(len(order))
@@ -145,13 +145,21 @@ class _Reader:
         )
 
 
-def _compare(left: list[Mark], right: list[Mark]) -> tuple[float, ...]:
+def _compare_marks(left: list[Mark], right: list[Mark]) -> tuple[float, ...]:
     """Return the first seven sums of a pair: see `MarkSets.pair_sums`."""
-    both = len(left) + len(right)
+    mark_count = len(left) + len(right)
     exact = (Counter(left) & Counter(right)).total()
-    if 2 * exact == both:  # the most frequent case needs no search
-        return exact, exact, both, exact, exact, 1.0, 1.0
+    if 2 * exact == mark_count:  # the most frequent case needs no search
+        return exact, exact, mark_count, exact, exact, 1.0, 1.0
     matched = len(match_marks(left, right))
-    touching = match_marks(left, right, 0.0)
-    overlap = sum(compute_overlap(left[i].box, right[j].box) for i, j in touching)
-    return exact, matched, both, overlap, len(touching), 1.0, float(2 * matched == both)
+    overlapping = match_marks(left, right, 0.0)
+    overlap = sum(compute_overlap(left[i].box, right[j].box) for i, j in overlapping)
+    return (
+        exact,
+        matched,
+        mark_count,
+        overlap,
+        len(overlapping),
+        1.0,
+        float(2 * matched == mark_count),
+    )

@@ -1,4 +1,4 @@
-"""Compute the coefficients of ratings and their intervals."""
+"""Compute agreement coefficients of ratings, with intervals."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -43,7 +43,7 @@ class _Options:
 
 @dataclass(slots=True)
 class _Plan:
-    """A coefficient to compute: its function, or why there is none, and the ratings that count."""
+    """A coefficient to compute: its statistic, or None with a caution that explains why."""
 
     metric: Metric
     rater_count: int
@@ -52,8 +52,8 @@ class _Plan:
     cautions: list[Caution]
     statistic: Statistic | None = None
 
-    def finish(self, value: float, drawn: Floats, confidence: float) -> Estimate:
-        """Return the estimate for the value and the values of the resamples."""
+    def finish(self, value: float, resampled_values: Floats, confidence: float) -> Estimate:
+        """Return the estimate for the value and its values in the resamples."""
         low = high = result = None
         cautions = self.cautions
         if self.statistic is None:
@@ -62,8 +62,10 @@ class _Plan:
             cautions = [*cautions, reasons.explain_undefined(self.metric)]
         else:
             result = float(value)
-            low, high, more = reasons.build_interval(drawn, self.documents, confidence)
-            cautions = [*cautions, *more]
+            low, high, interval_cautions = reasons.build_interval(
+                resampled_values, self.documents, confidence
+            )
+            cautions = [*cautions, *interval_cautions]
         return Estimate(
             self.metric,
             result,
@@ -76,8 +78,8 @@ class _Plan:
         )
 
 
-class _Restricted:
-    """A statistic of some of the documents."""
+class _RestrictedStatistic:
+    """A statistic that uses only the given documents."""
 
     def __init__(self, statistic: Statistic, documents: Integers) -> None:
         self._statistic = statistic
@@ -101,7 +103,7 @@ def measure(
     """Return the coefficient over all raters.
 
     `weights` apply to Cohen's kappa and AC2 and need an ordered level. AC2 without weights is AC1.
-    With `resamples` of 0 there is no interval. Raises ValueError for metrics of marks.
+    If `resamples` is 0, there is no interval. Raises ValueError for metrics of marks.
     """
     options = {"resamples": resamples, "seed": seed, "confidence": confidence}
     return measure_all(ratings, [metric], weights=weights, **options)[0]  # type: ignore[arg-type]
@@ -120,8 +122,8 @@ def measure_all(
     options = _Options(weights, resamples, seed, confidence)
     compressed = compress(ratings)
     pairs = list_pairs(compressed.ratings)
-    plans = [_plan(compressed, metric, pairs, options) for metric in metrics]
-    return _compute(plans, compressed.counts, options)
+    plans = [_build_plan(compressed, metric, pairs, options) for metric in metrics]
+    return _compute_estimates(plans, compressed.counts, options)
 
 
 def measure_pairs(
@@ -133,39 +135,39 @@ def measure_pairs(
     seed: int = 0,
     confidence: float = 0.95,
 ) -> list[PairEstimate]:
-    """Return the coefficient of each pair of raters with shared units, ordered by their keys."""
+    """Return the coefficient for each pair of raters with shared units, in order of their keys."""
     options = _Options(weights, resamples, seed, confidence)
     compressed = compress(ratings)
     pairs = list_pairs(compressed.ratings)
     plans = []
     for pair in pairs:
-        documents, part, own = _select_pair(compressed, pair)
-        plan = _plan(part, metric, [own], options)
+        documents, part, pair_in_part = _select_pair(compressed, pair)
+        plan = _build_plan(part, metric, [pair_in_part], options)
         if plan.statistic is not None:
-            plan.statistic = _Restricted(plan.statistic, documents)
+            plan.statistic = _RestrictedStatistic(plan.statistic, documents)
         plans.append(plan)
     names = compressed.ratings.raters
-    results = _compute(plans, compressed.counts, options)
+    results = _compute_estimates(plans, compressed.counts, options)
     return [
         PairEstimate(names[pair.a], names[pair.b], result)
         for pair, result in zip(pairs, results, strict=True)
     ]
 
 
-def _compute(plans: list[_Plan], counts: Integers, options: _Options) -> list[Estimate]:
+def _compute_estimates(plans: list[_Plan], counts: Integers, options: _Options) -> list[Estimate]:
     statistics = [plan.statistic for plan in plans if plan.statistic is not None]
-    values, drawn = estimate(statistics, counts, options.resamples, options.seed)
-    rows = iter(zip(values, drawn, strict=True))
-    nothing = (float("nan"), np.empty(0))
+    values, resampled_values = estimate(statistics, counts, options.resamples, options.seed)
+    rows = iter(zip(values, resampled_values, strict=True))
+    no_result = (float("nan"), np.empty(0))
     results = []
     for plan in plans:
-        value, resampled = next(rows) if plan.statistic is not None else nothing
-        results.append(plan.finish(float(value), resampled, options.confidence))
+        value, values_of_plan = next(rows) if plan.statistic is not None else no_result
+        results.append(plan.finish(float(value), values_of_plan, options.confidence))
     return results
 
 
 def _select_pair(compressed: Compressed, pair: Pair) -> tuple[Integers, Compressed, Pair]:
-    """Return the documents that two raters share, their ratings of these, and the pair in them."""
+    """Return the documents that two raters share, their ratings on these, and the new pair."""
     units, ratings = pair.units, compressed.ratings
     documents, numbers = np.unique(pair.documents, return_inverse=True)
     part = replace(
@@ -177,12 +179,14 @@ def _select_pair(compressed: Compressed, pair: Pair) -> tuple[Integers, Compress
         rater_codes=np.tile(np.array([0, 1]), len(units)),
         codes=np.column_stack((pair.left, pair.right)).ravel(),
     )
-    own = Pair(0, 1, np.arange(len(units)), numbers, pair.left, pair.right)
-    return documents, Compressed(part, compressed.counts[documents]), own
+    pair_in_part = Pair(0, 1, np.arange(len(units)), numbers, pair.left, pair.right)
+    return documents, Compressed(part, compressed.counts[documents]), pair_in_part
 
 
-def _plan(compressed: Compressed, metric: Metric, pairs: list[Pair], options: _Options) -> _Plan:
-    """Choose the ratings that count for a coefficient, and its function."""
+def _build_plan(
+    compressed: Compressed, metric: Metric, pairs: list[Pair], options: _Options
+) -> _Plan:
+    """Select the ratings that count for a coefficient, and build its statistic."""
     if metric not in RATING_METRICS:
         raise ValueError(f"{metric} is a coefficient of marks; use measure_marks")
     ratings, counts = compressed.ratings, compressed.counts
@@ -191,14 +195,14 @@ def _plan(compressed: Compressed, metric: Metric, pairs: list[Pair], options: _O
         raise ValueError("weights need ratings of an ordered level")
     is_nominal = ratings.level == Level.NOMINAL
     if is_weighted or (metric == Metric.KRIPPENDORFF_ALPHA and not is_nominal):
-        ratings = ratings.select_numbers()
+        ratings = ratings.drop_empty()
         pairs = list_pairs(ratings) if ratings is not compressed.ratings else pairs
     pairable = ratings.select_pairable()
-    of_unit = counts[pairable.documents]
+    unit_counts = counts[pairable.documents]
     plan = _Plan(
         metric,
         len(ratings.raters),
-        int(of_unit.sum()),
+        int(unit_counts.sum()),
         int(counts[np.unique(pairable.documents)].sum()),
         [],
     )
@@ -207,7 +211,7 @@ def _plan(compressed: Compressed, metric: Metric, pairs: list[Pair], options: _O
         return plan
     plan.cautions = reasons.list_rating_cautions(ratings, counts, metric)
     if metric in (Metric.COHEN_KAPPA, Metric.F1):
-        plan.cautions += reasons.explain_average(metric, len(pairs))
+        plan.cautions += reasons.list_average_cautions(metric, len(pairs))
     blocker = _find_blocker(pairable, metric)
     if blocker is not None:
         plan.cautions.append(blocker)

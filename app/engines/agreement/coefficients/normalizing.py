@@ -11,11 +11,12 @@ _FREE_TEXTS = frozenset(("text", "span", "region", "address"))
 
 
 def normalize_value(field_type: str, value: Any) -> Hashable:
-    """Return a key that is equal for values that mean the same, given in canonical form.
+    """Return a key that is equal for values with the same meaning.
 
-    Numbers and amounts are compared as numbers (1.50 EUR is 1.5 EUR, but not 1.5 USD). Free text is
-    compared without case, repeated spaces and compatibility forms of characters (NFKC, such as the
-    ligature fi). Everything else has one canonical form already.
+    `value` must be in canonical form. Numbers and amounts are compared as numbers (1.50 EUR is
+    1.5 EUR, but not 1.5 USD). Free text is compared without case, repeated spaces and compatibility
+    forms of characters (NFKC, such as the ligature fi). All other values have only one canonical
+    form.
     """
     if isinstance(value, list):
         return tuple(sorted((normalize_value(field_type, item) for item in value), key=repr))

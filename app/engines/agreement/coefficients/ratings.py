@@ -1,4 +1,4 @@
-"""Read ratings from rows into arrays, in a few bytes for each."""
+"""Read ratings from rows into compact arrays."""
 
 from array import array
 from collections.abc import Hashable, Iterable, Mapping, Sequence
@@ -14,7 +14,7 @@ from app.engines.agreement.metrics import Level
 
 Integers = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
-_UNIT_ROW = 4
+_COLUMNS_WITH_UNIT = 4
 
 
 class _Empty:
@@ -22,7 +22,7 @@ class _Empty:
 
 
 EMPTY: Final = _Empty()
-"""The rating of a person who saw the document and found no value. None is no rating at all."""
+"""The rating of a person who saw the document and found no value. None means no rating at all."""
 _EMPTY_DIGEST = digest("\x00empty")
 
 
@@ -30,9 +30,9 @@ _EMPTY_DIGEST = digest("\x00empty")
 class Ratings:
     """The ratings of one field, sorted by document and unit. Use `build_ratings`.
 
-    The three arrays have an entry for each rating. Codes below `len(values)` are categories in
-    ascending order of their values; at the nominal level the order means nothing. The code
-    `len(values)` is EMPTY, which is a category at the nominal level only.
+    `units`, `rater_codes` and `codes` have an entry for each rating. Codes below `len(values)` are
+    categories in ascending order of their values; at the nominal level the order means nothing. The
+    code `len(values)` is EMPTY, which is a category at the nominal level only.
     """
 
     level: Level
@@ -45,8 +45,8 @@ class Ratings:
     rater_codes: Integers
     codes: Integers
     values: Floats
-    left_out: int
-    """The number of values that the level cannot order."""
+    excluded_count: int
+    """The number of values left out because the level cannot order them."""
 
     @property
     def unit_count(self) -> int:
@@ -55,7 +55,7 @@ class Ratings:
 
     @property
     def category_count(self) -> int:
-        """Return the number of categories, those that nobody chose included."""
+        """Return the number of categories, including categories that nobody chose."""
         return len(self.values) + bool(self.has_empty)
 
     @property
@@ -74,28 +74,28 @@ class Ratings:
         return np.bincount(self.units, minlength=self.unit_count)
 
     @property
-    def label_documents(self) -> Integers:
+    def rating_documents(self) -> Integers:
         """Return the document of each rating."""
         return self.documents[self.units]
 
-    def select(self, chosen: npt.NDArray[np.bool_]) -> "Ratings":
-        """Return only the chosen ratings, without the units that lose all of theirs."""
-        kept, numbers = np.unique(self.units[chosen], return_inverse=True)
+    def select(self, is_chosen: npt.NDArray[np.bool_]) -> "Ratings":
+        """Return only the chosen ratings, without units that lose all their ratings."""
+        unit_indexes, new_units = np.unique(self.units[is_chosen], return_inverse=True)
         return replace(
             self,
-            documents=self.documents[kept],
-            units=numbers,
-            rater_codes=self.rater_codes[chosen],
-            codes=self.codes[chosen],
+            documents=self.documents[unit_indexes],
+            units=new_units,
+            rater_codes=self.rater_codes[is_chosen],
+            codes=self.codes[is_chosen],
         )
 
     def select_pairable(self) -> "Ratings":
-        """Return only the ratings of units with at least two."""
+        """Return only the ratings of units with at least two ratings."""
         is_pairable = self.sizes[self.units] > 1
         return self if is_pairable.all() else self.select(is_pairable)
 
-    def select_numbers(self) -> "Ratings":
-        """Return only the ratings that are not EMPTY."""
+    def drop_empty(self) -> "Ratings":
+        """Return the ratings without those that are EMPTY."""
         return self.select(self.codes != self.empty_code) if self.has_empty else self
 
 
@@ -109,13 +109,14 @@ def build_ratings(
 
     A row is (document, rater, value) or (document, unit in the document, rater, value): a document
     whose table has several rows has several units, but intervals resample whole documents. A value
-    of None is no rating, EMPTY the decision that there is nothing. Of several ratings of a unit by
-    one rater the last counts.
+    of None is no rating; EMPTY is the decision that there is no value. If a rater rated a unit more
+    than once, the last rating counts.
 
-    At the nominal level values may be any JSON value or what `normalize_value` returns; the order
-    of a list does not count. At the others they are numbers, amounts, dates or times, or members of
-    `categories`, whose order counts then. `categories` are the options of a choice field, whether
-    chosen or not. Memory: about 20 bytes for each rating while reading, 60 afterwards.
+    At the nominal level, values may be any JSON value or a result of `normalize_value`; the order
+    of a list does not count. At the other levels, values are numbers, amounts, dates or times. At
+    the ordinal level with `categories`, they are categories, ranked in this order. `categories` are
+    the options of a choice field, including options that nobody chose. Memory: about 20 bytes per
+    rating while reading, 60 afterwards.
     """
     reader = _Reader(level, categories)
     for row in rows:
@@ -129,7 +130,7 @@ def build_ratings_by_field(
     levels: Mapping[str, Level] | None = None,
     categories: Mapping[str, Sequence[Any]] | None = None,
 ) -> dict[str, Ratings]:
-    """Read the ratings of several fields; a row has the name of its field in front."""
+    """Read the ratings of several fields; each row begins with the name of its field."""
     readers: dict[str, _Reader] = {}
     for field, *row in rows:
         reader = readers.get(field)
@@ -142,43 +143,43 @@ def build_ratings_by_field(
 
 
 class _Reader:
-    """The ratings of one field while they are read."""
+    """Collects the ratings of one field while they are read."""
 
     def __init__(self, level: Level, categories: Sequence[Any] | None) -> None:
         self._level = level
         self._is_nominal = level == Level.NOMINAL
         self._ranks: dict[int, float] | None = None
-        self._declared: list[Any] = []
+        self._declared_keys: list[Any] = []
         if categories is not None and self._is_nominal:
-            self._declared = [digest(category) for category in categories]
+            self._declared_keys = [digest(category) for category in categories]
         elif categories is not None and level == Level.ORDINAL:
             self._ranks = {digest(value): float(rank) for rank, value in enumerate(categories)}
-            self._declared = list(self._ranks.values())
+            self._declared_keys = list(self._ranks.values())
         elif categories is not None:
             numbers = [to_number(category) for category in categories]
-            self._declared = [number for number in numbers if number is not None]
+            self._declared_keys = [number for number in numbers if number is not None]
         self._documents, self._units = array("Q"), array("Q")
         self._raters: array[int] = array("i")
         self._values: array[Any] = array("Q" if self._is_nominal else "d")
         self._rater_numbers: dict[Any, int] = {}
-        self._left_out = 0
+        self._excluded_count = 0
         self._last_document: Hashable = None
         self._last_digest = 0
 
     def add(self, row: Sequence[Any]) -> None:
-        """Add the rating of a row, unless it has none."""
+        """Add the rating of a row; skip a row without a rating."""
         value = row[-1]
         if value is None:
             return
         key = self._build_key(value)
         if key is None:
-            self._left_out += 1
+            self._excluded_count += 1
             return
         document = row[0]
         if document is not self._last_document:
             self._last_document, self._last_digest = document, digest(document)
         unit = self._last_digest
-        if len(row) == _UNIT_ROW:
+        if len(row) == _COLUMNS_WITH_UNIT:
             unit = digest((("unit", unit), ("place", digest(row[1]))))
         self._documents.append(self._last_digest)
         self._units.append(unit)
@@ -195,31 +196,33 @@ class _Reader:
     def finish(self) -> Ratings:
         """Sort the ratings and return them."""
         names = sorted(self._rater_numbers, key=str)
-        order_of_rater = np.empty(len(names), dtype=np.int64)
+        rater_positions = np.empty(len(names), dtype=np.int64)
         for position, name in enumerate(names):
-            order_of_rater[self._rater_numbers[name]] = position
-        raters = order_of_rater[np.frombuffer(self._raters, dtype=np.int32)]
+            rater_positions[self._rater_numbers[name]] = position
+        raters = rater_positions[np.frombuffer(self._raters, dtype=np.int32)]
         documents = np.frombuffer(self._documents, dtype=np.uint64)
         units = np.frombuffer(self._units, dtype=np.uint64)
         order = np.lexsort((raters, units, documents))
         raters, documents, units = raters[order], documents[order], units[order]
-        is_last = np.ones(len(order), dtype=bool)  # the sort is stable
+        is_last = np.ones(
+            len(order), dtype=bool
+        )  # the sort is stable: the last rating is the latest
         is_last[:-1] = (units[1:] != units[:-1]) | (raters[1:] != raters[:-1])
         codes, values = self._encode(order[is_last])
         units, documents, raters = units[is_last], documents[is_last], raters[is_last]
         is_first = np.ones(len(units), dtype=bool)
         is_first[1:] = units[1:] != units[:-1]
-        kept, numbers = np.unique(documents[is_first], return_inverse=True)
+        distinct_documents, document_numbers = np.unique(documents[is_first], return_inverse=True)
         return Ratings(
             level=self._level,
             raters=tuple(map(str, names)),
-            document_count=len(kept),
-            documents=numbers.astype(np.int64),
+            document_count=len(distinct_documents),
+            documents=document_numbers.astype(np.int64),
             units=np.cumsum(is_first) - 1,
             rater_codes=raters,
             codes=codes,
             values=values,
-            left_out=self._left_out,
+            excluded_count=self._excluded_count,
         )
 
     def _encode(self, order: Integers) -> tuple[Integers, Floats]:
@@ -229,14 +232,14 @@ class _Reader:
         if self._is_nominal:
             keys = np.frombuffer(self._values, dtype=np.uint64)[order]
             is_empty = keys == np.uint64(_EMPTY_DIGEST)
-            declared = np.array(self._declared, dtype=np.uint64)
+            declared = np.array(self._declared_keys, dtype=np.uint64)
         else:
             keys = np.frombuffer(self._values, dtype=np.float64)[order]
             is_empty = np.isinf(keys)
-            declared = np.array(self._declared, dtype=np.float64)
-        known = np.unique(np.concatenate((keys[~is_empty], declared)))
-        codes = np.searchsorted(known, keys)
-        codes[is_empty] = len(known)
+            declared = np.array(self._declared_keys, dtype=np.float64)
+        distinct_keys = np.unique(np.concatenate((keys[~is_empty], declared)))
+        codes = np.searchsorted(distinct_keys, keys)
+        codes[is_empty] = len(distinct_keys)
         is_ranked = self._level in (Level.NOMINAL, Level.ORDINAL)
-        values = np.arange(len(known), dtype=np.float64) if is_ranked else known
+        values = np.arange(len(distinct_keys), dtype=np.float64) if is_ranked else distinct_keys
         return codes.astype(np.int64), values

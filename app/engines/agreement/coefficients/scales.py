@@ -1,10 +1,10 @@
-"""Weight pairs of categories by their distance, and sum over all pairs.
+"""Compute the distances between pairs of categories, and their mean.
 
 Cohen 1968, Weighted kappa: Nominal scale agreement with provision for scaled disagreement,
 Psychological Bulletin 70. Gwet 2014, Handbook of Inter-Rater Reliability, 4th edition, section 3.5
 (linear, quadratic and ordinal weights). A pair of different ratings x and y gets the credit
-1 - d(x, y) / d(least, greatest), with d = |x - y| for linear weights, (x - y)^2 for quadratic ones,
-and r(r + 1) / 2 for ordinal ones, where r is the difference of ranks.
+1 - d(x, y) / d(lowest, highest), where d is |x - y| for linear weights, (x - y)^2 for quadratic
+weights, and r(r + 1) / 2 for ordinal weights; r is the difference of ranks.
 """
 
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ from app.engines.agreement.metrics import Weights
 
 @dataclass(frozen=True, slots=True)
 class Scale:
-    """The values of the categories, scaled to 0 for the least and 1 for the greatest.
+    """The values of the categories, scaled from 0 for the lowest to 1 for the highest.
 
     The distance is `linear` |x - y| + `quadratic` (x - y)^2; the factors add up to 1.
     """
@@ -27,11 +27,11 @@ class Scale:
     quadratic: float
 
     def compute_distances(self, a: Integers, b: Integers) -> Floats:
-        """Return the distances of the categories in `a` from those in `b`."""
+        """Return the distances of the categories in `a` from the categories in `b`."""
         gaps = np.abs(self.values[a] - self.values[b])
         return self.linear * gaps + self.quadratic * gaps**2
 
-    def compute_expected(self, p: Floats, q: Floats) -> Floats:
+    def compute_expected_distance(self, p: Floats, q: Floats) -> Floats:
         """Return the mean distance of independent ratings with the shares `p` and `q`.
 
         The shares are arrays of categories by resamples, each column of which sums to 1. The mean
@@ -42,15 +42,15 @@ class Scale:
             f, g = np.cumsum(p, axis=0)[:-1], np.cumsum(q, axis=0)[:-1]
             expected += self.linear * (np.diff(self.values) @ (f * (1 - g) + g * (1 - f)))
         if self.quadratic:
-            centred = self.values - 0.5
-            mean_p, mean_q = centred @ p, centred @ q
-            squares = centred**2
+            centered = self.values - 0.5
+            mean_p, mean_q = centered @ p, centered @ q
+            squares = centered**2
             expected += self.quadratic * (squares @ p + squares @ q - 2 * mean_p * mean_q)
         return expected
 
 
 def build_scale(values: Floats, weights: Weights) -> Scale | None:
-    """Return the scale of categories in ascending order, or None if only equal ones agree."""
+    """Return the scale of categories in ascending order, or None if only equal categories agree."""
     if weights == "unweighted" or not len(values):
         return None
     if weights == "ordinal":

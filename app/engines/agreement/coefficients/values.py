@@ -1,4 +1,4 @@
-"""Turn values into keys of eight bytes, and into numbers."""
+"""Convert values to 64-bit keys and to numbers."""
 
 import math
 from datetime import date, datetime, time
@@ -12,14 +12,14 @@ import orjson
 
 from app.engines.agreement.coefficients.normalizing import build_key
 
-_CACHED = 20_000
+_CACHE_SIZE = 20_000
 _SECONDS_PER_DAY = 86_400.0
 
 
 def digest(value: Any) -> int:
-    """Return 64 bits that are equal for equal values, in every process.
+    """Return a 64-bit key that is equal for equal values, in every process.
 
-    Two of a million values share them with a probability of 1 : 37 million.
+    The probability that any two of a million values have the same key is 1 : 37 million.
     """
     return _digest_text(value) if type(value) is str else _digest_bytes(_serialize(value))
 
@@ -28,7 +28,7 @@ def _digest_bytes(data: bytes) -> int:
     return int.from_bytes(blake2b(data, digest_size=8).digest(), "big")
 
 
-@lru_cache(maxsize=_CACHED)
+@lru_cache(maxsize=_CACHE_SIZE)
 def _digest_text(text: str) -> int:
     return _digest_bytes(b"s" + text.encode("utf-8", "surrogatepass"))
 
@@ -46,17 +46,17 @@ def _serialize(value: Any) -> bytes:
 
 
 def to_number(value: Any) -> float | None:
-    """Return the number on the scale of interval and ratio levels, or None if there is none.
+    """Convert a value to a number for the interval and ratio levels; None if that is impossible.
 
-    Dates and times count in days, an amount of money without its currency.
+    Dates and times are converted to days. An amount of money loses its currency.
     """
     if isinstance(value, dict):
         value = value.get("amount")
     if isinstance(value, str):
-        value = _parse(value)
+        value = _parse_text(value)
     if isinstance(value, datetime):
-        clock = value.hour * 3600 + value.minute * 60 + value.second
-        return value.toordinal() + clock / _SECONDS_PER_DAY
+        seconds = value.hour * 3600 + value.minute * 60 + value.second
+        return value.toordinal() + seconds / _SECONDS_PER_DAY
     if isinstance(value, date):
         return float(value.toordinal())
     if isinstance(value, time):
@@ -74,7 +74,7 @@ def _to_finite(value: float | Decimal) -> float | None:
     return number if math.isfinite(number) else None
 
 
-def _parse(text: str) -> float | date | time | None:
+def _parse_text(text: str) -> float | date | time | None:
     for parse in (float, date.fromisoformat, datetime.fromisoformat, time.fromisoformat):
         try:
             return parse(text)

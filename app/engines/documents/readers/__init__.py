@@ -28,7 +28,7 @@ from app.engines.documents.readers import (
 from app.engines.documents.readers.pages import SendPage
 from app.engines.documents.text import decode_text, normalize_text
 
-_READERS_OF_ARCHIVES: dict[str, Callable[[BinaryIO, Limits], str]] = {
+_ARCHIVE_READERS: dict[str, Callable[[BinaryIO, Limits], str]] = {
     media.DOCX: docx.extract_text,
     media.PPTX: presentations.extract_text,
     media.ODT: open_document.extract_text,
@@ -54,7 +54,7 @@ def read_document(
     elif media_type in media.IMAGE_TYPES:
         images.read_pages(file, media_type, limits, send_page)
     elif media_type in pictures.MEDIA_TYPES:
-        text = _READERS_OF_ARCHIVES[media_type](file, limits)
+        text = _ARCHIVE_READERS[media_type](file, limits)
         if _has_text(text) or not pictures.read_pages(file, media_type, limits, send_page):
             send_text(check_text(text, limits))
     else:
@@ -64,8 +64,8 @@ def read_document(
 def draw_page(file: BinaryIO, arguments: dict[str, Any], limits: Limits) -> Image.Image:
     """Draw one page. Raises `PageNotFound`, `ParseFailed`.
 
-    The members of `arguments` are `media_type`, `page` (a number from 1), and `width_px` or
-    `scale` (pixels per point); the other one of these is None.
+    `arguments` has the keys `media_type`, `page` (a number from 1), `width_px` and `scale` (pixels
+    per point). Either `width_px` or `scale` is None.
     """
     _check_not_empty(file)
     media_type, number = arguments["media_type"], arguments["page"]
@@ -75,7 +75,7 @@ def draw_page(file: BinaryIO, arguments: dict[str, Any], limits: Limits) -> Imag
     if media_type in media.IMAGE_TYPES:
         return images.draw_page(file, media_type, number, width, scale, limits)
     if media_type in pictures.MEDIA_TYPES:
-        text = _READERS_OF_ARCHIVES[media_type](file, limits)
+        text = _ARCHIVE_READERS[media_type](file, limits)
         if not _has_text(text):
             return pictures.draw_page(file, media_type, number, width, scale, limits)
     else:
@@ -101,11 +101,11 @@ def _has_text(text: str) -> bool:
 
 
 def _read_flowing_text(file: BinaryIO, media_type: str, limits: Limits) -> str:
-    """Return the whole text of a file without pages of its own, such as a workbook or an email."""
+    """Return the whole text of a file that has no pages, such as a workbook or an email."""
     if media_type in media.SPREADSHEET_TYPES:
         return check_text(spreadsheets.extract_text(file, media_type, limits), limits)
-    if media_type in _READERS_OF_ARCHIVES:
-        return check_text(_READERS_OF_ARCHIVES[media_type](file, limits), limits)
+    if media_type in _ARCHIVE_READERS:
+        return check_text(_ARCHIVE_READERS[media_type](file, limits), limits)
     max_bytes = limits.max_unpacked_bytes
     if media_type in media.TEXT_TYPES:
         # Four bytes are the maximum per character in all supported encodings.

@@ -8,7 +8,7 @@ from typing import BinaryIO
 from app.engines.documents.model import Limits, ParseFailed
 
 COMPOUND_FILE = bytes.fromhex("d0cf11e0a1b11ae1")
-"""The first bytes of older office files, and of newer ones that are protected by a password."""
+"""The first bytes of older office files, and of newer files that are protected by a password."""
 
 _MAX_ENTRIES = 10_000
 _CHUNK_BYTES = 1 << 16
@@ -16,21 +16,22 @@ _ENCRYPTED_FLAG = 0x1
 _ENCRYPTED_PACKAGE = "EncryptedPackage".encode("utf-16-le")
 
 InspectChunk = Callable[[str, bytes], None]
-"""Receives the name of an entry and the next part of its unpacked content."""
+"""A callback that receives an entry's name and the next chunk of its unpacked content."""
 
 
 def check_archive(
     file: BinaryIO,
     limits: Limits,
     *,
-    damaged: str,
-    older_format: str,
+    damaged_message: str,
+    older_format_message: str,
     inspect: InspectChunk | None = None,
 ) -> None:
-    """Reject large archives by their measured sizes, because declared sizes may be wrong.
+    """Reject archives that are too large. Sizes are measured, because declared sizes may be wrong.
 
-    `damaged` and `older_format` are the messages for files that are no archives. `inspect` sees
-    all content while it is measured. Raises `ParseFailed` (`password_protected`,
+    `damaged_message` is the error message for files that are not valid archives;
+    `older_format_message` is the error message for compound files without a password. `inspect`
+    receives all content while it is measured. Raises `ParseFailed` (`password_protected`,
     `too_large_unpacked`, `unreadable`).
     """
     file.seek(0)
@@ -38,16 +39,16 @@ def check_archive(
         if is_encrypted_package(file):
             message = "The document is protected by a password."
             raise ParseFailed("password_protected", message)
-        raise ParseFailed("unreadable", older_format)
+        raise ParseFailed("unreadable", older_format_message)
     try:
         with zipfile.ZipFile(file) as archive:
             _check_entries(archive, limits, inspect)
     except (zipfile.BadZipFile, zlib.error, EOFError, OSError, NotImplementedError) as error:
-        raise ParseFailed("unreadable", damaged) from error
+        raise ParseFailed("unreadable", damaged_message) from error
 
 
 def is_encrypted_package(file: BinaryIO) -> bool:
-    """Return whether a compound file contains a newer office file with a password."""
+    """Return whether a compound file contains a password-protected newer office file."""
     file.seek(0)
     return _ENCRYPTED_PACKAGE in file.read()
 

@@ -18,7 +18,7 @@ _MIN_EMBEDDED_BYTES = 50_000
 
 
 class Attachment(NamedTuple):
-    """A file; `name` is what the sender calls it, or a name that says its number."""
+    """A file; `name` is the sender's file name, or a generated one such as `attachment-3.pdf`."""
 
     name: str
     data: bytes
@@ -27,35 +27,36 @@ class Attachment(NamedTuple):
 def extract_attachments(data: bytes, media_type: str = media.MAIL) -> Iterator[Attachment]:
     """Yield the attachments of an email and the messages it forwards, or the emails of a mailbox.
 
-    Small pictures inside the text, such as logos, are left out. At most `MAX_ATTACHMENTS`.
+    Small pictures inside the text, such as logos, are left out. Yields at most `MAX_ATTACHMENTS`
+    files.
     """
     if media_type == media.MSG:
         yield from _read_parts(outlook.read_message(data))
         return
     mails = list(islice(split_mailbox(data), MAX_ATTACHMENTS))
     for number, mail in enumerate(mails, start=1):
-        yield Attachment(_name_message(email.message_from_bytes(mail), number), mail)
+        yield Attachment(_build_message_name(email.message_from_bytes(mail), number), mail)
     if not mails:
         yield from _read_parts(email.message_from_bytes(data))
 
 
 def _read_parts(message: Message) -> Iterator[Attachment]:
-    attached = MailText(message).attachments
-    for number, one in enumerate(attached[:MAX_ATTACHMENTS], start=1):
-        attachment = _read_part(one, number)
-        if attachment.data and not _is_decoration(one.part, len(attachment.data)):
+    attached_parts = MailText(message).attachments
+    for number, attached_part in enumerate(attached_parts[:MAX_ATTACHMENTS], start=1):
+        attachment = _read_part(attached_part, number)
+        if attachment.data and not _is_decoration(attached_part.part, len(attachment.data)):
             yield attachment
 
 
-def _read_part(attached: AttachedPart, number: int) -> Attachment:
-    name, part, is_message = attached
+def _read_part(attached_part: AttachedPart, number: int) -> Attachment:
+    name, part, is_message = attached_part
     if is_message:
-        return Attachment(_name_message(part, number, name), part.as_bytes())
+        return Attachment(_build_message_name(part, number, name), part.as_bytes())
     extension = _TYPES.guess_extension(part.get_content_type()) or ""
     return Attachment(name or f"attachment-{number}{extension}", get_payload(part))
 
 
-def _name_message(message: Message, number: int, name: str = "") -> str:
+def _build_message_name(message: Message, number: int, name: str = "") -> str:
     stem = name or MailText(message).get_header("Subject")[:200] or f"message-{number}"
     return stem if stem.lower().endswith(".eml") else f"{stem}.eml"
 

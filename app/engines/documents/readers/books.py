@@ -24,36 +24,37 @@ _UNREADABLE = "The file is damaged or not an EPUB."
 
 
 def extract_text(file: BinaryIO, limits: Limits) -> str:
-    """Return the text of a book, its content documents separated by form feeds.
+    """Return the text of a book, with form feeds between its content documents.
 
     Raises `ParseFailed`.
     """
-    check_archive(file, limits, damaged=_UNREADABLE, older_format=_UNREADABLE)
+    check_archive(file, limits, damaged_message=_UNREADABLE, older_format_message=_UNREADABLE)
     try:
         with zipfile.ZipFile(file) as archive:
             pages = [
-                html.extract_text(archive.read(path)).strip() for path in _list_contents(archive)
+                html.extract_text(archive.read(path)).strip()
+                for path in _iterate_content_paths(archive)
             ]
     except (KeyError, etree.XMLSyntaxError) as error:
         raise ParseFailed("unreadable", _UNREADABLE) from error
     return normalize_text(replace_unstorable("\f".join(page for page in pages if page)))
 
 
-def _list_contents(archive: zipfile.ZipFile) -> Iterator[str]:
-    """Yield the entries of the content documents in the order of the spine."""
+def _iterate_content_paths(archive: zipfile.ZipFile) -> Iterator[str]:
+    """Yield the archive paths of the content documents in spine order."""
     container = parse_xml(archive.read(_CONTAINER))
     root_file = container.find(f".//{_CONTAINER_NS}rootfile")
     if root_file is None:
         raise ParseFailed("unreadable", _UNREADABLE)
     package_path = root_file.get("full-path", "")
     package = parse_xml(archive.read(package_path))
-    encrypted = _list_encrypted(archive)
+    encrypted = _list_encrypted_paths(archive)
     items = {item.get("id"): item for item in package.iter(_PACKAGE_NS + "item")}
     for reference in package.iter(_PACKAGE_NS + "itemref"):
         item = items.get(reference.get("idref"))
         if item is None or item.get("media-type") not in _CONTENT_TYPES:
             continue
-        path = _resolve(package_path, item)
+        path = _resolve_path(package_path, item)
         if path in encrypted:
             message = "The book is protected against copying."
             raise ParseFailed("password_protected", message)
@@ -61,13 +62,13 @@ def _list_contents(archive: zipfile.ZipFile) -> Iterator[str]:
             yield path
 
 
-def _resolve(package_path: str, item: Any) -> str:
+def _resolve_path(package_path: str, item: Any) -> str:
     relative = unquote(item.get("href", "").partition("#")[0])
     return posixpath.normpath(posixpath.join(posixpath.dirname(package_path), relative))
 
 
-def _list_encrypted(archive: zipfile.ZipFile) -> set[str]:
-    """Return the paths of the encrypted entries; fonts often are, which does not matter."""
+def _list_encrypted_paths(archive: zipfile.ZipFile) -> set[str]:
+    """Return the paths of the encrypted entries. Fonts are often encrypted; this is no problem."""
     if _ENCRYPTION not in archive.NameToInfo:
         return set()
     references = parse_xml(archive.read(_ENCRYPTION)).iter(_CIPHER_REFERENCE)

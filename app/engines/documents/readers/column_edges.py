@@ -16,8 +16,8 @@ MIN_LINES = 3
 _MIN_ALIGNED_LINES = 4
 _MAX_LINE_DISTANCE = 2.5  # the maximum distance to the next line, in line heights
 _MAX_CANDIDATES = 12
-_EDGE_TOLERANCE = 0.5  # of a line's height; the maximum difference between left edges of a column
-_EXACT_TOLERANCE = 0.2  # of a line's height; the maximum difference between exactly aligned lines
+_EDGE_TOLERANCE = 0.5  # the maximum difference between left edges of a column, in line heights
+_EXACT_TOLERANCE = 0.2  # the maximum difference between exactly aligned edges, in line heights
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,8 +25,8 @@ class Edge:
     """The left edge of a possible column.
 
     `x` is its position in points. Justified text may have spaces as wide as a gutter. If
-    `min_gutter` is given, the lines of the column must therefore be exactly aligned, and each at
-    least `min_gutter` points away from the word to its left.
+    `min_gutter` is given, the lines of the column must therefore be exactly aligned, and each line
+    must be at least `min_gutter` points away from the word to its left.
     """
 
     x: float
@@ -101,9 +101,9 @@ def _find_common_starts(starts: list[float], tolerance: float, min_count: int) -
             clusters[-1].append(x0)
         else:
             clusters.append([x0])
-    common = [segment for segment in clusters[1:] if len(segment) >= min_count]
-    common.sort(key=len, reverse=True)
-    return sorted(segment[0] for segment in common[:_MAX_CANDIDATES])
+    common_clusters = [cluster for cluster in clusters[1:] if len(cluster) >= min_count]
+    common_clusters.sort(key=len, reverse=True)
+    return sorted(cluster[0] for cluster in common_clusters[:_MAX_CANDIDATES])
 
 
 def _get_starts(segment: Segment) -> list[float]:
@@ -115,7 +115,7 @@ def _get_starts(segment: Segment) -> list[float]:
 
 
 def split_segment(segment: Segment, edge: Edge) -> list[Segment]:
-    """Return the parts of a segment left and right of `edge`, or all if there is no gap."""
+    """Return the two parts of a segment at `edge`, or the whole segment if there is no gap."""
     if not segment.x0 < edge.x - _EDGE_TOLERANCE * segment.height < segment.x1:
         return [segment]
     index = edge.find_split(segment)

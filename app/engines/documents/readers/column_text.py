@@ -8,10 +8,10 @@ from app.engines.documents.readers.segments import Segment
 
 _MIN_CAPITALIZED_LINES = 5
 _MIN_WORDS = 3
-_MIN_LOWER_CASE_SHARE = 0.25  # minimum share of lines that begin in lower case
-_MIN_LETTER_SHARE = 0.7  # minimum share of letters among the characters of a column
-_LINE_TOLERANCE = 0.1  # of a line's height; the maximum vertical difference within a line
-_MIN_ALIGNED_SHARE = 0.5  # minimum share of lines with a line beside them in a table
+_MIN_LOWER_CASE_SHARE = 0.25  # the minimum share of lines that begin in lower case
+_MIN_LETTER_SHARE = 0.7  # the minimum share of letters among the characters of a column
+_LINE_TOLERANCE = 0.1  # the maximum vertical difference within a line, in line heights
+_MIN_ALIGNED_SHARE = 0.5  # in a table, the minimum share of lines that have a line beside them
 
 
 def are_columns(left: list[Segment], right: list[Segment]) -> bool:
@@ -29,7 +29,7 @@ def are_columns(left: list[Segment], right: list[Segment]) -> bool:
         and _get_aligned_share(left, right) < _MIN_ALIGNED_SHARE
     ):
         return True  # text beside margin notes, whose lines are not aligned with it
-    # Few lines begin in lower case: two lists, or table cells. Only tables have very short cells.
+    # Few lines begin in lower case, so these are lists or table cells. Only cells are very short.
     line_count = min(len(left), len(right))
     word_counts = [len(segment.tokens) for segment in (*left, *right)]
     are_prose = _is_prose(left), _is_prose(right)
@@ -69,34 +69,37 @@ def _get_lower_case_share(lines: Sequence[Segment]) -> float:
 
 def _is_prose(lines: Sequence[Segment]) -> bool:
     """Return whether most lines have several words, and most characters are letters."""
-    return _has_words(lines) and _has_letters(lines)
+    return _has_multiword_lines(lines) and _is_mostly_letters(lines)
 
 
-def _has_words(lines: Sequence[Segment]) -> bool:
+def _has_multiword_lines(lines: Sequence[Segment]) -> bool:
     return median(len(segment.tokens) for segment in lines) >= _MIN_WORDS
 
 
-def _has_letters(lines: Sequence[Segment]) -> bool:
+def _is_mostly_letters(lines: Sequence[Segment]) -> bool:
     text = "".join(token.text for segment in lines for token in segment.tokens)
     return sum(map(str.isalpha, text)) >= _MIN_LETTER_SHARE * len(text)
 
 
 def _get_aligned_share(left: Sequence[Segment], right: Sequence[Segment]) -> float:
-    """Return the share of the smaller group's lines that have a line of the other beside them."""
-    fewer, more = sorted((left, right), key=len)
-    middles = sorted(segment.middle for segment in more)
-    aligned = 0
-    for segment in fewer:
+    """Return the share of the smaller group's lines that are beside a line of the larger group."""
+    smaller_group, larger_group = sorted((left, right), key=len)
+    middles = sorted(segment.middle for segment in larger_group)
+    aligned_count = 0
+    for segment in smaller_group:
         tolerance = _LINE_TOLERANCE * segment.height
-        aligned += any(abs(segment.middle - middle) <= tolerance for middle in middles)
-    return aligned / len(fewer)
+        aligned_count += any(abs(segment.middle - middle) <= tolerance for middle in middles)
+    return aligned_count / len(smaller_group)
 
 
 def is_tabular(left: Sequence[Segment], right: Sequence[Segment]) -> bool:
     """Return whether a block is a table or a form, which cannot be part of columns."""
     sides = [_join_lines(side) for side in (left, right) if side]
     if len(sides) == 1:
-        return not _has_letters(sides[0])
+        return not _is_mostly_letters(sides[0])
     if _get_aligned_share(*sides) < _MIN_ALIGNED_SHARE:
         return False  # text beside margin notes
-    return not all(_has_letters(side) and (len(side) == 1 or _has_words(side)) for side in sides)
+    return not all(
+        _is_mostly_letters(side) and (len(side) == 1 or _has_multiword_lines(side))
+        for side in sides
+    )

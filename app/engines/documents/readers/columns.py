@@ -20,7 +20,7 @@ from app.engines.documents.readers.column_edges import (
 from app.engines.documents.readers.column_text import are_columns, is_tabular
 from app.engines.documents.readers.segments import Segment
 
-_SPLIT_COST = 3  # the words in columns that an edge must add for each segment that it cuts
+_SPLIT_COST = 3  # an edge must add this many words to columns for each segment that it cuts
 
 Columns = tuple[list[Segment], list[Segment]]
 Band = list[Segment] | Columns
@@ -29,15 +29,15 @@ Band = list[Segment] | Columns
 def find_columns(segments: list[Segment]) -> list[Band] | None:
     """Return the bands of a page from top to bottom, or None if it has no columns.
 
-    A band is the left and the right column, or a list of segments to sort into rows.
+    A band is either a left and a right column, or a list of segments to sort into rows.
     """
     if len(segments) < 2 * MIN_LINES:
         return None
-    best: list[Band] | None = None
+    best_bands: list[Band] | None = None
     best_gain = 0
-    ordered = sorted(segments, key=lambda segment: (segment.middle, segment.x0))
+    sorted_segments = sorted(segments, key=lambda segment: (segment.middle, segment.x0))
     for edge in (*find_left_edges(segments), *find_aligned_edges(segments)):
-        bands = _build_bands(ordered, edge)
+        bands = _build_bands(sorted_segments, edge)
         gain = sum(
             len(segment.tokens)
             for band in bands
@@ -49,12 +49,12 @@ def find_columns(segments: list[Segment]) -> list[Band] | None:
         )
         gain -= _SPLIT_COST * (part_count - len(segments))
         if gain > best_gain:
-            best, best_gain = bands, gain
-    return best
+            best_bands, best_gain = bands, gain
+    return best_bands
 
 
-def _build_bands(ordered: list[Segment], edge: Edge) -> list[Band]:
-    """Split sorted segments into bands; one that crosses the gutter of `edge` ends the columns."""
+def _build_bands(sorted_segments: list[Segment], edge: Edge) -> list[Band]:
+    """Split sorted segments into bands; a segment that crosses the gutter ends the columns."""
     bands: list[Band] = []
     rest: list[Segment] = []
     left: list[Segment] = []
@@ -70,7 +70,7 @@ def _build_bands(ordered: list[Segment], edge: Edge) -> list[Band]:
                 rest = []
         left, right = [], []
 
-    for segment in chain.from_iterable(split_segment(segment, edge) for segment in ordered):
+    for segment in chain.from_iterable(split_segment(segment, edge) for segment in sorted_segments):
         slack = 0.1 * segment.height
         if segment.x0 >= edge.x - 2 * slack:
             right.append(segment)
@@ -107,7 +107,7 @@ def _split_into_bands(left: list[Segment], right: list[Segment], min_lines: int)
 
 
 def _separate_sides(segments: Sequence[Segment], left_ids: AbstractSet[int]) -> Columns:
-    """Return the segments whose `id` is in `left_ids`, and the others."""
+    """Return the segments whose `id` is in `left_ids`, and the other segments."""
     left = [segment for segment in segments if id(segment) in left_ids]
     return left, [segment for segment in segments if id(segment) not in left_ids]
 
@@ -115,15 +115,15 @@ def _separate_sides(segments: Sequence[Segment], left_ids: AbstractSet[int]) -> 
 def _separate_margins(
     segments: list[Segment], left_ids: AbstractSet[int], min_lines: int
 ) -> list[Band]:
-    """Return the margin above two columns, the columns, and the margin below them.
+    """Return three bands: the header, two columns and the footer.
 
     Returns all segments as one band if they are not columns.
     """
-    above, body, below = _split_margins(segments)
+    header, body, footer = _split_margins(segments)
     columns = _separate_sides(body, left_ids)
     if min(map(len, columns)) < min_lines or not are_columns(*columns):
         return [segments]
-    return [above, columns, below]
+    return [header, columns, footer]
 
 
 def _split_into_blocks(segments: Sequence[Segment]) -> list[list[Segment]]:
@@ -142,15 +142,15 @@ def _split_into_blocks(segments: Sequence[Segment]) -> list[list[Segment]]:
 def _split_margins(
     segments: list[Segment],
 ) -> tuple[list[Segment], list[Segment], list[Segment]]:
-    """Split off headers and footers: single rows at a distance from the rest."""
+    """Return header, body and footer. Header and footer are single rows apart from the body."""
     blocks = _split_into_blocks(segments)
-    above: list[Segment] = []
-    below: list[Segment] = []
+    header: list[Segment] = []
+    footer: list[Segment] = []
     while len(blocks) > 1 and _is_one_row(blocks[0]):
-        above += blocks.pop(0)
+        header += blocks.pop(0)
     while len(blocks) > 1 and _is_one_row(blocks[-1]):
-        below = blocks.pop() + below
-    return above, [segment for block in blocks for segment in block], below
+        footer = blocks.pop() + footer
+    return header, [segment for block in blocks for segment in block], footer
 
 
 def _is_one_row(block: list[Segment]) -> bool:

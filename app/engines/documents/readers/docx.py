@@ -54,16 +54,16 @@ def extract_text(file: BinaryIO, limits: Limits) -> str:
     part = document.part
     styles = HiddenStyles(_find_styles(part))
     body = _PartText(part.element, styles).build_text()
-    pieces = [
+    texts = [
         *_extract_related_texts(part, _PARTS_BEFORE_BODY, styles),
         body,
         *_extract_related_texts(part, _PARTS_AFTER_BODY, styles),
     ]
-    return normalize_text(replace_unstorable("\n".join(piece for piece in pieces if piece)))
+    return normalize_text(replace_unstorable("\n".join(text for text in texts if text)))
 
 
 def _find_styles(part: Any) -> Any:
-    """Return the element with the styles, or None if the document has none."""
+    """Return the root element of the styles, or None if the document has no styles."""
     try:
         return part.part_related_by(RELATIONSHIP_TYPE.STYLES).element
     except (KeyError, AttributeError):
@@ -75,8 +75,8 @@ def open_document(file: BinaryIO, limits: Limits) -> Any:
     check_archive(
         file,
         limits,
-        damaged="The file is damaged or not a Word document.",
-        older_format="The file has an older Word format; save it as DOCX.",
+        damaged_message="The file is damaged or not a Word document.",
+        older_format_message="The file has an older Word format; save it as DOCX.",
     )
     file.seek(0)
     try:
@@ -91,7 +91,7 @@ def open_document(file: BinaryIO, limits: Limits) -> Any:
 def _extract_related_texts(
     part: Any, relation_types: Iterable[str], styles: HiddenStyles
 ) -> list[str]:
-    """Return the texts of the parts of these types, each text once, in the order of their names."""
+    """Return the distinct texts of the related parts, sorted by type and part name."""
     texts: dict[str, None] = {}
     for relation_type in relation_types:
         parts = find_related_parts(part, (relation_type,))
@@ -101,7 +101,7 @@ def _extract_related_texts(
 
 
 def find_related_parts(part: Any, relation_types: Collection[str]) -> list[Any]:
-    """Return the parts inside the file to which `part` has a relation of one of these types."""
+    """Return the parts inside the file that `part` refers to with one of the relation types."""
     return [
         relation.target_part
         for relation in part.rels.values()
@@ -119,9 +119,9 @@ class _PartText:
     def __init__(self, root: Any, styles: HiddenStyles) -> None:
         self._parts: list[str] = []
         self._styles = styles
-        self._cells = 0  # nesting depth of table cells at this position
-        self._hidden: list[bool] = []  # for each enclosing paragraph
-        # for each enclosing content control: its start in `_parts`, and its sign
+        self._cell_depth = 0  # the number of enclosing table cells
+        self._hidden: list[bool] = []  # for each enclosing paragraph, whether it is hidden
+        # for each enclosing content control: its start in `_parts`, and its checkbox symbol
         self._controls: list[tuple[int, str]] = []
         walker = etree.iterwalk(root, events=("start", "end"))
         for event, element in walker:
@@ -153,11 +153,11 @@ class _PartText:
             self._parts.append(docx_symbols.translate_text(text, font) if is_symbol else text)
         elif tag in _CHARACTER_ELEMENTS:
             character = _CHARACTER_ELEMENTS[tag]
-            self._parts.append(" " if self._cells and character == "\n" else character)
+            self._parts.append(" " if self._cell_depth and character == "\n" else character)
         elif tag == _WORD + "p":
             self._hidden.append(self._styles.is_paragraph_hidden(element))
         elif tag == _WORD + "tc":
-            self._cells += 1
+            self._cell_depth += 1
         elif tag == _WORD + "sym":
             self._parts.append(_get_symbol(element))
         elif tag == _WORD + "checkBox":  # a checkbox form field, which has no other visible content
@@ -171,12 +171,12 @@ class _PartText:
     def _leave_element(self, tag: str) -> None:
         if tag == _WORD + "p":
             self._hidden.pop()
-            self._parts.append(" " if self._cells else "\n")
+            self._parts.append(" " if self._cell_depth else "\n")
         elif tag == _WORD + "tc":
-            self._cells -= 1
+            self._cell_depth -= 1
             self._remove_trailing(" ")
-            self._parts.append(" " if self._cells else "\t")
-        elif tag == _WORD + "tr" and not self._cells:
+            self._parts.append(" " if self._cell_depth else "\t")
+        elif tag == _WORD + "tr" and not self._cell_depth:
             self._remove_trailing("\t")
             self._parts.append("\n")
         elif tag == _WORD + "sdt":
@@ -208,7 +208,7 @@ def _get_symbol(element: Any) -> str:
 
 
 def _get_checkbox_symbol(control: Any) -> str:
-    """Return the sign of a checkbox content control, or "" for other content controls."""
+    """Return the symbol of a checkbox content control, or "" for other content controls."""
     box = control.find(f"{_WORD}sdtPr/{_WORD_2010}checkbox")
     if box is None:
         return ""

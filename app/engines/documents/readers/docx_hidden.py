@@ -31,7 +31,7 @@ class HiddenStyles:
             self._based_on[name] = None if base is None else base.get(_VALUE)
 
     def hides_text(self, name: str | None) -> bool | None:
-        """Return whether a style hides text, or None if it does not specify this."""
+        """Return whether a style hides text, or None if neither it nor its bases specify this."""
         seen: set[str] = set()
         while name is not None and name not in seen:
             hides = self._hides.get(name)

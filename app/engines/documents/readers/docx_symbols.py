@@ -16,7 +16,7 @@ _SYMBOL = {
 }  # fmt: skip
 _FONTS = {"wingdings": _WINGDINGS, "wingdings 2": _WINGDINGS_2, "symbol": _SYMBOL}
 _FIRST_PRIVATE_CODE = 0xF000
-"""The start of the code points of symbol fonts: code 0xFE is U+F0FE."""
+"""The first code point for symbol fonts: code 0xFE is U+F0FE."""
 EMPTY_BOX, TICKED_BOX = "☐", "☒"
 
 

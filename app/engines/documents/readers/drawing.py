@@ -1,7 +1,7 @@
 """Draw virtual pages on the grid of `layout` with the Fira fonts.
 
 Fira Mono has Latin, Greek and Cyrillic; FiraGO has Arabic, Hebrew, Thai, Georgian and Devanagari.
-Chinese, Japanese and Korean characters, which neither has, are drawn as empty boxes of the right
+Neither font has Chinese, Japanese or Korean characters; they are drawn as empty boxes of the right
 width.
 """
 
@@ -34,7 +34,7 @@ def draw_sheet(
 ) -> Image.Image:
     """Return the image of one sheet of `text`, in shades of grey.
 
-    It is `width_px` pixels wide, or has `scale` pixels per point. Raises `ParseFailed`
+    The image is `width_px` pixels wide, or has `scale` pixels per point. Raises `ParseFailed`
     (`too_many_pixels`).
     """
     size = compute_pixel_size(PAGE_WIDTH, PAGE_HEIGHT, width_px, scale, limits)
@@ -47,7 +47,7 @@ class _Canvas:
     def __init__(self, size: tuple[int, int]) -> None:
         self._image = Image.new("L", size, 255)
         self._pen = ImageDraw.Draw(self._image)
-        self._pixels_per_point = size[0] / PAGE_WIDTH  # pixels per point
+        self._pixels_per_point = size[0] / PAGE_WIDTH
         self._monospaced = _load_font(
             FiraMono_Regular.fontbuffer, _FONT_SIZE * self._pixels_per_point
         )
@@ -67,7 +67,7 @@ class _Canvas:
         return self._image
 
     def _draw_wide_word(self, text: str, left: float, baseline: float) -> None:
-        """Draw wide characters as boxes and the others as text, each in its cells."""
+        """Draw wide characters as boxes and other characters as text, each in its cells."""
         for char in text:
             width = count_columns(char) * CELL_WIDTH * self._pixels_per_point
             if count_columns(char) == _WIDE_COLUMNS:

@@ -1,4 +1,4 @@
-"""Find out whether a HEIC file is complete, because libheif draws what is left of a damaged one."""
+"""Check whether a HEIC file is complete, because libheif draws truncated files without an error."""
 
 import os
 from typing import BinaryIO
@@ -8,19 +8,19 @@ _MAX_BOXES = 10_000
 
 
 def is_complete(file: BinaryIO) -> bool:
-    """Return whether all boxes of a file (ISO/IEC 14496-12, 4.2) end in it, and rewind it."""
+    """Return whether all boxes (ISO/IEC 14496-12, 4.2) end within the file. Rewinds the file."""
     end = file.seek(0, os.SEEK_END)
     start = boxes = 0
     while start < end and boxes < _MAX_BOXES:
         file.seek(start)
         header = file.read(_LONG_HEADER_BYTES)
         size = int.from_bytes(header[:4], "big")
-        smallest = _HEADER_BYTES
+        min_size = _HEADER_BYTES
         if size == 1:  # the size follows the type
-            size, smallest = int.from_bytes(header[8:], "big"), _LONG_HEADER_BYTES
+            size, min_size = int.from_bytes(header[8:], "big"), _LONG_HEADER_BYTES
         elif size == 0:  # up to the end of the file
             size = end - start
-        if size < smallest:
+        if size < min_size:
             break
         start += size
         boxes += 1

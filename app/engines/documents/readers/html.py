@@ -114,11 +114,11 @@ class _VisibleText:
     def __init__(self) -> None:
         self._parts: list[str] = []
         self._pending_space = ""  # white space to insert before the next visible text
-        self._pending_tabs = 0  # tabs to insert after it, for empty cells
+        self._pending_tabs = 0  # tabs to insert after `_pending_space`, for empty cells
         self._pre_depth = 0
         self._skipped: set[etree._Element] = set()
         self._tables: list[_Table] = []  # the enclosing tables
-        self._cells = 0  # the number of enclosing cells of data tables
+        self._cell_depth = 0  # the number of enclosing cells of data tables
 
     def enter_element(self, element: etree._Element) -> None:
         """Add the start of an element and its leading text."""
@@ -144,7 +144,7 @@ class _VisibleText:
             self._skipped.discard(element)
         else:
             if tag in _CELL_TAGS and self._in_data_table():
-                self._cells -= 1
+                self._cell_depth -= 1
             elif tag in ("tr", "table") and self._tables:
                 self._end_row()
             if tag == "table":
@@ -170,7 +170,7 @@ class _VisibleText:
         if self._tables:
             self._tables[-1].cell_count += 1
         if self._in_data_table():
-            self._cells += 1
+            self._cell_depth += 1
             if not is_first:
                 self._pending_tabs += 1
                 if not self._pending_space.startswith("\n"):
@@ -187,7 +187,7 @@ class _VisibleText:
         self._tables[-1].start_row(len(self._parts))
 
     def _add_line_break(self, lines: str, *, repeat: bool = False) -> None:
-        if self._cells:
+        if self._cell_depth:
             self._add_space()
         elif repeat and self._pending_space.startswith("\n"):
             self._pending_space = (self._pending_space + lines)[:2]
@@ -201,7 +201,7 @@ class _VisibleText:
     def _add_text(self, text: str | None) -> None:
         if not text:
             return
-        if self._pre_depth and not self._cells:
+        if self._pre_depth and not self._cell_depth:
             self._append(text.replace("\r\n", "\n"))
             return
         collapsed = _SPACE.sub(" ", text)

@@ -1,4 +1,4 @@
-"""Read images with Pillow: sizes, rotations and frames. Text recognition is done elsewhere."""
+"""Read images with Pillow: sizes, rotations and frames. `app.engines.ocr` recognizes the text."""
 
 import math
 import warnings
@@ -33,7 +33,7 @@ pi_heif.register_heif_opener()
 _ORIENTATION = 0x0112
 # Clockwise rotation in degrees that makes each EXIF orientation upright; some are also mirrored.
 _ROTATIONS = {3: 180, 4: 180, 5: 90, 6: 90, 7: 270, 8: 270}
-_FIRST_SIDEWAYS = 5
+_FIRST_SIDEWAYS_ORIENTATION = 5
 _POINTS_PER_INCH = 72.0
 _MIN_DPI, _MAX_DPI = 36.0, 4800.0
 
@@ -53,9 +53,9 @@ def draw_page(
     scale: float | None,
     limits: Limits,
 ) -> Image.Image:
-    """Return frame `number` (from 1), upright and on white.
+    """Return frame `number` (from 1), upright and on a white background.
 
-    It is `width_px` pixels wide, or has `scale` pixels per point. Raises `PageNotFound`,
+    The image is `width_px` pixels wide, or has `scale` pixels per point. Raises `PageNotFound`,
     `ParseFailed`.
     """
     with _open_image(file, media_type, limits) as image:
@@ -109,7 +109,7 @@ def _read_page(image: Image.Image, index: int, media_type: str, limits: Limits) 
     _select_frame(image, index, media_type, limits)
     width, height, rotation = _measure_displayed(image, media_type)
     if media_type == media.JPEG:
-        # enough to verify that the image is complete
+        # a reduced size is enough to verify that the image is complete
         image.draft("L", (image.width // 8, image.height // 8))
     image.load()
     return build_page(width, height, rotation)
@@ -120,7 +120,7 @@ def _measure_displayed(image: Image.Image, media_type: str) -> tuple[float, floa
     dpi_x, dpi_y = _get_resolution(image)
     orientation = image.getexif().get(_ORIENTATION, 1)
     width, height = image.size
-    if orientation in _ROTATIONS and orientation >= _FIRST_SIDEWAYS:
+    if orientation in _ROTATIONS and orientation >= _FIRST_SIDEWAYS_ORIENTATION:
         dpi_x, dpi_y = dpi_y, dpi_x
         if media_type != media.TIFF:  # for TIFF, Pillow returns the upright size
             width, height = height, width
@@ -141,7 +141,7 @@ def _get_resolution(image: Image.Image) -> tuple[float, float]:
 
 
 def convert_to_opaque_rgb(image: Image.Image) -> Image.Image:
-    """Convert an image to RGB on white, reducing 16-bit channels to 8 bits."""
+    """Convert an image to RGB on a white background, reducing 16-bit channels to 8 bits."""
     if image.mode.startswith("I"):
         image = image.convert("I").point([value >> 8 for value in range(65536)], "L")
     if image.has_transparency_data:

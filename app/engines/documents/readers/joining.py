@@ -1,7 +1,7 @@
 """Join the words of a page to segments: runs of words on one line.
 
-Most lines are apart from the others, and all their words have the same metrics. Such a line is cut
-at its wide gaps. Words of lines that overlap, such as superscripts, are compared with each other.
+Most lines do not overlap other lines, and all words of a line have the same metrics. Such a line is
+cut at its wide gaps. If lines overlap, as with superscripts, their words are compared one by one.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -11,36 +11,39 @@ from statistics import median
 
 from app.engines.documents.readers.segments import MAX_WORD_GAP, Line, Segment, Token, build_tokens
 
-MAX_NEAR = 64  # segments compared with each word; a malicious page may have thousands in one place
-_MAX_WORD_OVERLAP = 0.5  # of a line's height; words that overlap more are not side by side
-_MAX_BASELINE_DIFFERENCE = (
-    0.35  # of a line's height; the maximum vertical difference between words of a segment
-)
-# Half of that difference, and a little more because of rounding errors. Lines that are apart by
-# more than this share of both their heights have no common segments.
+# The maximum number of segments that each word is compared with. A malicious page may have
+# thousands of segments at one position.
+MAX_COMPARED_SEGMENTS = 64
+_MAX_WORD_OVERLAP = 0.5  # in line heights; words that overlap more are not side by side
+# The maximum vertical difference between words of a segment, in line heights.
+_MAX_BASELINE_DIFFERENCE = 0.35
+# Half of `_MAX_BASELINE_DIFFERENCE`, plus a margin for rounding errors. Lines have no common
+# segments if they are further apart than this share of both their heights.
 _REACH = 0.18
 
 _get_metrics = attrgetter("top", "bottom")
 _get_left = attrgetter("x0")
-_get_place = attrgetter("x0", "index")
+_get_position = attrgetter("x0", "index")
 
 
 def join_segments(words: Sequence[Token | Line]) -> list[Segment]:
     """Join neighboring words on one line to segments, sorted by their left sides."""
     segments: list[Segment] = []
-    step = 0.0
+    band_height = 0.0
     for lines in _split_into_clusters(words):
         joined = _cut_line(lines[0]) if len(lines) == 1 else None
         if joined is None:
-            step = step or _compute_step(words)
-            joined = _join_cluster([token for line in lines for token in build_tokens(line)], step)
+            band_height = band_height or _compute_band_height(words)
+            joined = _join_cluster(
+                [token for line in lines for token in build_tokens(line)], band_height
+            )
         segments += joined
-    segments.sort(key=_get_place)
+    segments.sort(key=_get_position)
     return segments
 
 
-def _compute_step(words: Iterable[Token | Line]) -> float:
-    """Return the usual height of the words, at least one point."""
+def _compute_band_height(words: Iterable[Token | Line]) -> float:
+    """Return the height of the bands: the median height of the words, at least one point."""
     return max(1.0, median(token.height for token in build_tokens(words)))
 
 
@@ -69,7 +72,7 @@ def _split_into_clusters(words: Iterable[Token | Line]) -> Iterator[list[list[To
 
 
 def _cut_line(line: list[Token | Line]) -> list[Segment] | None:
-    """Return the segments of a line, or None if words overlap, so that it may be several lines.
+    """Return the segments of a line, or None if its words overlap and may be several lines.
 
     The words are in file order.
     """
@@ -94,31 +97,33 @@ def _cut_line(line: list[Token | Line]) -> list[Segment] | None:
     return segments
 
 
-def _join_cluster(tokens: Sequence[Token], step: float) -> list[Segment]:
-    """Join words by comparing each with the segments around it; `step` is the usual height."""
+def _join_cluster(tokens: Sequence[Token], band_height: float) -> list[Segment]:
+    """Join words by comparing each word with the segments in its band and the adjacent bands."""
     segments: list[Segment] = []
-    open_segments: dict[int, list[Segment]] = {}  # segments that may continue, by vertical position
-    for token in sorted(tokens, key=_get_place):
-        band = int(token.middle // step)
-        best: Segment | None = None
+    open_segments: dict[int, list[Segment]] = {}  # segments that may continue, by band
+    for token in sorted(tokens, key=_get_position):
+        band = int(token.middle // band_height)
+        best_candidate: Segment | None = None
         for key in (band - 1, band, band + 1):
             candidates = open_segments.get(key)
             if candidates:
-                max_gap = 2 * MAX_WORD_GAP * max(step, token.height)
+                max_gap = 2 * MAX_WORD_GAP * max(band_height, token.height)
                 candidates[:] = [
-                    one for one in candidates[-MAX_NEAR:] if token.x0 - one.x1 <= max_gap
+                    segment
+                    for segment in candidates[-MAX_COMPARED_SEGMENTS:]
+                    if token.x0 - segment.x1 <= max_gap
                 ]
                 for candidate in candidates:
                     if _continues_segment(candidate, token) and (
-                        best is None or candidate.x1 > best.x1
+                        best_candidate is None or candidate.x1 > best_candidate.x1
                     ):
-                        best = candidate
-        if best is None:
+                        best_candidate = candidate
+        if best_candidate is None:
             segment = Segment(token)
             segments.append(segment)
             open_segments.setdefault(band, []).append(segment)
         else:
-            best.add(token)
+            best_candidate.add(token)
     return segments
 
 

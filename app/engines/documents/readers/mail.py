@@ -48,7 +48,7 @@ def split_mailbox(data: bytes) -> Iterator[bytes]:
 
 
 class AttachedPart(NamedTuple):
-    """An attachment, whose name may be empty. The part of a forwarded message is that message."""
+    """An attachment; its `name` may be empty. For a forwarded message, `part` is that message."""
 
     name: str
     part: Message
@@ -56,7 +56,7 @@ class AttachedPart(NamedTuple):
 
 
 class MailText:
-    """One message with the messages inside it, and its `attachments`."""
+    """The text of a message and of the messages inside it, and its `attachments`."""
 
     def __init__(self, message: Message, depth: int = 0) -> None:
         self._message = message
@@ -73,15 +73,15 @@ class MailText:
             self._read_part(part)
 
     def build_text(self) -> str:
-        """Return headers, body (plain text or else HTML), attachment names, forwarded messages."""
+        """Return the headers, the plain or else HTML body, attachment names, forwarded messages."""
         lines = [f"{name}: {value}" for name in _HEADERS if (value := self.get_header(name))]
-        body = "\n\n".join(piece for piece in self._plain if piece.strip())
-        body = body or "\n\n".join(piece for piece in self._html if piece.strip())
-        pieces = ["\n".join(lines), body.strip("\r\n")]
+        body = "\n\n".join(text for text in self._plain if text.strip())
+        body = body or "\n\n".join(text for text in self._html if text.strip())
+        sections = ["\n".join(lines), body.strip("\r\n")]
         if self._attachment_names:
-            pieces.append("Attachments: " + ", ".join(self._attachment_names))
+            sections.append("Attachments: " + ", ".join(self._attachment_names))
         return replace_unstorable(
-            "\n\n".join(piece for piece in (*pieces, *self._forwarded) if piece)
+            "\n\n".join(section for section in (*sections, *self._forwarded) if section)
         )
 
     def _read_part(self, part: Message) -> None:
@@ -173,14 +173,14 @@ def _iterate_parts(message: Message) -> Iterator[Message]:
     while pending:
         part = pending.pop()
         if part.is_multipart() and part.get_content_maintype() == "multipart":
-            inner = part.get_payload()
-            assert isinstance(inner, list)
-            pending += [child for child in reversed(inner) if isinstance(child, Message)]
+            children = part.get_payload()
+            assert isinstance(children, list)
+            pending += [child for child in reversed(children) if isinstance(child, Message)]
         else:
             yield part
 
 
 def get_payload(part: Message) -> bytes:
-    """Return the decoded content of a part, or nothing if it has none."""
+    """Return the decoded content of a part, or an empty value if it has no content."""
     payload = part.get_payload(decode=True)
     return payload if isinstance(payload, bytes) else b""

@@ -2,7 +2,7 @@
 
 Paragraphs end with a line feed. The cells of a table row are separated by tabs, the paragraphs in a
 cell by spaces. Hidden text, deleted (tracked) text and annotations are omitted; notes and text
-boxes are where they are anchored.
+boxes appear where they are anchored.
 """
 
 import zipfile
@@ -30,55 +30,57 @@ _SKIPPED = {
 _HEADERS = (_STYLE + "header", _STYLE + "header-first", _STYLE + "header-left")
 _FOOTERS = (_STYLE + "footer", _STYLE + "footer-first", _STYLE + "footer-left")
 _MAX_SPACES = 100
-"""More spaces in a row are a number in the file, which may be of any size."""
+"""The maximum number of consecutive spaces. A file states only their number, which may be huge."""
 _UNREADABLE = "The file is damaged or not an OpenDocument text."
 
 
 def extract_text(file: BinaryIO, limits: Limits) -> str:
     """Return the visible text of an ODT file. Raises `ParseFailed`."""
-    check_archive(file, limits, damaged=_UNREADABLE, older_format=_UNREADABLE)
+    check_archive(file, limits, damaged_message=_UNREADABLE, older_format_message=_UNREADABLE)
     try:
         with zipfile.ZipFile(file) as archive:
             check_not_encrypted(archive)
             content = parse_xml(archive.read("content.xml"))
-            styles = parse_xml(archive.read("styles.xml")) if _has(archive, "styles.xml") else None
+            styles = (
+                parse_xml(archive.read("styles.xml")) if _has_entry(archive, "styles.xml") else None
+            )
     except (KeyError, etree.XMLSyntaxError) as error:
         raise ParseFailed("unreadable", _UNREADABLE) from error
     body = content.find(f"{_OFFICE}body/{_OFFICE}text")
     if body is None:
         raise ParseFailed("unreadable", _UNREADABLE)
-    hidden = _find_hidden_styles(content) | _find_hidden_styles(styles)
-    pieces = [
-        *_extract_parts(styles, _HEADERS, hidden),
-        _Text(hidden).build(body),
-        *_extract_parts(styles, _FOOTERS, hidden),
+    hidden_styles = _find_hidden_styles(content) | _find_hidden_styles(styles)
+    texts = [
+        *_extract_parts(styles, _HEADERS, hidden_styles),
+        _Text(hidden_styles).build_text(body),
+        *_extract_parts(styles, _FOOTERS, hidden_styles),
     ]
-    return normalize_text(replace_unstorable("\n".join(piece for piece in pieces if piece)))
+    return normalize_text(replace_unstorable("\n".join(text for text in texts if text)))
 
 
 def iterate_pictures(file: BinaryIO, limits: Limits) -> Iterator[bytes]:
     """Yield the pictures of an ODT file in document order. Raises `ParseFailed`."""
-    check_archive(file, limits, damaged=_UNREADABLE, older_format=_UNREADABLE)
+    check_archive(file, limits, damaged_message=_UNREADABLE, older_format_message=_UNREADABLE)
     with zipfile.ZipFile(file) as archive:
         for picture in parse_xml(archive.read("content.xml")).iter(_IMAGE):
             path = (picture.get(_LINK) or "").removeprefix("./")
-            if _has(archive, path):
+            if _has_entry(archive, path):
                 yield archive.read(path)
 
 
 def check_not_encrypted(archive: zipfile.ZipFile) -> None:
     """Raise `ParseFailed` if the entries of an OpenDocument file are encrypted."""
     name = "META-INF/manifest.xml"
-    if _has(archive, name) and b"encryption-data" in archive.read(name):
+    if _has_entry(archive, name) and b"encryption-data" in archive.read(name):
         raise ParseFailed("password_protected", "The document is protected by a password.")
 
 
-def _has(archive: zipfile.ZipFile, name: str) -> bool:
+def _has_entry(archive: zipfile.ZipFile, name: str) -> bool:
     return name in archive.NameToInfo
 
 
 def parse_xml(data: bytes) -> Any:
-    """Return the root element. Entities stay as they are, and nothing is loaded."""
+    """Return the root element. Does not expand entities or load external files."""
     parser = etree.XMLParser(resolve_entities=False, no_network=True, load_dtd=False)
     return etree.fromstring(data, parser)
 
@@ -94,20 +96,20 @@ def _find_hidden_styles(root: Any) -> set[str]:
     }
 
 
-def _extract_parts(styles: Any, names: tuple[str, ...], hidden: set[str]) -> list[str]:
-    """Return the texts of headers or footers, each text once."""
+def _extract_parts(styles: Any, names: tuple[str, ...], hidden_styles: set[str]) -> list[str]:
+    """Return the distinct texts of the elements with the given names, headers or footers."""
     parts = () if styles is None else styles.iter(*names)
-    return list(dict.fromkeys(_Text(hidden).build(part) for part in parts))
+    return list(dict.fromkeys(_Text(hidden_styles).build_text(part) for part in parts))
 
 
 class _Text:
     """The text of an element, collected in document order."""
 
-    def __init__(self, hidden: set[str]) -> None:
-        self._hidden = hidden
+    def __init__(self, hidden_styles: set[str]) -> None:
+        self._hidden_styles = hidden_styles
         self._parts: list[str] = []
 
-    def build(self, element: Any) -> str:
+    def build_text(self, element: Any) -> str:
         """Return the text of the element without line feeds at its ends."""
         self._add_blocks(element)
         return "".join(self._parts).strip("\n")
@@ -132,7 +134,7 @@ class _Text:
     def _add_rows(self, table: Any) -> None:
         for row in _iterate_rows(table):
             cells = [
-                " ".join(_Text(self._hidden).build(cell).split())
+                " ".join(_Text(self._hidden_styles).build_text(cell).split())
                 for cell in row
                 if cell.tag == _TABLE + "table-cell"
             ]
@@ -147,13 +149,13 @@ class _Text:
 
     def _add_inline_element(self, child: Any) -> None:
         if child.tag == _TEXT + "s":
-            self._parts.append(" " * _read_count(child))
+            self._parts.append(" " * _read_space_count(child))
         elif child.tag == _TEXT + "tab":
             self._parts.append("\t")
         elif child.tag == _TEXT + "line-break":
             self._parts.append("\n")
         elif any(block.tag in _PARAGRAPHS for block in child.iter()):
-            # A note or a text box: its paragraphs are lines of their own.
+            # A note or a text box: its paragraphs are separate lines.
             self._parts.append("\n")
             self._add_blocks(child)
         else:
@@ -162,11 +164,11 @@ class _Text:
     def _is_skipped(self, element: Any) -> bool:
         if not isinstance(element.tag, str) or element.tag in _SKIPPED:
             return True
-        return element.get(_TEXT + "style-name") in self._hidden
+        return element.get(_TEXT + "style-name") in self._hidden_styles
 
 
 def _iterate_rows(table: Any) -> Iterator[Any]:
-    """Yield the rows of a table in order, also those in groups, but not those of inner tables."""
+    """Yield the rows of a table in order, including rows in groups, without inner tables' rows."""
     for child in table:
         if child.tag == _TABLE + "table-row":
             yield child
@@ -175,7 +177,7 @@ def _iterate_rows(table: Any) -> Iterator[Any]:
             yield from _iterate_rows(child)
 
 
-def _read_count(element: Any) -> int:
+def _read_space_count(element: Any) -> int:
     count = element.get(_TEXT + "c", "1")
     is_small = count.isdecimal() and len(count) <= len(str(_MAX_SPACES))
     return min(int(count), _MAX_SPACES) if is_small else _MAX_SPACES

@@ -1,7 +1,7 @@
 """Read ODS (OpenDocument 1.3, part 3, section 9): the visible sheets, each on its own page.
 
-The text has the form of `spreadsheets`. A file may say that a cell or a row is repeated any number
-of times, so empty ones are only counted, and others are limited.
+The text has the same format as in `spreadsheets`. A file may repeat a cell or a row any number of
+times, so empty cells and rows are only counted, and other repetitions are limited.
 """
 
 import re
@@ -15,7 +15,7 @@ from lxml import etree  # type: ignore[import-untyped]
 from app.engines.documents.model import Limits, ParseFailed
 from app.engines.documents.readers.archives import check_archive
 from app.engines.documents.readers.open_document import check_not_encrypted, parse_xml
-from app.engines.documents.readers.spreadsheets import collapse, format_value, join_pages
+from app.engines.documents.readers.spreadsheets import collapse_spaces, format_value, join_pages
 from app.engines.documents.text import normalize_text, replace_unstorable
 
 _OPEN_DOCUMENT = "urn:oasis:names:tc:opendocument:xmlns:"
@@ -30,7 +30,7 @@ _UNREADABLE = "The file is damaged or not an OpenDocument spreadsheet."
 
 def extract_text(file: BinaryIO, limits: Limits) -> str:
     """Return the text of the visible sheets of an ODS file. Raises `ParseFailed`."""
-    check_archive(file, limits, damaged=_UNREADABLE, older_format=_UNREADABLE)
+    check_archive(file, limits, damaged_message=_UNREADABLE, older_format_message=_UNREADABLE)
     try:
         with zipfile.ZipFile(file) as archive:
             check_not_encrypted(archive)
@@ -40,11 +40,11 @@ def extract_text(file: BinaryIO, limits: Limits) -> str:
     body = content.find(f"{_OFFICE}body/{_OFFICE}spreadsheet")
     if body is None:
         raise ParseFailed("unreadable", _UNREADABLE)
-    hidden = _find_hidden_styles(content)
+    hidden_styles = _find_hidden_styles(content)
     sheets = (
         (sheet.get(_TABLE + "name", ""), _iterate_lines(sheet))
         for sheet in body.iterchildren(_TABLE + "table")
-        if sheet.get(_TABLE + "style-name") not in hidden
+        if sheet.get(_TABLE + "style-name") not in hidden_styles
     )
     return normalize_text(replace_unstorable(join_pages(sheets, limits)))
 
@@ -58,7 +58,7 @@ def _find_hidden_styles(content: Any) -> set[str]:
 
 
 def _iterate_lines(sheet: Any) -> Iterator[str]:
-    """Yield the rows from the first that has content to the last; several empty ones become one."""
+    """Yield the rows from the first to the last with content; consecutive empty rows become one."""
     has_content = is_gap = False
     for row in sheet.iter(_TABLE + "table-row"):
         line = "\t".join(_iterate_cells(row)).rstrip("\t")
@@ -73,17 +73,17 @@ def _iterate_lines(sheet: Any) -> Iterator[str]:
 
 
 def _iterate_cells(row: Any) -> Iterator[str]:
-    """Yield the cells up to the last that has content."""
-    empty = 0
+    """Yield the texts of the cells up to the last cell with content."""
+    empty_count = 0
     for cell in row.iterchildren(*_CELLS):
         count = _read_count(cell, "number-columns-repeated", _MAX_COLUMNS)
         value = _format_cell(cell) if cell.tag == _CELLS[0] else ""
         if not value:
-            empty = min(empty + count, _MAX_COLUMNS)
+            empty_count = min(empty_count + count, _MAX_COLUMNS)
             continue
-        yield from [""] * empty
+        yield from [""] * empty_count
         yield from [value] * count
-        empty = 0
+        empty_count = 0
 
 
 def _read_count(element: Any, name: str, limit: int) -> int:
@@ -93,7 +93,7 @@ def _read_count(element: Any, name: str, limit: int) -> int:
 
 
 def _format_cell(cell: Any) -> str:
-    """Return the value of a cell as `spreadsheets` does for XLSX."""
+    """Return the text of a cell in the format of `spreadsheets.format_value`."""
     value_type = cell.get(_OFFICE + "value-type")
     if value_type in ("float", "percentage", "currency"):
         try:
@@ -107,13 +107,13 @@ def _format_cell(cell: Any) -> str:
     if value_type == "time":
         return _format_time(cell.get(_OFFICE + "time-value", ""))
     paragraphs = cell.iterchildren(_TEXT + "p")
-    return collapse(" ".join("".join(one.itertext()) for one in paragraphs))
+    return collapse_spaces(" ".join("".join(paragraph.itertext()) for paragraph in paragraphs))
 
 
 def _format_time(value: str) -> str:
     match = _DURATION.fullmatch(value)
     if match is None:
-        return collapse(value)
+        return collapse_spaces(value)
     sign, hours, minutes, seconds = match.groups()
     duration = timedelta(hours=int(hours), minutes=int(minutes), seconds=int(seconds))
     return format_value(-duration if sign else duration)

@@ -44,15 +44,15 @@ def read_message(data: bytes) -> Message:
     try:
         with OleFileIO(BytesIO(data)) as file:
             storage = Storage.from_ole(file)
-        return _convert(storage)
+        return _build_message(storage)
     except MemoryError:
         raise
-    except Exception as error:  # A damaged file makes the libraries raise anything.
-        message = "The file is damaged or not an email of Outlook."
+    except Exception as error:  # A damaged file can make the libraries raise any exception.
+        message = "The file is damaged or not an Outlook email."
         raise ParseFailed("unreadable", message) from error
 
 
-def _convert(storage: Storage, depth: int = 0) -> EmailMessage:
+def _build_message(storage: Storage, depth: int = 0) -> EmailMessage:
     source = OutlookMessage(storage)
     message = EmailMessage(default)
     for name, value in _read_headers(source).items():
@@ -62,32 +62,34 @@ def _convert(storage: Storage, depth: int = 0) -> EmailMessage:
     message.set_content(replace_unstorable(source.body or ("" if html else _read_body(source))))
     if html:
         message.add_alternative(replace_unstorable(html), subtype="html")
-    for attached in islice(storage.iter_attachment_storages(), _MAX_ATTACHMENTS):
-        _add_attachment(message, attached, depth)
+    for attachment_storage in islice(storage.iter_attachment_storages(), _MAX_ATTACHMENTS):
+        _add_attachment(message, attachment_storage, depth)
     _set_boundaries(message)
     return message
 
 
 def _read_body(source: OutlookMessage) -> str:
     """Return the text of a body that is stored only as compressed RTF, or an empty string."""
-    packed = source.properties.binary_prop_value(_RICH_TEXT)
-    return rich_text.extract_text(decompress(packed)) if packed else ""
+    compressed_body = source.properties.binary_prop_value(_RICH_TEXT)
+    return rich_text.extract_text(decompress(compressed_body)) if compressed_body else ""
 
 
 def _add_attachment(message: EmailMessage, storage: Storage, depth: int) -> None:
     attachment = Attachment(storage)
     if attachment.properties.int_prop_value(_ATTACH_METHOD) == _EMBEDDED_MESSAGE:
-        inner = next((one for one in storage.storages if one.name == _INNER_STORAGE), None)
-        if inner is not None and depth < _MAX_DEPTH:
+        inner_storage = next(
+            (child for child in storage.storages if child.name == _INNER_STORAGE), None
+        )
+        if inner_storage is not None and depth < _MAX_DEPTH:
             name = replace_unstorable(attachment.file_name or "").removesuffix(".msg")
-            converted = _convert(_complete_header(inner), depth + 1)
-            message.add_attachment(converted, filename=name or None)
+            inner_message = _build_message(_complete_header(inner_storage), depth + 1)
+            message.add_attachment(inner_message, filename=name or None)
     elif content := attachment.file_bytes:
         _add_file(message, attachment, content)
 
 
 def _complete_header(storage: Storage) -> Storage:
-    """Return the storage of an email inside another in the form of one that is not."""
+    """Return the storage of an inner email with the header that an outer email has."""
     streams = (
         replace(
             stream,
@@ -109,16 +111,16 @@ def _add_file(message: EmailMessage, attachment: Attachment, content: bytes) -> 
     if not subtype or maintype in ("text", "message", "multipart"):
         maintype, subtype = "application", "octet-stream"
     content_id = attachment.properties.str_prop_value(_CONTENT_ID)
-    shown: dict[str, Any] = {}
+    inline_options: dict[str, Any] = {}
     if content_id:
-        shown = {"disposition": "inline", "cid": f"<{content_id}>"}
-    message.add_attachment(content, maintype, subtype, filename=name, **shown)
+        inline_options = {"disposition": "inline", "cid": f"<{content_id}>"}
+    message.add_attachment(content, maintype, subtype, filename=name, **inline_options)
 
 
 def _set_boundaries(message: EmailMessage) -> None:
-    """Set boundaries that depend on the content only; the library chooses random ones.
+    """Set boundaries that depend only on the content; the library would choose them at random.
 
-    An email inside another becomes a document, which is recognized by its bytes.
+    An email inside another email becomes a document, which is recognized by its bytes.
     """
     digest = sha256(message.get("Subject", "").encode())
     for part in message.walk():
@@ -129,12 +131,13 @@ def _set_boundaries(message: EmailMessage) -> None:
 
 
 def _read_headers(source: OutlookMessage) -> dict[str, Any]:
-    sent = source.sent_date
-    read = source.properties.str_prop_value
+    sent_date = source.sent_date
+    read_property = source.properties.str_prop_value
     return {
         "From": source.sender,
-        "To": source.message_headers.get("To") or read(_DISPLAY_TO),
-        "Cc": source.message_headers.get("Cc") or read(_DISPLAY_CC),
+        "To": source.message_headers.get("To") or read_property(_DISPLAY_TO),
+        "Cc": source.message_headers.get("Cc") or read_property(_DISPLAY_CC),
         "Subject": source.subject,
-        "Date": source.message_headers.get("Date") or (sent and f"{sent:%a, %d %b %Y %H:%M:%S}"),
+        "Date": source.message_headers.get("Date")
+        or (sent_date and f"{sent_date:%a, %d %b %Y %H:%M:%S}"),
     }

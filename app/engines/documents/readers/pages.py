@@ -10,10 +10,10 @@ from app.engines.documents.model import Limits, ParseFailed
 
 @dataclass(slots=True)
 class PageWords:
-    """The words of a page in reading order, as columns.
+    """The words of a page in reading order, as parallel lists.
 
-    `starts` and `ends` are offsets in the page's text; `boxes` has four displayed sides per word,
-    in `BOX_UNITS`. `tokens` are the indexes of the first tokens of the words.
+    `starts` and `ends` are offsets in the page's text; `boxes` has four sides per word on the
+    displayed page, in `BOX_UNITS`. `tokens` has the index of each word's first token.
     """
 
     starts: list[int] = field(default_factory=list)
@@ -77,14 +77,14 @@ def build_page(
 def compute_pixel_size(
     width: float, height: float, width_px: int | None, scale: float | None, limits: Limits
 ) -> tuple[int, int]:
-    """Return width and height in pixels of the image of a page of width x height points.
+    """Return the width and height in pixels of a page image; the page has width x height points.
 
     The image is `width_px` wide, or has `scale` pixels per point (1 if both are None).
     Raises `ParseFailed` (`too_many_pixels`) before memory of that size is allocated.
     """
     factor = width_px / width if width_px is not None else (scale or 1.0)
     columns, rows = width * factor, height * factor
-    if not columns * rows <= limits.max_pixels:  # this form is also correct for NaN
+    if not columns * rows <= limits.max_pixels:  # `not <=`, unlike `>`, also rejects NaN
         raise build_pixel_limit_error(limits)
     pixel_width = width_px if width_px is not None else max(1, math.ceil(columns - 1e-6))
     pixel_height = max(1, math.ceil(rows - 1e-6))

@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 _MERGED_TYPES = (raw.FPDF_ANNOT_WIDGET, raw.FPDF_ANNOT_FREETEXT, raw.FPDF_ANNOT_STAMP)
 _MAX_ANNOTATIONS = 10_000
 _MAX_DATA_BYTES = 16 << 20
-"""The size up to which a file is read at once; pdfium reads a larger one in many small parts."""
-_MAX_WORDS_OF_SCAN = 20
-"""Programs that scan add words to a page, such as their name or a stamp."""
+"""The maximum size of a file that is read as a whole; pdfium reads larger files in small parts."""
+_MAX_SCAN_WORDS = 20
+"""The maximum number of words that scanning programs add to a page, such as their name."""
 
 
 def read_pages(file: BinaryIO, limits: Limits, send_page: SendPage) -> None:
@@ -44,7 +44,7 @@ def draw_page(
 ) -> "Image.Image":
     """Return the image of page `number` (from 1), rotated as it is displayed.
 
-    It is `width_px` pixels wide, or has `scale` pixels per point. Raises `PageNotFound`,
+    The image is `width_px` pixels wide, or has `scale` pixels per point. Raises `PageNotFound`,
     `ParseFailed`.
     """
     document = _open_document(file)
@@ -115,5 +115,5 @@ def _read_page(page: Any, limits: Limits) -> PageData:
         text,
         words,
         is_blank=not words and raw.FPDFPage_CountObjects(page) <= 0,
-        is_scan=0 < len(words) <= _MAX_WORDS_OF_SCAN and pdf_pictures.is_covered(page),
+        is_scan=0 < len(words) <= _MAX_SCAN_WORDS and pdf_pictures.is_covered(page),
     )

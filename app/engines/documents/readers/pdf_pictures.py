@@ -1,4 +1,4 @@
-"""Find out whether a PDF page is a scan: a page that pictures cover."""
+"""Detect whether a PDF page is a scan: a page that pictures cover."""
 
 from collections.abc import Iterator
 from itertools import islice
@@ -8,19 +8,19 @@ from pypdfium2 import PdfiumError, raw  # type: ignore[import-untyped]
 
 _MAX_PICTURES = 1_000
 _MAX_DEPTH = 3
-_MIN_COVERED = 0.7
-"""The minimum share of a scan that pictures cover. Some scanners write one in many strips."""
+_MIN_COVERED_SHARE = 0.7
+"""The minimum share of a scan that pictures cover. Some scanners store a page as many strips."""
 
 
 def is_covered(page: Any) -> bool:
-    """Return whether pictures cover most of a page, if none covers another."""
+    """Return whether pictures cover most of a page, assuming that they do not overlap."""
     left, bottom, right, top = page.get_bbox()
     page_area = (right - left) * (top - bottom)
-    covered = 0.0
+    covered_area = 0.0
     for x0, y0, x1, y1 in _iterate_bounds(page):
         width = max(0.0, min(x1, right) - max(x0, left))
-        covered += width * max(0.0, min(y1, top) - max(y0, bottom))
-    return bool(covered >= _MIN_COVERED * page_area > 0)
+        covered_area += width * max(0.0, min(y1, top) - max(y0, bottom))
+    return bool(covered_area >= _MIN_COVERED_SHARE * page_area > 0)
 
 
 def _iterate_bounds(page: Any) -> Iterator[tuple[float, float, float, float]]:
@@ -28,5 +28,5 @@ def _iterate_bounds(page: Any) -> Iterator[tuple[float, float, float, float]]:
     for picture in islice(pictures, _MAX_PICTURES):
         try:
             yield picture.get_bounds()
-        except PdfiumError:  # It has no place on the page.
+        except PdfiumError:  # The picture has no position on the page.
             continue

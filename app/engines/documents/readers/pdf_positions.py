@@ -1,9 +1,9 @@
 """Read the characters of a PDF page and their positions from pdfium.
 
-pdfium answers about one character or word per call, so a page takes a thousand calls or more. Most
-of the time of a call through `ctypes` is the conversion of its arguments. The functions here are
-therefore bound without argument types, which is three times as fast: a number is passed as a C int,
-and any other argument must already be a pointer.
+pdfium returns one character or word per call, so a page takes a thousand calls or more. A call
+through `ctypes` spends most of its time on the conversion of its arguments. This module therefore
+binds pdfium's functions without argument types, which is three times as fast: a number is passed as
+a C int, and any other argument must already be a pointer.
 """
 
 import ctypes
@@ -18,7 +18,7 @@ from pypdfium2 import raw  # type: ignore[import-untyped]
 from app.engines.documents.readers.segments import Box
 
 _UTF_16_BYTES = 2
-# What pdfium has in a text in place of its marker for hyphens.
+# pdfium's texts have this character in place of its marker for hyphens.
 _MARKER = re.compile("\ufffe")
 
 Point = tuple[float, float]
@@ -76,12 +76,12 @@ class Positions:
         self._rectangle_pointer = ctypes.byref(self._rectangle)
 
     def count_rectangles(self, first: int, end: int) -> int:
-        """Return the number of runs of one text object among the characters that show something."""
+        """Return the number of visible runs of characters; one text object draws each run."""
         count: int = _count_rects(self._handle, first, end - first)
         return count
 
     def get_rectangle(self, first: int, end: int) -> Box | None:
-        """Return the bounding rectangle of some characters, or None if they show nothing."""
+        """Return the bounding rectangle of the characters, or None if they are invisible."""
         x0 = y0 = math.inf
         x1 = y1 = -math.inf
         for index in range(_count_rects(self._handle, first, end - first)):
@@ -91,16 +91,16 @@ class Positions:
                 y0, y1 = min(y0, bottom), max(y1, top)
         return (x0, y0, x1, y1) if x0 <= x1 and y0 <= y1 else None
 
-    def get_only_rectangle(self, first: int, end: int) -> Box | None:
-        """Return the rectangle of characters that one text object draws, or None otherwise."""
-        is_one = _count_rects(self._handle, first, end - first) == 1
-        if not (is_one and _get_rect(self._handle, 0, *self._pointers)):
+    def get_single_rectangle(self, first: int, end: int) -> Box | None:
+        """Return the rectangle of the characters if one text object draws all, otherwise None."""
+        is_single_run = _count_rects(self._handle, first, end - first) == 1
+        if not (is_single_run and _get_rect(self._handle, 0, *self._pointers)):
             return None
         left, top, right, bottom = self._sides
         return left, bottom, right, top
 
     def get_boxes(self, first: int, lengths: list[int], corner: Point) -> list[Box] | None:
-        """Return the boxes of the words of one text object, or None if a word shows nothing.
+        """Return the boxes of words that one text object draws, or None if a word is invisible.
 
         The words begin at `first` and have `lengths`; one character separates two words. Boxes are
         measured downwards and to the right from the `corner`.
@@ -123,7 +123,7 @@ class Positions:
         """Return the rectangle of a character's shape, or None if pdfium does not know it."""
         if not _get_char_box(self._handle, index, *self._pointers):
             return None
-        left, right, bottom, top = self._sides  # a different order than that of FPDFText_GetRect
+        left, right, bottom, top = self._sides  # FPDFText_GetRect has another order
         return left, bottom, right, top
 
     def get_font_rectangle(self, index: int) -> Box | None:

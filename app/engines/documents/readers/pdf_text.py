@@ -16,7 +16,7 @@ from app.engines.documents.readers.segments import Box, Glyph, Line, Token, buil
 from app.engines.documents.text import UNSPACED, normalize_text
 
 _IDEOGRAPH = re.compile(f"[{UNSPACED}]")
-# In line heights: the maximum space between two parts of a word, and their maximum overlap.
+# The maximum gap between two parts of a word, and their maximum overlap, in line heights.
 _MAX_TOUCHING_GAP, _MAX_OVERLAP = 0.08, 0.3
 _MAX_IDEOGRAPH_GAP = 0.5
 # The margin in points for the smoothing around a glyph.
@@ -86,7 +86,7 @@ class _Composer:
         self._start += len(line.text) + 1
 
     def append_row(self, row: Sequence[_RowWord], quarters: int) -> None:
-        """Append the words of a row that `quarters` turns made upright."""
+        """Append the words of a row that was made upright by `quarters` quarter turns."""
         words, start = self._words, self._start
         width, height = self._size
         parts: list[str] = []
@@ -106,7 +106,7 @@ class _Composer:
         self._start = start + 1
 
     def _append_boxes(self, boxes: Iterable[Box], extent: Box) -> None:
-        """Append boxes on the displayed page, which end at its sides; `extent` encloses them."""
+        """Append boxes, which are clipped to the displayed page; `extent` encloses all boxes."""
         width, height = self._size
         x_scale, y_scale = BOX_UNITS / width, BOX_UNITS / height
         sides: list[int] = []
@@ -144,28 +144,28 @@ def _split_row(row: Sequence[Token], *, page_is_rtl: bool) -> list[_RowWord]:
 
 
 def _join_tokens(first: Token, second: Token) -> Token:
-    """Return the word of which two tokens are parts."""
+    """Return the word that consists of two tokens."""
     x0, y0, x1, y1 = _enclose_boxes([first.box, second.box])
     text = normalize_text(first.text + second.text)
     return replace(first, text=text, x0=x0, y0=y0, x1=x1, y1=y1)
 
 
 def _split_right_to_left_row(row: Sequence[Token], *, page_is_rtl: bool) -> list[_RowWord]:
-    """Return the words of a row that has letters running from right to left."""
-    visual: list[Glyph] = []
+    """Return the words of a row that contains right-to-left letters."""
+    visual_glyphs: list[Glyph] = []
     word: list[Glyph] = []
     last: Token | None = None
     for token in row:
         if last is not None and _are_separated(last, token):
-            visual += [*right_to_left.combine_marks(word), _SPACE]
+            visual_glyphs += [*right_to_left.combine_marks(word), _SPACE]
             word = []
         word += token.glyphs or [Glyph(token.text, token.box)]
         last = token
-    visual += right_to_left.combine_marks(word)
+    visual_glyphs += right_to_left.combine_marks(word)
     row_is_rtl = page_is_rtl or right_to_left.is_right_to_left(token.text for token in row)
     row_words: list[_RowWord] = []
     for is_space, glyphs in groupby(
-        right_to_left.convert_to_logical_order(visual, right_to_left=row_is_rtl),
+        right_to_left.convert_to_logical_order(visual_glyphs, right_to_left=row_is_rtl),
         lambda glyph: glyph.text == _SPACE.text,
     ):
         if not is_space:

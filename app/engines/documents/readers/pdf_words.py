@@ -28,8 +28,8 @@ _PRESENTATION_FORMS = re.compile("[\ufb00-\ufb06\ufb13-\ufb17\ufb1d-\ufdff\ufe70
 _UNKNOWN: Box = (math.nan, math.nan, math.nan, math.nan)
 _QUARTER_DEGREES = 90.0
 _MAX_TILT = 15.0  # degrees; text tilted further does not belong to a row
-_MAX_METRICS_DIFFERENCE = 0.1  # of a line's height; between the boxes of the font in one line
-_MIN_FONT_HEIGHT = 0.8  # of the ink's height; fonts may have wrong metrics
+_MAX_METRICS_DIFFERENCE = 0.1  # in line heights; between the font boxes of one line
+_MIN_FONT_HEIGHT = 0.8  # as a share of the ink's height; fonts may have wrong metrics
 
 
 def read_words(page: Any, text_page: Any, limits: Limits) -> dict[int, list[Token | Line]]:
@@ -82,8 +82,8 @@ class _Extractor:
             first += len(characters) + 1
         return words_by_direction
 
-    def _count_words(self, count: int) -> int:
-        """Add `count` words and return the number of the first one. Raises `ParseFailed`."""
+    def _reserve_numbers(self, count: int) -> int:
+        """Reserve numbers for `count` words and return the first number. Raises `ParseFailed`."""
         first_number = self._number + 1
         self._number += count
         if self._number > self._max_words:
@@ -94,8 +94,8 @@ class _Extractor:
     def _read_plain_line(self, first: int, line: str) -> Line | None:
         """Return a line of ASCII characters that one text object draws horizontally.
 
-        Returns None if it is another line, or if its words are not side by side. The words of a
-        plain line share the metrics of their font, so it takes a third of the calls.
+        Returns None for any other line, or if the words are not side by side. The words of a plain
+        line share the metrics of their font, so reading it takes only a third of the calls.
         """
         text = line.strip(" ")
         is_plain = text.isascii() and text.isprintable() and "  " not in text
@@ -115,15 +115,17 @@ class _Extractor:
         gaps = [box[0] - last[2] for last, box in pairwise(boxes)]
         if gaps and not (min(gaps) >= 0 and max(gaps) <= MAX_WORD_GAP * (bottom - top)):
             return None
-        return Line(text, words, extent, boxes, gaps, top, bottom, self._count_words(len(words)))
+        return Line(
+            text, words, extent, boxes, gaps, top, bottom, self._reserve_numbers(len(words))
+        )
 
     def _get_line_metrics(self, first: int, end: int, last: int) -> tuple[Box, float, float] | None:
         """Return the box of a line whose last word begins at `last`, and its font's top and bottom.
 
-        Returns None if its words may differ in that, or if a part of it is outside the crop box.
+        Returns None if words may have different metrics, or if the line exceeds the crop box.
         """
         positions, (width, height) = self._positions, self._size
-        ink = positions.get_only_rectangle(first, end)
+        ink = positions.get_single_rectangle(first, end)
         if ink is None or positions.get_angle(first) != 0:
             return None
         shape = positions.get_shape(first)
@@ -131,10 +133,10 @@ class _Extractor:
         if shape is None or font is None or last_font is None:
             return None
         if font[1::2] == shape[1::2]:
-            return None  # the font has no metrics of its own
+            return None  # the font specifies no metrics
         left, _, _, crop_top = self._crop_box
         x0, y0, x1, y1 = ink[0] - left, crop_top - ink[3], ink[2] - left, crop_top - ink[1]
-        # pdfium extends the box of the font by a glyph that is larger.
+        # pdfium enlarges the font's box if a glyph exceeds it.
         top, bottom = crop_top - min(font[3], last_font[3]), crop_top - max(font[1], last_font[1])
         difference = max(abs(font[1] - last_font[1]), abs(font[3] - last_font[3]))
         if difference > _MAX_METRICS_DIFFERENCE * (bottom - top):
@@ -152,7 +154,7 @@ class _Extractor:
             x, y = (box[0] + box[2]) / 2, (box[1] + box[3]) / 2
             if not text or not (0 <= x <= width and 0 <= y <= height):
                 continue  # unreadable, or outside the crop box
-            number = self._count_words(1)
+            number = self._reserve_numbers(1)
             quarters = self._get_direction(start)
             yield quarters, self._build_token(text, box, number, gap, start, stop, quarters)
 
@@ -161,8 +163,8 @@ class _Extractor:
         last = 0 if line_start == 0 else line_start - 1
         for match in _TOKEN.finditer(self._characters, line_start, line_end):
             first, end = match.span()
-            between = self._characters[max(0, last - 1) : first]
-            gap = "\n" if _LINE_END.search(between) else " " * (first > last)
+            separator = self._characters[max(0, last - 1) : first]
+            gap = "\n" if _LINE_END.search(separator) else " " * (first > last)
             last = end
             if end - first > 1 and self._positions.count_rectangles(first, end) > 1:
                 for start, stop in pairwise(self._find_line_starts(first, end)):
@@ -173,7 +175,7 @@ class _Extractor:
     def _find_line_starts(self, first: int, end: int) -> list[int]:
         """Return the offsets at which to split a word that spans lines, with its start and end.
 
-        pdfium joins single characters below each other, such as the row numbers of a table.
+        pdfium joins single characters that are below each other, such as a table's row numbers.
         """
         starts = [first]
         quarters = max(self._get_direction(first), 0)
@@ -191,7 +193,7 @@ class _Extractor:
     def _build_token(
         self, text: str, box: Box, index: int, gap: str, first: int, end: int, quarters: int
     ) -> Token:
-        """Return the word of the characters from `first` to `end`, rotated to be upright."""
+        """Return the word that the characters from `first` to `end` form, rotated upright."""
         width, height = self._size
         font_box = self._get_font_box(first)
         glyphs = self._get_glyphs(first, end) if self._has_right_to_left else None
@@ -209,24 +211,24 @@ class _Extractor:
         return Token(text, *box, top, bottom, index, gap, glyphs)
 
     def _get_ink_box(self, first: int, end: int) -> Box:
-        """Return the bounding box of some characters, or their position if they show nothing."""
+        """Return the bounding box of the characters, or of the first one if all are invisible."""
         rectangle = self._positions.get_rectangle(first, end)
         if rectangle is None:
             return self._get_glyph_box(first)
-        return self._to_displayed_box(*rectangle)
+        return self._map_to_displayed_box(*rectangle)
 
     def _get_glyph_box(self, index: int) -> Box:
         """Return the box of a character's shape; its sides are NaN if pdfium does not know it."""
-        return self._to_displayed_box(*(self._positions.get_shape(index) or _UNKNOWN))
+        return self._map_to_displayed_box(*(self._positions.get_shape(index) or _UNKNOWN))
 
     def _get_font_box(self, index: int) -> Box:
         """Return the box of a character according to the font's metrics instead of its shape."""
         rectangle = self._positions.get_font_rectangle(index)
         if rectangle is None:
             return self._get_glyph_box(index)
-        return self._to_displayed_box(*rectangle)
+        return self._map_to_displayed_box(*rectangle)
 
-    def _to_displayed_box(self, x0: float, y0: float, x1: float, y1: float) -> Box:
+    def _map_to_displayed_box(self, x0: float, y0: float, x1: float, y1: float) -> Box:
         """Map a rectangle in user space (PDF 1.7, 8.3.2.3) to a box on the displayed page."""
         left, bottom, right, top = self._crop_box
         box = x0 - left, top - y1, x1 - left, top - y0

@@ -1,6 +1,6 @@
 """Read office documents that contain only pictures, such as scans: one page per picture.
 
-The pages have no text layer, like those of a scanned PDF.
+The pages have no text layer, like the pages of a scanned PDF.
 """
 
 import io
@@ -49,9 +49,9 @@ def draw_page(
     scale: float | None,
     limits: Limits,
 ) -> Image.Image:
-    """Return page `number` (from 1) with its picture on white.
+    """Return page `number` (from 1) with its picture on a white background.
 
-    It is `width_px` pixels wide, or has `scale` pixels per point. Raises `PageNotFound`,
+    The image is `width_px` pixels wide, or has `scale` pixels per point. Raises `PageNotFound`,
     `ParseFailed`.
     """
     size = compute_pixel_size(PAGE_WIDTH, PAGE_HEIGHT, width_px, scale, limits)
@@ -78,7 +78,7 @@ def _draw_picture(picture: Image.Image, size: tuple[int, int]) -> Image.Image:
 
 
 def _open_pictures(file: BinaryIO, media_type: str, limits: Limits) -> Iterator[Image.Image]:
-    for data in _ITERATORS[media_type](file, limits):
+    for data in _PICTURE_ITERATORS[media_type](file, limits):
         try:
             picture = Image.open(io.BytesIO(data), formats=_FORMATS)
         except Image.DecompressionBombError as error:
@@ -90,21 +90,21 @@ def _open_pictures(file: BinaryIO, media_type: str, limits: Limits) -> Iterator[
         yield picture
 
 
-def _iterate_word(file: BinaryIO, limits: Limits) -> Iterator[bytes]:
-    """Yield the pictures in document order; those in headers and footers come last."""
+def _iterate_word_pictures(file: BinaryIO, limits: Limits) -> Iterator[bytes]:
+    """Yield the pictures in document order; pictures in headers and footers come last."""
     part = docx.open_document(file, limits).part
     outer_types = (RELATIONSHIP_TYPE.HEADER, RELATIONSHIP_TYPE.FOOTER)
     for source in [part, *docx.find_related_parts(part, outer_types)]:
-        yield from _iterate_related(source, source.element)
+        yield from _iterate_related_pictures(source, source.element)
 
 
-def _iterate_slides(file: BinaryIO, limits: Limits) -> Iterator[bytes]:
+def _iterate_slide_pictures(file: BinaryIO, limits: Limits) -> Iterator[bytes]:
     """Yield the pictures of the visible slides in drawing order."""
     for slide in presentations.list_slides(file, limits):
-        yield from _iterate_related(slide.part, slide.element)
+        yield from _iterate_related_pictures(slide.part, slide.element)
 
 
-def _iterate_related(part: Any, element: Any) -> Iterator[bytes]:
+def _iterate_related_pictures(part: Any, element: Any) -> Iterator[bytes]:
     for picture in element.iter(_BLIP, _IMAGE_DATA):
         name = picture.get(f"{_RELATIONS}embed") or picture.get(f"{_RELATIONS}id")
         relation = part.rels.get(name)
@@ -112,10 +112,10 @@ def _iterate_related(part: Any, element: Any) -> Iterator[bytes]:
             yield relation.target_part.blob
 
 
-_ITERATORS: dict[str, Callable[[BinaryIO, Limits], Iterator[bytes]]] = {
-    media.DOCX: _iterate_word,
-    media.PPTX: _iterate_slides,
+_PICTURE_ITERATORS: dict[str, Callable[[BinaryIO, Limits], Iterator[bytes]]] = {
+    media.DOCX: _iterate_word_pictures,
+    media.PPTX: _iterate_slide_pictures,
     media.ODT: open_document.iterate_pictures,
 }
-MEDIA_TYPES = frozenset(_ITERATORS)
-"""The types whose pictures become pages if there is no text."""
+MEDIA_TYPES = frozenset(_PICTURE_ITERATORS)
+"""The media types whose pictures become pages if the document has no text."""

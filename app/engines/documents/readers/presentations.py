@@ -34,8 +34,8 @@ def list_slides(file: BinaryIO, limits: Limits) -> list[Any]:
     check_archive(
         file,
         limits,
-        damaged=_UNREADABLE,
-        older_format="The file has an older PowerPoint format; save it as PPTX.",
+        damaged_message=_UNREADABLE,
+        older_format_message="The file has an older PowerPoint format; save it as PPTX.",
     )
     file.seek(0)
     try:

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from statistics import median
 
 from app.engines.documents.readers.columns import find_columns
-from app.engines.documents.readers.joining import MAX_NEAR, join_segments
+from app.engines.documents.readers.joining import MAX_COMPARED_SEGMENTS, join_segments
 from app.engines.documents.readers.segments import (
     MAX_WORD_GAP,
     Line,
@@ -61,7 +61,7 @@ def _order_segments(segments: list[Segment], depth: int, *, right_to_left: bool)
 
 
 def _straighten_words(words: Sequence[Token | Line]) -> Sequence[Token | Line]:
-    """Return the words; those of a skewed scan as tokens moved so that its lines are horizontal."""
+    """Return the words; if the page is a skewed scan, as tokens moved onto horizontal lines."""
     slopes = [
         (last.bottom - first.bottom) / length
         for first, last in _iterate_lines(words)
@@ -103,25 +103,25 @@ def _get_last_left(word: Token | Line) -> float:
 def _build_rows(segments: Sequence[Segment]) -> list[Row]:
     """Sort segments into rows by vertical position, and each row from left to right."""
     rows: list[list[Segment]] = []
-    for segment in sorted(segments, key=lambda one: (one.middle, one.x0)):
-        best, best_overlap = None, _MIN_OVERLAP
+    for segment in sorted(segments, key=lambda segment: (segment.middle, segment.x0)):
+        best_row, best_overlap = None, _MIN_OVERLAP
         for row in rows[-4:]:
             shared = min(row[0].bottom, segment.bottom) - max(row[0].top, segment.top)
             if shared <= 0:
                 continue
             overlap = shared / max(min(row[0].height, segment.height), 1e-6)
             if overlap >= best_overlap and not _is_occupied(row, segment):
-                best, best_overlap = row, overlap
-        if best is None:
+                best_row, best_overlap = row, overlap
+        if best_row is None:
             rows.append([segment])
         else:
-            best.append(segment)
-    return [sorted(row, key=lambda one: one.x0) for row in rows]
+            best_row.append(segment)
+    return [sorted(row, key=lambda segment: segment.x0) for row in rows]
 
 
 def _is_occupied(row: Sequence[Segment], segment: Segment) -> bool:
     """Return whether a row already has words at the position of the segment."""
     return any(
-        min(one.x1, segment.x1) - max(one.x0, segment.x0) > max(one.height, segment.height)
-        for one in row[-MAX_NEAR:]
+        min(other.x1, segment.x1) - max(other.x0, segment.x0) > max(other.height, segment.height)
+        for other in row[-MAX_COMPARED_SEGMENTS:]
     )

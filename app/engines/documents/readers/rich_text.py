@@ -8,9 +8,9 @@ from app.engines.documents.model import ParseFailed
 from app.engines.documents.text import normalize_text, replace_unstorable
 
 _SIGNATURE = b"{\\rtf"
-# Images are written as digits. The library would read them one by one.
+# Images are written as digits, which the library would read one by one.
 _IMAGE = re.compile(rb"(?:[0-9a-fA-F]{32,}[\r\n]*){4,}")
-# The library separates cells by a character that texts have, too.
+# The library separates cells by a character that texts may also contain.
 _CELL_END = re.compile(r"\\(?:nest)?cell(?![a-z])")
 _END_OF_ROW = re.compile(r"\t+$", re.MULTILINE)
 
@@ -21,6 +21,6 @@ def extract_text(data: bytes) -> str:
         raise ParseFailed("unreadable", "The file is damaged or not RTF.")
     source = _CELL_END.sub(r"\\tab", _IMAGE.sub(b"", data).decode("latin-1"))
     text: str = rtf_to_text(source, errors="replace")  # type: ignore[no-untyped-call]
-    # Characters outside the basic plane are written as two halves.
-    whole = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
-    return _END_OF_ROW.sub("", normalize_text(replace_unstorable(whole))).strip("\n")
+    # Characters outside the basic multilingual plane are written as two surrogates.
+    full_text = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+    return _END_OF_ROW.sub("", normalize_text(replace_unstorable(full_text))).strip("\n")

@@ -26,7 +26,7 @@ _NUMBER_SEPARATORS = {"ES", "CS", "ET"}
 
 
 def is_right_to_left(texts: Iterable[str]) -> bool:
-    """Return whether most letters are of scripts that run from right to left."""
+    """Return whether most letters belong to scripts that run from right to left."""
     texts = list(texts)
     joined = "".join(texts)
     if joined.isascii() or not any(map(_is_right_to_left_letter, set(joined))):
@@ -68,25 +68,25 @@ def _get_distance(base: Glyph, mark: Glyph) -> float:
     return abs(_get_center(base) - _get_center(mark))
 
 
-def convert_to_logical_order(visual: Sequence[Glyph], *, right_to_left: bool) -> list[Glyph]:
-    """Return the glyphs of a row, given from left to right, in the order in which they are read.
+def convert_to_logical_order(visual_glyphs: Sequence[Glyph], *, right_to_left: bool) -> list[Glyph]:
+    """Return the glyphs of a row in the order in which they are read.
 
     Args:
-        visual: The glyphs, including the spaces between words.
+        visual_glyphs: The glyphs from left to right, including the spaces between words.
         right_to_left: Whether the row as a whole runs from right to left.
     """
     classes = _classify_number_separators(
-        visual, [_classify_character(glyph.text[0]) for glyph in visual]
+        visual_glyphs, [_classify_character(glyph.text[0]) for glyph in visual_glyphs]
     )
     if right_to_left:
-        return _reverse_row(visual, classes)
+        return _reverse_row(visual_glyphs, classes)
     logical: list[Glyph] = []
     start = 0
     for first, end in _find_right_to_left_spans(classes):
-        logical += visual[start:first]
-        logical += _reverse_row(visual[first:end], classes[first:end])
+        logical += visual_glyphs[start:first]
+        logical += _reverse_row(visual_glyphs[first:end], classes[first:end])
         start = end
-    return [*logical, *visual[start:]]
+    return [*logical, *visual_glyphs[start:]]
 
 
 def _classify_character(char: str) -> str:
@@ -94,22 +94,24 @@ def _classify_character(char: str) -> str:
     return _DIRECTION_CLASSES.get(unicodedata.bidirectional(char), _NEUTRAL)
 
 
-def _classify_number_separators(visual: Sequence[Glyph], classes: list[str]) -> list[str]:
+def _classify_number_separators(visual_glyphs: Sequence[Glyph], classes: list[str]) -> list[str]:
     """Classify separators inside numbers, and signs and currencies next to them, as numbers."""
     result = list(classes)
-    for index, glyph in enumerate(visual):
+    for index, glyph in enumerate(visual_glyphs):
         bidirectional_type = unicodedata.bidirectional(glyph.text[0])
         if bidirectional_type not in _NUMBER_SEPARATORS:
             continue
-        before = index > 0 and result[index - 1] == _NUMBER
-        after = index + 1 < len(classes) and classes[index + 1] == _NUMBER
-        if (before and after) or (bidirectional_type == "ET" and (before or after)):
+        is_after_number = index > 0 and result[index - 1] == _NUMBER
+        is_before_number = index + 1 < len(classes) and classes[index + 1] == _NUMBER
+        if (is_after_number and is_before_number) or (
+            bidirectional_type == "ET" and (is_after_number or is_before_number)
+        ):
             result[index] = _NUMBER
     return result
 
 
 def _find_right_to_left_spans(classes: Sequence[str]) -> list[tuple[int, int]]:
-    """Return the spans of right-to-left letters, including what is between them."""
+    """Return the spans of right-to-left letters, including all non-letters between them."""
     spans: list[tuple[int, int]] = []
     is_open = False
     for index, character_class in enumerate(classes):
@@ -123,9 +125,9 @@ def _find_right_to_left_spans(classes: Sequence[str]) -> list[tuple[int, int]]:
     return spans
 
 
-def _reverse_row(visual: Sequence[Glyph], classes: Sequence[str]) -> list[Glyph]:
+def _reverse_row(visual_glyphs: Sequence[Glyph], classes: Sequence[str]) -> list[Glyph]:
     """Reverse a row, except for runs of numbers and of left-to-right scripts."""
-    flagged = list(zip(visual, _find_reversed_glyphs(classes), strict=True))
+    flagged = list(zip(visual_glyphs, _find_reversed_glyphs(classes), strict=True))
     logical: list[tuple[Glyph, bool]] = []
     for is_reversed, group in groupby(reversed(flagged), key=itemgetter(1)):
         run = list(group)

@@ -6,9 +6,9 @@ from itertools import pairwise
 from statistics import median
 from typing import NamedTuple
 
-MAX_WORD_GAP = 0.9  # of a line's height; more space ends a segment
-MIN_GUTTER = 0.45  # of a line's height; the minimum width of a gutter
-WIDE_GAP_FACTOR = 1.6  # times the usual gap of a line; such gaps are wide
+MAX_WORD_GAP = 0.9  # in line heights; a wider gap ends a segment
+MIN_GUTTER = 0.45  # in line heights; the minimum width of a gutter
+WIDE_GAP_FACTOR = 1.6  # a gap is wide if it is this many times the usual gap of its line
 
 Box = tuple[float, float, float, float]
 """The sides x0, y0, x1, y1 in points, measured from the top left of the page."""
@@ -25,10 +25,10 @@ class Glyph(NamedTuple):
 class Token:
     """A word or a part of a word, with its position in points from the top left of the page.
 
-    `x0`, `y0`, `x1`, `y1` enclose the ink; `top` and `bottom` are those of the font, which all
-    words of a line share. `index` is the token's position in file order, and `gap` the text in the
-    file between it and the previous token: nothing, a space or a line feed. `glyphs` is only set
-    on pages with letters that run from right to left.
+    `x0`, `y0`, `x1`, `y1` enclose the ink; `top` and `bottom` are the sides of the font's box,
+    which all words of a line share. `index` is the token's position in file order. `gap` is the
+    text in the file before the token: nothing, a space or a line feed. `glyphs` is only set on
+    pages with letters that run from right to left.
     """
 
     text: str
@@ -60,11 +60,11 @@ class Token:
 
 @dataclass(eq=False, slots=True)
 class Line:
-    """Words side by side with common metrics, which stand for their tokens to save time.
+    """Words side by side with common metrics, used in place of tokens to save time.
 
-    `text` consists of the words and a space between each two of them. `gaps` are the widths of
-    these spaces: none is negative or wide. `index` is the position of the first word in file order.
-    `extent` is the box around all `boxes`.
+    `text` is the words joined by spaces. `gaps` are the widths of the spaces; no gap is negative
+    or wide. `index` is the position of the first word in file order. `extent` is the box around all
+    `boxes`.
     """
 
     text: str
@@ -106,7 +106,7 @@ class Line:
 class Segment:
     """Words side by side on one line, from left to right.
 
-    `line` is set if these are the words of a `Line`; the tokens are then built on first use.
+    `line` is set if the segment is a whole `Line`; its tokens are then built on first use.
     """
 
     __slots__ = ("_gaps", "_tokens", "bottom", "index", "line", "top", "x0", "x1")
@@ -184,7 +184,7 @@ def find_gaps(segment: Segment, min_width: float) -> list[int]:
 
 
 def build_tokens(words: Iterable[Token | Line]) -> list[Token]:
-    """Return tokens, with those of lines in the place of the lines."""
+    """Return the words as tokens; each line is replaced by its tokens."""
     return [
         token
         for word in words

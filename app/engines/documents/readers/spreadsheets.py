@@ -1,8 +1,8 @@
 """Read XLSX and XLS workbooks with calamine: the visible sheets, one after the other.
 
 Each sheet starts a page with its name. A row is a line, with a tab between its cells; empty cells
-and rows at the end are left out, and several empty rows become one. Cells have the values that the
-program computed last, not the format in which it displays them.
+and rows at the end are left out, and consecutive empty rows become one. Cells have the values that
+the program computed last, not the format in which it displays them.
 """
 
 import datetime as dt
@@ -56,20 +56,20 @@ def extract_text(file: BinaryIO, media_type: str, limits: Limits) -> str:
 
 
 def _check_xlsx(file: BinaryIO, limits: Limits) -> None:
-    areas = _Areas()
+    sheet_areas = _SheetAreas()
     check_archive(
         file,
         limits,
-        damaged=_UNREADABLE,
-        older_format="The file has an older Excel format; name it .xls.",
-        inspect=areas.inspect,
+        damaged_message=_UNREADABLE,
+        older_format_message="The file has an older Excel format; rename it to .xls.",
+        inspect=sheet_areas.inspect,
     )
-    if not areas.has_workbook:
+    if not sheet_areas.has_workbook:
         raise ParseFailed("unreadable", _UNREADABLE)
 
 
-class _Areas:
-    """Measures the area of the cells of each sheet while the archive is unpacked."""
+class _SheetAreas:
+    """Measures the cell area of each sheet while the archive is unpacked."""
 
     def __init__(self) -> None:
         self.has_workbook = False
@@ -107,19 +107,22 @@ def _parse_column(letters: bytes) -> int:
 
 
 def join_pages(sheets: Iterable[tuple[str, Iterator[str]]], limits: Limits) -> str:
-    """Return sheets, each a name and its lines, separated by form feeds. Raises `ParseFailed`."""
+    """Return the text of all sheets, separated by form feeds. Raises `ParseFailed`.
+
+    `sheets` has the name and the lines of each sheet.
+    """
     pages: list[str] = []
-    chars = 0
+    char_count = 0
     for name, sheet_lines in sheets:
         lines: list[str] = []
         for line in sheet_lines:
-            chars += len(line) + 1
-            if chars > limits.max_text_chars:
+            char_count += len(line) + 1
+            if char_count > limits.max_text_chars:
                 message = f"The text is longer than {limits.max_text_chars} characters."
                 raise ParseFailed("too_large_unpacked", message)
             lines.append(line)
         if lines:
-            pages.append("\n".join([collapse(name), *lines]))
+            pages.append("\n".join([collapse_spaces(name), *lines]))
     return "\f".join(pages)
 
 
@@ -133,7 +136,7 @@ def _iterate_sheets(workbook: CalamineWorkbook) -> Iterator[tuple[str, Iterator[
 
 
 def _iterate_lines(sheet: CalamineSheet) -> Iterator[str]:
-    """Yield the rows from the first that has content to the last."""
+    """Yield the rows from the first to the last with content; consecutive empty rows become one."""
     has_content = is_gap = False
     for row in sheet.iter_rows():
         line = "\t".join(map(format_value, row)).rstrip("\t")
@@ -149,7 +152,7 @@ def _iterate_lines(sheet: CalamineSheet) -> Iterator[str]:
 def format_value(value: Value) -> str:
     """Return the value of a cell as text on one line."""
     if isinstance(value, str):
-        return collapse(value)
+        return collapse_spaces(value)
     if isinstance(value, bool):
         return str(value).upper()
     if isinstance(value, float) and value.is_integer():
@@ -164,11 +167,11 @@ def format_value(value: Value) -> str:
 def _format_duration(value: dt.timedelta) -> str:
     """Return hours, minutes and seconds, for example `30:00:00`."""
     sign, seconds = ("-" if value.days < 0 else ""), round(abs(value).total_seconds())
-    hours, rest = divmod(seconds, _SECONDS_PER_HOUR)
-    minutes, seconds = divmod(rest, _SECONDS_PER_MINUTE)
+    hours, remaining_seconds = divmod(seconds, _SECONDS_PER_HOUR)
+    minutes, seconds = divmod(remaining_seconds, _SECONDS_PER_MINUTE)
     return f"{sign}{hours}:{minutes:02}:{seconds:02}"
 
 
-def collapse(text: str) -> str:
+def collapse_spaces(text: str) -> str:
     """Return the text of a cell on one line."""
     return " ".join(text.split())

@@ -1,7 +1,7 @@
-"""Read a sample PDF in the fork server, so that its processes need not do again what is then done.
+"""Read a sample PDF in the fork server, so that its processes inherit the initialized libraries.
 
 pdfium loads its fonts with the first page, and Python adapts functions to the types of their
-arguments in their first calls. Both change memory that a process would have to copy first.
+arguments in their first calls. Both write to memory, which each process would have to copy first.
 """
 
 from io import BytesIO
@@ -29,7 +29,7 @@ trailer <</Root 1 0 R>>
 
 
 def read_sample() -> list[PageData]:
-    """Read a document of a few equal pages with pdfium, and return them."""
+    """Read a document with a few equal pages with pdfium, and return the pages."""
     pages: list[PageData] = []
     pdf.read_pages(BytesIO(_SAMPLE), Limits(), pages.append)
     return pages

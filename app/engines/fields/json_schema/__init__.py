@@ -1,1 +1,1 @@
-"""Generate the JSON Schema of tags: `labels` combines it, the other modules describe its parts."""
+"""Generate the JSON Schema of tags: `labels` builds the schema, the other modules its parts."""

@@ -8,7 +8,7 @@ Schema = dict[str, Any]
 
 
 def _build_required_types(**types: str) -> Schema:
-    """Return a schema that requires the given members, each with the given type."""
+    """Return a schema that requires the given properties, each with the given type."""
     return {
         "properties": {name: {"type": kind} for name, kind in types.items()},
         "required": list(types),
@@ -33,12 +33,12 @@ EVIDENCE: Schema = {
         "start": {
             "type": ["integer", "null"],
             "minimum": 0,
-            "description": "Offset in the document's text, in code points.",
+            "description": "Offset of the start in the document's text, in code points.",
         },
         "end": {
             "type": ["integer", "null"],
             "minimum": 1,
-            "description": "Offset of the end, in code points, exclusive.",
+            "description": "Offset of the end in the document's text, in code points, exclusive.",
         },
         "text": {
             "anyOf": [

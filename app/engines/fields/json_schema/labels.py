@@ -6,7 +6,7 @@ from typing import Any
 from app.engines.fields.compiled import MAX_ROW, MAX_TAGS, SOURCES
 from app.engines.fields.evidence import MAX_EVIDENCE
 from app.engines.fields.json_schema.evidence import ANCHORS, EVIDENCE
-from app.engines.fields.json_schema.values import SHARED, build_value_schema
+from app.engines.fields.json_schema.values import SHARED_DEFINITIONS, build_value_schema
 from app.engines.fields.model import Field
 
 Schema = dict[str, Any]
@@ -18,20 +18,20 @@ DESCRIPTION = (
     "not multiple (x-multiple) has one tag per row; evidence is within the document and repeats "
     "its text, its end is after its start, and its box has x0 before x1 and y0 before y1; values "
     "fit the named formats and, where no pattern is given, the x-pattern (RE2). Other notations "
-    "than those described here may be sent too; they are normalized. Required fields (x-required) "
+    "may also be sent; they are normalized. Required fields (x-required) "
     "may be missing until the tag set is submitted."
 )
 
 
 def build_tags_schema(fields: Sequence[Field], *, identifier: str, title: str) -> Schema:
-    """Return the JSON Schema of a list of tags of `fields`, which are in normal form.
+    """Return the JSON Schema for lists of tags of `fields`, which are in normal form.
 
     `check_tags` accepts every list that the schema accepts, apart from the rules that DESCRIPTION
     lists. The schema accepts every list that `check_tags` returns.
     """
     slots = list(_list_slots(fields))
-    definitions: dict[str, Schema] = {name: _build_slot(name, slot) for name, slot in slots}
-    alone = [name for name, slot in slots if "." not in name and not slot["multiple"]]
+    definitions: dict[str, Schema] = {name: _build_slot_schema(name, slot) for name, slot in slots}
+    single_names = [name for name, slot in slots if "." not in name and not slot["multiple"]]
     return {
         "$schema": DIALECT,
         "$id": identifier,
@@ -56,18 +56,18 @@ def build_tags_schema(fields: Sequence[Field], *, identifier: str, title: str) -
             "required": ["field", "value"],
             "additionalProperties": False,
             "allOf": [
-                {"if": _build_field_match(name), "then": {"$ref": f"#/$defs/{name}"}}
+                {"if": _build_field_condition(name), "then": {"$ref": f"#/$defs/{name}"}}
                 for name, _ in slots
             ],
         },
-        "allOf": [_build_at_most_once(name) for name in alone] or [True],
+        "allOf": [_build_at_most_once_rule(name) for name in single_names] or [True],
         "$defs": {**definitions, "Evidence": EVIDENCE, **_select_shared(definitions)},
     }
 
 
-def _build_at_most_once(name: str) -> Schema:
-    """Return the rule that at most one tag has the field `name`."""
-    return {"contains": _build_field_match(name), "minContains": 0, "maxContains": 1}
+def _build_at_most_once_rule(name: str) -> Schema:
+    """Return the rule that at most one tag belongs to the field `name`."""
+    return {"contains": _build_field_condition(name), "minContains": 0, "maxContains": 1}
 
 
 def _list_slots(fields: Sequence[Field]) -> Iterator[tuple[str, Field]]:
@@ -79,26 +79,26 @@ def _list_slots(fields: Sequence[Field]) -> Iterator[tuple[str, Field]]:
             yield f"{field['key']}.{column['key']}", column
 
 
-def _build_field_match(name: str) -> Schema:
+def _build_field_condition(name: str) -> Schema:
     return {"properties": {"field": {"const": name}}, "required": ["field"]}
 
 
-def _build_slot(name: str, field: Field) -> Schema:
+def _build_slot_schema(name: str, field: Field) -> Schema:
     in_table = "." in name
-    described = {"description": field["description"]} if field["description"] else {}
-    members: Schema = {"value": build_value_schema(field)}
+    description = {"description": field["description"]} if field["description"] else {}
+    properties: Schema = {"value": build_value_schema(field)}
     required = ["row"] if in_table else []
-    members["row"] = {"type": "integer" if in_table else "null"}
+    properties["row"] = {"type": "integer" if in_table else "null"}
     if field["type"] in ANCHORS:
-        members["evidence"] = ANCHORS[field["type"]]
+        properties["evidence"] = ANCHORS[field["type"]]
         required.append("evidence")
     return {
         "title": field["label"],
-        **described,
+        **description,
         "x-type": field["type"],
         "x-required": field["required"],
         "x-multiple": field["multiple"],
-        "properties": members,
+        "properties": properties,
         **({"required": required} if required else {}),
     }
 
@@ -107,8 +107,8 @@ def _select_shared(definitions: Schema) -> Schema:
     """Return the shared definitions that are referenced directly or indirectly."""
     referenced = set(_list_references([definitions, EVIDENCE]))
     for name in [*referenced]:
-        referenced |= set(_list_references(SHARED[name]))
-    return {name: schema for name, schema in SHARED.items() if name in referenced}
+        referenced |= set(_list_references(SHARED_DEFINITIONS[name]))
+    return {name: schema for name, schema in SHARED_DEFINITIONS.items() if name in referenced}
 
 
 def _list_references(schema: object) -> Iterator[str]:

@@ -1,8 +1,8 @@
-r"""Translate the RE2 patterns of schemas to syntax with one meaning in ECMA-262 and Python.
+r"""Translate RE2 patterns to syntax that has the same meaning in ECMA-262 and Python.
 
-Syntax with different meanings is spelled out: `\\d` becomes `[0-9]`, `\\s` RE2's five characters,
-and `.` anything but a line feed. Syntax without an equivalent (flags, `\\p{…}`, `\\Q…\\E`) is not
-translated.
+Syntax with different meanings is spelled out: `\\d` becomes `[0-9]`, `\\s` becomes RE2's five
+characters, and `.` becomes any character except a line feed. Syntax without an equivalent (flags,
+`\\p{…}`, `\\Q…\\E`) is not translated.
 """
 
 import re
@@ -13,7 +13,7 @@ _SETS: dict[str, tuple[tuple[int, int], ...]] = {
     "w": _WORD,
     "s": ((0x09, 0x0A), (0x0C, 0x0D), (0x20, 0x20)),
 }
-_NAMED: dict[str, tuple[tuple[int, int], ...]] = {
+_POSIX_SETS: dict[str, tuple[tuple[int, int], ...]] = {
     "alnum": ((0x30, 0x39), (0x41, 0x5A), (0x61, 0x7A)),
     "alpha": ((0x41, 0x5A), (0x61, 0x7A)),
     "ascii": ((0x00, 0x7F),),
@@ -31,7 +31,7 @@ _NAMED: dict[str, tuple[tuple[int, int], ...]] = {
 }
 _CONTROLS = {"t": 0x09, "n": 0x0A, "v": 0x0B, "f": 0x0C, "r": 0x0D, "a": 0x07}
 _ANCHORS = {"A": "^", "z": "$"}
-_LAST = 0x10FFFF
+_LAST_CODE_POINT = 0x10FFFF
 _HEX = re.compile(r"x(?:([0-9A-Fa-f]{2})|\{([0-9A-Fa-f]{1,6})\})")
 _REPEAT = re.compile(r"(?:[*+?]|\{[0-9]+(?:,[0-9]*)?\})\??")
 _GROUP = re.compile(r"\((?:\?(?::|P?<[A-Za-z0-9_]+>))?(?!\?)")
@@ -45,7 +45,7 @@ _BOUNDARY = {
 Ranges = list[tuple[int, int]]
 
 
-class _NotSharedError(Exception):
+class _UntranslatableError(Exception):
     """The pattern uses syntax that has no equivalent in the other engines."""
 
 
@@ -55,118 +55,120 @@ def to_portable(pattern: str) -> str | None:
     The result matches what RE2 matches. Returns None if the pattern cannot be translated.
     """
     try:
-        return _Reader(pattern).translated()
-    except _NotSharedError:
+        return _Reader(pattern).translate()
+    except _UntranslatableError:
         return None
 
 
 class _Reader:
     def __init__(self, pattern: str) -> None:
         self.text = pattern
-        self.at = 0
+        self.position = 0
 
-    def translated(self) -> str:
+    def translate(self) -> str:
         parts: list[str] = []
-        repeatable = False
-        while self.at < len(self.text):
-            match = _REPEAT.match(self.text, self.at)
+        is_repeatable = False
+        while self.position < len(self.text):
+            match = _REPEAT.match(self.text, self.position)
             if match is None:
-                part, repeatable = self._atom()
+                part, is_repeatable = self._read_atom()
                 parts.append(part)
                 continue
             # RE2 accepts `^*`, which other engines reject.
-            if not repeatable:
-                raise _NotSharedError
-            self.at = match.end()
+            if not is_repeatable:
+                raise _UntranslatableError
+            self.position = match.end()
             parts.append(match[0])
-            repeatable = False
+            is_repeatable = False
         return "".join(parts)
 
-    def _atom(self) -> tuple[str, bool]:
-        """Return the next translated piece, and whether a repetition may follow it."""
-        char = self.text[self.at]
+    def _read_atom(self) -> tuple[str, bool]:
+        """Translate the next part; also return whether a repetition may follow it."""
+        char = self.text[self.position]
         if char == "(":
-            return self._open(), False
+            return self._read_group_start(), False
         if char == "[":
-            return self._class(), True
+            return self._read_class(), True
         if char == "\\":
-            return self._escape()
-        self.at += 1
+            return self._read_escape()
+        self.position += 1
         if char == ".":
             return r"[^\n]", True
         if char in "|^$":
             return char, False
         return (char, True) if char == ")" else (_format_literal(ord(char)), True)
 
-    def _open(self) -> str:
-        match = _GROUP.match(self.text, self.at)
+    def _read_group_start(self) -> str:
+        match = _GROUP.match(self.text, self.position)
         if match is None:
-            raise _NotSharedError
-        self.at = match.end()
+            raise _UntranslatableError
+        self.position = match.end()
         return "(?:"
 
-    def _escape(self) -> tuple[str, bool]:
-        char = self.text[self.at + 1 : self.at + 2]
+    def _read_escape(self) -> tuple[str, bool]:
+        char = self.text[self.position + 1 : self.position + 2]
         if char in _ANCHORS or char in _BOUNDARY:
-            self.at += 2
+            self.position += 2
             return _ANCHORS.get(char) or _BOUNDARY[char], False
         if char.lower() in _SETS:
-            self.at += 2
-            return _format_class(list(_SETS[char.lower()]), negated=char.isupper()), True
-        return _format_literal(self._character()), True
+            self.position += 2
+            return _format_class(list(_SETS[char.lower()]), is_negated=char.isupper()), True
+        return _format_literal(self._read_escaped_character()), True
 
-    def _character(self) -> int:
+    def _read_escaped_character(self) -> int:
         """Return the code point of an escape for a single character."""
-        match = _HEX.match(self.text, self.at + 1)
+        match = _HEX.match(self.text, self.position + 1)
         if match is not None:
-            self.at = match.end()
+            self.position = match.end()
             return int(match[1] or match[2], 16)
-        char = self.text[self.at + 1 : self.at + 2]
-        self.at += 2
+        char = self.text[self.position + 1 : self.position + 2]
+        self.position += 2
         if char in _CONTROLS:
             return _CONTROLS[char]
         if not char.isascii() or char.isalnum() or not char:
-            raise _NotSharedError
+            raise _UntranslatableError
         return ord(char)
 
-    def _class(self) -> str:
-        self.at += 1
-        negated = self.text.startswith("^", self.at)
-        self.at += negated
+    def _read_class(self) -> str:
+        self.position += 1
+        is_negated = self.text.startswith("^", self.position)
+        self.position += is_negated
         ranges: Ranges = []
-        first = True
-        while first or not self.text.startswith("]", self.at):
-            ranges += self._member()
-            first = False
-        self.at += 1
-        return _format_class(ranges, negated=negated)
+        is_first = True
+        while is_first or not self.text.startswith("]", self.position):
+            ranges += self._read_class_item()
+            is_first = False
+        self.position += 1
+        return _format_class(ranges, is_negated=is_negated)
 
-    def _member(self) -> Ranges:
-        match = _POSIX.match(self.text, self.at)
+    def _read_class_item(self) -> Ranges:
+        match = _POSIX.match(self.text, self.position)
         if match is not None:
-            if match[2] not in _NAMED:
-                raise _NotSharedError
-            self.at = match.end()
-            return _invert_ranges(_NAMED[match[2]]) if match[1] else list(_NAMED[match[2]])
-        escaped = self.text[self.at + 1 : self.at + 2]
-        if self.text.startswith("\\", self.at) and escaped.lower() in _SETS:
-            self.at += 2
+            if match[2] not in _POSIX_SETS:
+                raise _UntranslatableError
+            self.position = match.end()
+            return (
+                _invert_ranges(_POSIX_SETS[match[2]]) if match[1] else list(_POSIX_SETS[match[2]])
+            )
+        escaped = self.text[self.position + 1 : self.position + 2]
+        if self.text.startswith("\\", self.position) and escaped.lower() in _SETS:
+            self.position += 2
             ranges = _SETS[escaped.lower()]
             return _invert_ranges(ranges) if escaped.isupper() else list(ranges)
         low = self._read_code_point()
-        ends = self.text[self.at : self.at + 2]
-        if not ends.startswith("-") or ends == "-]":
+        next_chars = self.text[self.position : self.position + 2]
+        if not next_chars.startswith("-") or next_chars == "-]":
             return [(low, low)]
-        self.at += 1
+        self.position += 1
         return [(low, self._read_code_point())]
 
     def _read_code_point(self) -> int:
-        if self.text.startswith("\\", self.at):
-            return self._character()
-        char = self.text[self.at : self.at + 1]
+        if self.text.startswith("\\", self.position):
+            return self._read_escaped_character()
+        char = self.text[self.position : self.position + 1]
         if not char:
-            raise _NotSharedError
-        self.at += 1
+            raise _UntranslatableError
+        self.position += 1
         return ord(char)
 
 
@@ -175,17 +177,17 @@ def _invert_ranges(ranges: tuple[tuple[int, int], ...]) -> Ranges:
     for low, high in sorted(ranges):
         gaps.append((start, low - 1))
         start = high + 1
-    return [(low, high) for low, high in [*gaps, (start, _LAST)] if low <= high]
+    return [(low, high) for low, high in [*gaps, (start, _LAST_CODE_POINT)] if low <= high]
 
 
-def _format_class(ranges: Ranges, *, negated: bool) -> str:
+def _format_class(ranges: Ranges, *, is_negated: bool) -> str:
     inner = "".join(
         _format_in_class(low)
         if low == high
         else f"{_format_in_class(low)}-{_format_in_class(high)}"
         for low, high in ranges
     )
-    return f"[{'^' if negated else ''}{inner}]"
+    return f"[{'^' if is_negated else ''}{inner}]"
 
 
 def _format_in_class(code: int) -> str:
@@ -197,7 +199,7 @@ def _format_literal(code: int) -> str:
 
 
 def _format_plain(code: int) -> str:
-    # Escape control characters for readability; every engine accepts all others as they are.
+    # Escape control characters for readability; all engines accept other characters unescaped.
     if code == _CONTROLS["n"]:
         return r"\n"
     return f"\\x{code:02x}" if code < 0x20 or 0x7F <= code < 0xA0 else chr(code)  # noqa: PLR2004

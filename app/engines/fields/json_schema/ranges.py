@@ -1,7 +1,7 @@
 """Build regular expressions that compare decimals, dates and times stored as text.
 
-JSON Schema compares numbers but not strings, so minimum and maximum of amounts, exact decimals and
-dates are expressed as patterns. They use only syntax that every engine accepts.
+JSON Schema compares numbers but not strings, so the limits of amounts, exact decimals and dates
+are expressed as patterns. The patterns use only syntax that every engine accepts.
 """
 
 from collections.abc import Iterator
@@ -12,8 +12,8 @@ from app.engines.fields.decimals import MAX_DIGITS, format_decimal
 DECIMAL = rf"^-?(?:0|[1-9][0-9]{{0,{MAX_DIGITS - 1}}})(?:\.[0-9]{{1,{MAX_DIGITS}}})?$"
 """A decimal in stored form: fixed notation without leading zeros."""
 
-_REST = r"(?:\.[0-9]+)?"
-_FRACTION = len(".000000")
+_OPTIONAL_FRACTION = r"(?:\.[0-9]+)?"
+_FRACTION_LENGTH = len(".000000")
 
 
 def build_decimal_at_least(low: Decimal) -> str:
@@ -32,37 +32,36 @@ def build_decimal_at_most(high: Decimal) -> str:
 
 def build_moment_at_least(low: str) -> str:
     """Return a pattern for canonical dates, times or datetimes that are not before `low`."""
-    bare = low.rstrip("Z")
-    return f"^(?:{'|'.join([*_list_greater_patterns(bare), _escape(bare)])})"
+    text = low.rstrip("Z")
+    return f"^(?:{'|'.join([*_list_greater_patterns(text), _escape(text)])})"
 
 
 def build_moment_at_most(high: str) -> str:
     """Return a pattern for canonical dates, times or datetimes that are not after `high`."""
-    bare, end = high.rstrip("Z"), "Z$" if high.endswith("Z") else "$"
-    same = [bare, bare[:-_FRACTION]] if "." in bare else [bare]
-    return (
-        f"^(?:{'|'.join([*_list_smaller_patterns(bare), *(_escape(text) + end for text in same)])})"
-    )
+    latest, end = high.rstrip("Z"), "Z$" if high.endswith("Z") else "$"
+    equal_forms = [latest, latest[:-_FRACTION_LENGTH]] if "." in latest else [latest]
+    equal_patterns = [_escape(text) + end for text in equal_forms]
+    return f"^(?:{'|'.join([*_list_smaller_patterns(latest), *equal_patterns])})"
 
 
 def _list_patterns_at_least(limit: Decimal) -> Iterator[str]:
     whole, _, fraction = format_decimal(limit).partition(".")
-    yield rf"[1-9][0-9]{{{len(whole)},}}{_REST}"
+    yield rf"[1-9][0-9]{{{len(whole)},}}{_OPTIONAL_FRACTION}"
     for text in _list_greater_patterns(whole):
-        yield f"{text}{_build_digits(len(whole), text)}{_REST}"
+        yield f"{text}{_build_digits(len(whole), text)}{_OPTIONAL_FRACTION}"
     if fraction:
         yield from (rf"{whole}\.{text}[0-9]*" for text in _list_greater_patterns(fraction))
         yield rf"{whole}\.{fraction}[0-9]*"
     else:
-        yield f"{whole}{_REST}"
+        yield f"{whole}{_OPTIONAL_FRACTION}"
 
 
 def _list_patterns_at_most(limit: Decimal) -> Iterator[str]:
     whole, _, fraction = format_decimal(limit).partition(".")
     if len(whole) > 1:
-        yield rf"(?:0|[1-9][0-9]{{0,{len(whole) - 2}}}){_REST}"
-    for text in _list_smaller_patterns(whole, first="1" if len(whole) > 1 else "0"):
-        yield f"{text}{_build_digits(len(whole), text)}{_REST}"
+        yield rf"(?:0|[1-9][0-9]{{0,{len(whole) - 2}}}){_OPTIONAL_FRACTION}"
+    for text in _list_smaller_patterns(whole, min_first_digit="1" if len(whole) > 1 else "0"):
+        yield f"{text}{_build_digits(len(whole), text)}{_OPTIONAL_FRACTION}"
     yield from (rf"{whole}\.{text}[0-9]*" for text in _list_smaller_patterns(fraction))
     yield from (rf"{whole}\.{fraction[:end]}" for end in range(1, len(fraction)))
     yield rf"{whole}(?:\.{fraction}0*)?"
@@ -70,20 +69,20 @@ def _list_patterns_at_most(limit: Decimal) -> Iterator[str]:
 
 def _list_greater_patterns(text: str) -> Iterator[str]:
     """Yield patterns for the beginnings of texts that sort after `text`, digit by digit."""
-    for at, char in enumerate(text):
+    for index, char in enumerate(text):
         if "0" <= char < "9":
-            yield f"{_escape(text[:at])}[{int(char) + 1}-9]"
+            yield f"{_escape(text[:index])}[{int(char) + 1}-9]"
 
 
-def _list_smaller_patterns(text: str, *, first: str = "0") -> Iterator[str]:
+def _list_smaller_patterns(text: str, *, min_first_digit: str = "0") -> Iterator[str]:
     """Yield patterns for the beginnings of texts that sort before `text`, digit by digit.
 
-    The first digit is at least `first`.
+    The first digit is at least `min_first_digit`.
     """
-    for at, char in enumerate(text):
-        least = first if at == 0 else "0"
-        if least < char <= "9":
-            yield f"{_escape(text[:at])}[{least}-{int(char) - 1}]"
+    for index, char in enumerate(text):
+        min_digit = min_first_digit if index == 0 else "0"
+        if min_digit < char <= "9":
+            yield f"{_escape(text[:index])}[{min_digit}-{int(char) - 1}]"
 
 
 def _build_digits(length: int, beginning: str) -> str:

@@ -1,4 +1,4 @@
-"""Define the JSON Schemas of string values: text, dates and times, URLs, phone numbers."""
+"""Build the JSON Schemas of string values: text, dates and times, URLs, phone numbers."""
 
 from typing import Any
 
@@ -7,7 +7,7 @@ from app.engines.fields.json_schema.ranges import build_moment_at_least, build_m
 from app.engines.fields.model import Field
 from app.engines.fields.values.emails import MAX_EMAIL
 from app.engines.fields.values.texts import MAX_TEXT
-from app.engines.fields.values.urls import KEPT, MAX_HOST, MAX_URL
+from app.engines.fields.values.urls import MAX_HOST, MAX_URL, UNQUOTED_CHARS
 
 Schema = dict[str, Any]
 
@@ -15,8 +15,8 @@ Schema = dict[str, Any]
 _SPACE = "\\t-\\r\\x1c-\\x20\\x85\\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000"
 
 _YEAR = "(?:[0-9]{3}[1-9]|[0-9]{2}[1-9][0-9]|[0-9][1-9][0-9]{2}|[1-9][0-9]{3})"
-_FOURTH = "(?:0[48]|[2468][048]|[13579][26])"
-_LEAP_YEAR = f"(?:[0-9]{{2}}{_FOURTH}|{_FOURTH}00)"
+_MULTIPLE_OF_4 = "(?:0[48]|[2468][048]|[13579][26])"
+_LEAP_YEAR = f"(?:[0-9]{{2}}{_MULTIPLE_OF_4}|{_MULTIPLE_OF_4}00)"
 _DAY = (
     f"(?:{_YEAR}-(?:(?:0[13578]|1[02])-(?:0[1-9]|[12][0-9]|3[01])"
     "|(?:0[469]|11)-(?:0[1-9]|[12][0-9]|30)"
@@ -36,7 +36,7 @@ _IPV6 = "|".join(
 )
 _LABEL = "[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?"
 _PORT = "(?:0|[1-9][0-9]{0,3}|[1-5][0-9]{4}|6[0-4][0-9]{3}|65[0-4][0-9]{2}|655[0-2][0-9]|6553[0-5])"
-_CHARS = "A-Za-z0-9" + "".join(f"\\{char}" if char in "[]-^\\" else char for char in KEPT)
+_CHARS = "A-Za-z0-9" + "".join(f"\\{char}" if char in "[]-^\\" else char for char in UNQUOTED_CHARS)
 _QUERY, _PATH = _CHARS.replace("#", ""), _CHARS.replace("#", "").replace("?", "")
 _URL = (
     rf"^(?:https?|ftp)://(?:{_LABEL}(?:\.{_LABEL})*\.?|\[(?:{_IPV6})\])(?::{_PORT})?"
@@ -54,42 +54,44 @@ TRIMMED = _exclude_pattern(f"^[{_SPACE}]|[{_SPACE}]$|\\x00")
 VERBATIM = _exclude_pattern("\\x00")
 
 
-def build_text(field: Field) -> Schema:
+def build_text_schema(field: Field) -> Schema:
     """Return the schema of trimmed text, or of compact identifiers if the field has `formats`."""
     formats = field["constraints"].get("formats") or []
-    named = {"anyOf": [{"const": ""}, *({"format": name} for name in formats)]} if formats else {}
-    return {"$ref": "#/$defs/Trimmed", **_build_limits(field, MAX_TEXT), **named}
+    format_schema = (
+        {"anyOf": [{"const": ""}, *({"format": name} for name in formats)]} if formats else {}
+    )
+    return {"$ref": "#/$defs/Trimmed", **_build_limits(field, MAX_TEXT), **format_schema}
 
 
-def build_span(field: Field) -> Schema:
+def build_span_schema(field: Field) -> Schema:
     """Return the schema of unmodified text."""
     return {"$ref": "#/$defs/Verbatim", **_build_limits(field, MAX_TEXT)}
 
 
-def build_region(_field: Field) -> Schema:
+def build_region_schema(_field: Field) -> Schema:
     """Return the schema of unmodified text or null."""
     return {"anyOf": [{"type": "null"}, {"$ref": "#/$defs/Verbatim", "maxLength": MAX_TEXT}]}
 
 
-def build_email(field: Field) -> Schema:
+def build_email_schema(field: Field) -> Schema:
     """Return the schema of an email address. The pattern is approximate; the format is exact."""
-    shape = r"^[^@\s]+@[^@\s]+\.[^@\s]+$"
+    pattern = r"^[^@\s]+@[^@\s]+\.[^@\s]+$"
     limits = _build_limits(field, MAX_EMAIL)
-    return {"type": "string", "format": "idn-email", "allOf": [{"pattern": shape}], **limits}
+    return {"type": "string", "format": "idn-email", "allOf": [{"pattern": pattern}], **limits}
 
 
-def build_phone(field: Field) -> Schema:
+def build_phone_schema(field: Field) -> Schema:
     """Return the schema of an E.164 number. Only the format checks the length for the country."""
-    shape = r"^\+[1-9][0-9]{3,16}$"
+    pattern = r"^\+[1-9][0-9]{3,16}$"
     return {
         "type": "string",
         "format": "phone",
-        "allOf": [{"pattern": shape}],
+        "allOf": [{"pattern": pattern}],
         **_build_limits(field),
     }
 
 
-def build_url(field: Field) -> Schema:
+def build_url_schema(field: Field) -> Schema:
     """Return the schema of a normalized URL."""
     return {"$ref": "#/$defs/Url", **_build_limits(field, MAX_URL)}
 
@@ -97,7 +99,7 @@ def build_url(field: Field) -> Schema:
 URL: Schema = {"type": "string", "allOf": [{"pattern": _URL}, {"pattern": _HOST}]}
 
 
-def build_moment(field: Field) -> Schema:
+def build_moment_schema(field: Field) -> Schema:
     """Return the schema of a date, time or datetime within the field's limits."""
     kind, limits = field["type"], field["constraints"]
     patterns = [_MOMENTS[kind]]
@@ -105,18 +107,24 @@ def build_moment(field: Field) -> Schema:
         patterns.append(build_moment_at_least(limits["min"]))
     if "max" in limits:
         patterns.append(build_moment_at_most(limits["max"]))
-    format_ = {"date": {"format": "date"}, "datetime": {"format": "date-time"}}.get(kind, {})
-    return {"type": "string", **format_, "allOf": [{"pattern": pattern} for pattern in patterns]}
+    format_schema = {"date": {"format": "date"}, "datetime": {"format": "date-time"}}.get(kind, {})
+    return {
+        "type": "string",
+        **format_schema,
+        "allOf": [{"pattern": pattern} for pattern in patterns],
+    }
 
 
-def _build_limits(field: Field, most: int | None = None) -> Schema:
+def _build_limits(field: Field, max_length: int | None = None) -> Schema:
     constraints = field["constraints"]
     limits: Schema = {}
     if constraints.get("min_length"):
         limits["minLength"] = constraints["min_length"]
-    longest = [length for length in (most, constraints.get("max_length")) if length is not None]
-    if longest:
-        limits["maxLength"] = min(longest)
+    max_lengths = [
+        length for length in (max_length, constraints.get("max_length")) if length is not None
+    ]
+    if max_lengths:
+        limits["maxLength"] = min(max_lengths)
     if "pattern" in constraints:
         limits["x-pattern"] = constraints["pattern"]
         pattern = to_portable(constraints["pattern"])

@@ -23,60 +23,60 @@ Schema = dict[str, Any]
 
 def build_value_schema(field: Field) -> Schema:
     """Return the schema of a stored value of `field`, which is in normal form and not a table."""
-    return _BY_TYPE[field["type"]](field)
+    return _BUILDERS[field["type"]](field)
 
 
-def _build_number(field: Field) -> Schema:
+def _build_number_schema(field: Field) -> Schema:
     low, high = _get_range(field)
     number: Schema = {"type": "number"}
     if low is not None:
         number["minimum"] = _to_double(low, up=True)
     if high is not None:
         number["maximum"] = _to_double(high, up=False)
-    return {"anyOf": [number, _build_decimal(low, high)]}
+    return {"anyOf": [number, _build_decimal_schema(low, high)]}
 
 
-def _build_integer(field: Field) -> Schema:
+def _build_integer_schema(field: Field) -> Schema:
     low, high = _get_range(field)
-    least = -SAFE_INTEGER if low is None else max(-SAFE_INTEGER, math.ceil(low))
-    most = SAFE_INTEGER if high is None else min(SAFE_INTEGER, math.floor(high))
-    return {"type": "integer", "minimum": least, "maximum": most}
+    minimum = -SAFE_INTEGER if low is None else max(-SAFE_INTEGER, math.ceil(low))
+    maximum = SAFE_INTEGER if high is None else min(SAFE_INTEGER, math.floor(high))
+    return {"type": "integer", "minimum": minimum, "maximum": maximum}
 
 
-def _build_money(field: Field) -> Schema:
+def _build_money_schema(field: Field) -> Schema:
     return {
         "type": "object",
         "properties": {
-            "amount": _build_decimal(*_get_range(field)),
-            "currency": _build_currency(field),
+            "amount": _build_decimal_schema(*_get_range(field)),
+            "currency": _build_currency_schema(field),
         },
         "required": ["amount", "currency"],
         "additionalProperties": False,
     }
 
 
-def _build_currency(field: Field) -> Schema:
+def _build_currency_schema(field: Field) -> Schema:
     allowed = field["constraints"].get("currencies")
     return {"enum": list(allowed)} if allowed else {"$ref": "#/$defs/Currency"}
 
 
-def _build_boolean(_field: Field) -> Schema:
+def _build_boolean_schema(_field: Field) -> Schema:
     return {"type": "boolean"}
 
 
-def _build_choice(field: Field) -> Schema:
+def _build_choice_schema(field: Field) -> Schema:
     return {"enum": [option["value"] for option in field["options"]]}
 
 
-def _build_country(_field: Field) -> Schema:
+def _build_country_schema(_field: Field) -> Schema:
     return {"$ref": "#/$defs/Country"}
 
 
-def _build_address(_field: Field) -> Schema:
+def _build_address_schema(_field: Field) -> Schema:
     return {"$ref": "#/$defs/Address"}
 
 
-def _build_decimal(low: Decimal | None, high: Decimal | None) -> Schema:
+def _build_decimal_schema(low: Decimal | None, high: Decimal | None) -> Schema:
     patterns = [DECIMAL]
     if low is not None:
         patterns.append(build_decimal_at_least(low))
@@ -92,7 +92,7 @@ def _get_range(field: Field) -> tuple[Decimal | None, Decimal | None]:
 
 
 def _to_double(limit: Decimal, *, up: bool) -> int | float:
-    """Return the JSON number that limits doubles exactly as `limit` does.
+    """Return the JSON number that limits double values exactly as `limit` does.
 
     With `up`, `limit` is a minimum, so the result is rounded up; otherwise it is rounded down.
     """
@@ -105,29 +105,29 @@ def _to_double(limit: Decimal, *, up: bool) -> int | float:
     return math.nextafter(double, -math.inf) if not up and nearest > limit else double
 
 
-_BY_TYPE: dict[str, Callable[[Field], Schema]] = {
-    "text": strings.build_text,
-    "number": _build_number,
-    "integer": _build_integer,
-    "money": _build_money,
-    "date": strings.build_moment,
-    "time": strings.build_moment,
-    "datetime": strings.build_moment,
-    "boolean": _build_boolean,
-    "choice": _build_choice,
-    "email": strings.build_email,
-    "phone": strings.build_phone,
-    "url": strings.build_url,
-    "country": _build_country,
-    "currency": _build_currency,
-    "address": _build_address,
-    "span": strings.build_span,
-    "region": strings.build_region,
+_BUILDERS: dict[str, Callable[[Field], Schema]] = {
+    "text": strings.build_text_schema,
+    "number": _build_number_schema,
+    "integer": _build_integer_schema,
+    "money": _build_money_schema,
+    "date": strings.build_moment_schema,
+    "time": strings.build_moment_schema,
+    "datetime": strings.build_moment_schema,
+    "boolean": _build_boolean_schema,
+    "choice": _build_choice_schema,
+    "email": strings.build_email_schema,
+    "phone": strings.build_phone_schema,
+    "url": strings.build_url_schema,
+    "country": _build_country_schema,
+    "currency": _build_currency_schema,
+    "address": _build_address_schema,
+    "span": strings.build_span_schema,
+    "region": strings.build_region_schema,
 }
 
-_PART: Schema = {"$ref": "#/$defs/Trimmed", "minLength": 1, "maxLength": MAX_PART}
+_ADDRESS_PART: Schema = {"$ref": "#/$defs/Trimmed", "minLength": 1, "maxLength": MAX_PART}
 
-SHARED: dict[str, Schema] = {
+SHARED_DEFINITIONS: dict[str, Schema] = {
     "Trimmed": strings.TRIMMED,
     "Verbatim": strings.VERBATIM,
     "Url": strings.URL,
@@ -135,14 +135,14 @@ SHARED: dict[str, Schema] = {
     "Currency": {"title": "ISO 4217, including codes withdrawn since 1999", "enum": sorted(CODES)},
     "Address": {
         "anyOf": [
-            _PART,
+            _ADDRESS_PART,
             {
                 "type": "object",
-                "properties": dict.fromkeys(PARTS, _PART),
+                "properties": dict.fromkeys(PARTS, _ADDRESS_PART),
                 "additionalProperties": False,
                 "minProperties": 1,
             },
         ]
     },
 }
-"""The definitions under `$defs` to which the values of many fields refer."""
+"""The definitions under `$defs` that the values of many fields reference."""

@@ -24,10 +24,10 @@ def _normalize(value: object) -> JsonValue:
     parts = {
         name: check_text(value[name], MAX_PART).strip() for name in PARTS if _has_part(value, name)
     }
-    kept = {name: part for name, part in parts.items() if part}
-    if not kept:
+    non_empty_parts = {name: part for name, part in parts.items() if part}
+    if not non_empty_parts:
         raise ValueProblem("is empty")
-    return dict(kept)
+    return dict(non_empty_parts)
 
 
 def _has_part(value: dict[str, object], name: str) -> bool:

@@ -16,7 +16,7 @@ _LANGUAGES = (
     *("ko", "lt", "lv", "nb_NO", "nl", "pl", "pt", "pt_BR", "ro", "ru", "sk", "sl", "sv", "tr"),
     *("uk", "zh_CN", "zh_TW"),
 )
-_EVERYDAY = {
+_EVERYDAY_NAMES = {
     "america": "US",
     "britain": "GB",
     "burma": "MM",
@@ -57,18 +57,23 @@ def _normalize(value: object) -> JsonValue:
 
 def _fold_name(text: str) -> str:
     """Return the words of a name without case, accents, points and commas."""
-    spread = unicodedata.normalize("NFKD", text.casefold().replace("&", " and "))
-    kept = (" " if c in ",-'()" else c for c in spread if c != "." and not unicodedata.combining(c))
-    return " ".join("".join(kept).split())
+    decomposed = unicodedata.normalize("NFKD", text.casefold().replace("&", " and "))
+    chars = (
+        " " if c in ",-'()" else c for c in decomposed if c != "." and not unicodedata.combining(c)
+    )
+    return " ".join("".join(chars).split())
 
 
 @functools.cache
 def _load_codes() -> dict[str, str]:
-    codes = dict(_EVERYDAY)
+    codes = dict(_EVERYDAY_NAMES)
     for country in pycountry.countries:
         names = (country.alpha_2, country.alpha_3, country.name)
-        extra = (getattr(country, "common_name", None), getattr(country, "official_name", None))
-        for name in (*names, *extra):
+        more_names = (
+            getattr(country, "common_name", None),
+            getattr(country, "official_name", None),
+        )
+        for name in (*names, *more_names):
             if name:
                 codes[_fold_name(name)] = country.alpha_2
     return codes
@@ -78,15 +83,15 @@ def _load_codes() -> dict[str, str]:
 def _load_names() -> dict[str, str]:
     """Return the country names in other languages; loaded if no English name matches."""
     codes: dict[str, str] = {}
-    shared: set[str] = set()
+    ambiguous_keys: set[str] = set()
     for language in _LANGUAGES:
         path = Path(pycountry.LOCALES_DIR, language, "LC_MESSAGES", "iso3166-1.mo")
         # gettext.translation would keep every catalog in memory permanently.
         with path.open("rb") as file:
-            catalogue = gettext.GNUTranslations(file)
+            catalog = gettext.GNUTranslations(file)
         for country in pycountry.countries:
             for name in (country.name, getattr(country, "common_name", None)):
-                key = _fold_name(catalogue.gettext(name)) if name else ""
+                key = _fold_name(catalog.gettext(name)) if name else ""
                 if codes.setdefault(key, country.alpha_2) != country.alpha_2:
-                    shared.add(key)
-    return {key: code for key, code in codes.items() if key and key not in shared}
+                    ambiguous_keys.add(key)
+    return {key: code for key, code in codes.items() if key and key not in ambiguous_keys}

@@ -17,17 +17,17 @@ CODES |= frozenset(_DATA["withdrawn"])
 
 # The first code is the default meaning of the sign (CLDR's English usage).
 _SIGNS: dict[str, list[str]] = _DATA["signs"]
-# Signs without a default meaning, because no currency is their usual one.
-_SHARED: frozenset[str] = frozenset(_DATA["shared_signs"])
+# Signs without a default meaning, because no currency is their usual meaning.
+_AMBIGUOUS_SIGNS: frozenset[str] = frozenset(_DATA["shared_signs"])
 # Decimals other than two, from ISO 4217 table A.1; CLDR's usage digits differ and are not used.
-_MINOR: dict[str, int] = {
+_MINOR_DIGITS: dict[str, int] = {
     code: int(digits) for digits, codes in _DATA["minor_digits"].items() for code in codes
 }
 
 
 def build_normalizer(field: Field) -> Normalizer:
     """Return the normalizer of a currency field, which returns an upper-case ISO 4217 code."""
-    allowed = get_allowed(field)
+    allowed = get_allowed_currencies(field)
 
     def normalize(value: object) -> JsonValue:
         return parse_currency(clean_text(value), allowed)
@@ -35,7 +35,7 @@ def build_normalizer(field: Field) -> Normalizer:
     return normalize
 
 
-def get_allowed(field: Field) -> tuple[str, ...]:
+def get_allowed_currencies(field: Field) -> tuple[str, ...]:
     """Return the currencies that a field allows; an empty tuple means all."""
     return tuple((field.get("constraints") or {}).get("currencies") or ())
 
@@ -53,13 +53,13 @@ def parse_currency(text: str, allowed: tuple[str, ...]) -> str:
         raise ValueProblem("is not an ISO 4217 currency code")
     if allowed:
         meanings = [code for code in meanings if code in allowed] or meanings[:1]
-    if len(meanings) > 1 and (allowed or token in _SHARED):
+    if len(meanings) > 1 and (allowed or token in _AMBIGUOUS_SIGNS):
         raise ValueProblem(f"is ambiguous: the sign may mean {', '.join(meanings[:5])}")
     return _check_allowed(meanings[0], allowed)
 
 
 def find_single_currency(tokens: set[str]) -> str:
-    """Return the single currency token among `tokens`, or an empty string if there are none.
+    """Return the single currency token among `tokens`, or an empty string if there is none.
 
     A code may appear together with its sign, as in `$12 USD`. Raises ValueProblem when the
     tokens disagree.
@@ -77,7 +77,7 @@ def find_single_currency(tokens: set[str]) -> str:
 
 def get_decimals(code: str) -> int:
     """Return the number of decimals of the currency."""
-    return _MINOR.get(code, 2)
+    return _MINOR_DIGITS.get(code, 2)
 
 
 def _check_allowed(code: str, allowed: tuple[str, ...]) -> str:

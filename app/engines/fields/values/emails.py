@@ -14,17 +14,17 @@ MAX_EMAIL = 254
 
 def build_normalizer(field: Field) -> Normalizer:
     """Return the normalizer of an email field: the address with its domain in lower case."""
-    check = build_length_check(field)
+    check_length = build_length_check(field)
 
     def normalize(value: object) -> JsonValue:
         address = _parse_address(check_text(value, MAX_EMAIL).strip().removeprefix("mailto:"))
-        check(address)
+        check_length(address)
         return address
 
     return normalize
 
 
-# Autosave sends the same addresses repeatedly; checking one takes 60 µs.
+# Autosave sends the same addresses repeatedly; checking an address takes 60 µs.
 @functools.lru_cache(maxsize=2048)
 def _parse_address(text: str) -> str:
     try:

@@ -9,7 +9,7 @@ from app.engines.fields.errors import ValueProblem
 from app.engines.fields.model import Field, JsonValue, Normalizer
 from app.engines.fields.plain import clean_text
 
-_WRITTEN = re.compile(
+_WRITTEN_DATETIME = re.compile(
     r"(?P<date>.*[^\s,])[\s,]+(?:at |um )?"
     r"(?P<time>[0-9]{1,2}(?:[:.h][0-9]{2}){0,2}(?: ?[ap]\.?m\.?)?)"
     r"(?: ?(?P<zone>z|utc|gmt|[+-][0-9]{2}:?[0-9]{2}))?(?: ?uhr)?",
@@ -21,17 +21,20 @@ _WEEK_AND_TIME = re.compile(r"[0-9]{4}-?W[0-9]{2}[^0-9-]")
 
 def build_normalizer(field: Field) -> Normalizer:
     """Return the normalizer of a date, time or datetime field, including its `min` and `max`."""
-    read = _READERS[field["type"]]
+    normalize_value = _NORMALIZERS[field["type"]]
     limits = field.get("constraints") or {}
-    low, high = (None if limits.get(m) is None else read(limits[m]) for m in ("min", "max"))
+    low, high = (
+        None if limits.get(name) is None else normalize_value(limits[name])
+        for name in ("min", "max")
+    )
 
     def normalize(value: object) -> JsonValue:
-        text = read(value)
+        text = normalize_value(value)
         # Without the Z, canonical forms sort as text in chronological order.
-        bare = text.rstrip("Z")
-        if low is not None and bare < low.rstrip("Z"):
+        sortable = text.rstrip("Z")
+        if low is not None and sortable < low.rstrip("Z"):
             raise ValueProblem(f"is before {low}")
-        if high is not None and bare > high.rstrip("Z"):
+        if high is not None and sortable > high.rstrip("Z"):
             raise ValueProblem(f"is after {high}")
         return text
 
@@ -69,7 +72,7 @@ def _parse_iso(text: str) -> datetime | None:
 
 
 def _parse_written(text: str) -> datetime:
-    match = _WRITTEN.fullmatch(text)
+    match = _WRITTEN_DATETIME.fullmatch(text)
     if match is None:
         raise ValueProblem("is not a date with a time; write it as YYYY-MM-DDTHH:MM:SSZ")
     day, moment = parse_date(match["date"]), parse_time(match["time"])
@@ -82,7 +85,7 @@ def _parse_written(text: str) -> datetime:
         raise ValueProblem("has an invalid time zone offset") from None
 
 
-_READERS: dict[str, Callable[[object], str]] = {
+_NORMALIZERS: dict[str, Callable[[object], str]] = {
     "date": _normalize_date,
     "time": _normalize_time,
     "datetime": _normalize_datetime,

@@ -10,13 +10,13 @@ from app.engines.fields.model import Field, JsonValue, Normalizer
 from app.engines.fields.plain import clean_text
 from app.engines.fields.values.currencies import (
     find_single_currency,
-    get_allowed,
+    get_allowed_currencies,
     get_decimals,
     parse_currency,
 )
 from app.engines.fields.values.quantities import check_range
 
-_WRITTEN = re.compile(r"([^0-9]*)([0-9](?:[0-9.,' ]*[0-9])?)([^0-9]*)")
+_WRITTEN_AMOUNT = re.compile(r"([^0-9]*)([0-9](?:[0-9.,' ]*[0-9])?)([^0-9]*)")
 _SIGN_OR_BRACKET = re.compile(r"[-+()]")
 _NO_CENTS = re.compile(r"([.,]) ?-{1,2}(?!-)")
 _BARE_FRACTION = re.compile(r"(?<![^\W\d_])(?<![.,])[.,]$")
@@ -26,17 +26,17 @@ def build_normalizer(field: Field) -> Normalizer:
     """Return the normalizer of a money field.
 
     Accepts the object, or text such as `1.234,56 €`, `EUR 123.45`, `(12.50) USD`. An amount without
-    a currency is accepted if the field allows exactly one. The amount keeps its decimals and has at
-    least as many as the currency.
+    a currency is accepted if the field allows exactly one currency. The amount keeps its decimals
+    and has at least as many decimals as the currency.
     """
-    allowed = get_allowed(field)
+    allowed = get_allowed_currencies(field)
     limits = field.get("constraints") or {}
     low, high = (
-        None if limits.get(m) is None else parse_decimal(limits[m]) for m in ("min", "max")
+        None if limits.get(name) is None else parse_decimal(limits[name]) for name in ("min", "max")
     )
 
     def normalize(value: object) -> JsonValue:
-        number, token = _split(value)
+        number, token = _split_amount(value)
         currency = parse_currency(token, allowed) if token else _get_only_currency(allowed)
         number = check_bounds(number)
         check_range(number, low, high)
@@ -45,7 +45,7 @@ def build_normalizer(field: Field) -> Normalizer:
     return normalize
 
 
-def _split(value: object) -> tuple[Decimal, str]:
+def _split_amount(value: object) -> tuple[Decimal, str]:
     if isinstance(value, dict):
         return _parse_object(value)
     if isinstance(value, str):
@@ -57,13 +57,13 @@ def _split(value: object) -> tuple[Decimal, str]:
 
 def _parse_object(value: dict[Any, Any]) -> tuple[Decimal, str]:
     if not value.keys() <= {"amount", "currency"} or "amount" not in value:
-        raise ValueProblem('must have the members "amount" and "currency"')
+        raise ValueProblem('must have the properties "amount" and "currency"')
     currency = value.get("currency")
     return parse_decimal(value["amount"]), "" if currency is None else clean_text(currency)
 
 
 def _parse_text(text: str) -> tuple[Decimal, str]:
-    match = _WRITTEN.fullmatch(text)
+    match = _WRITTEN_AMOUNT.fullmatch(text)
     if match is None:
         raise ValueProblem("is not an amount of money")
     before, body, after = match.groups()

@@ -19,17 +19,17 @@ def build_normalizer(field: Field) -> Normalizer:
     rejected if there are none. An extension is rejected, because E.164 does not support it.
     """
     regions = tuple((field.get("constraints") or {}).get("formats") or ())
-    check = build_length_check(field)
+    check_length = build_length_check(field)
 
     def normalize(value: object) -> JsonValue:
         number = _parse_number(clean_text(value, 100).removeprefix("tel:"), regions)
-        check(number)
+        check_length(number)
         return number
 
     return normalize
 
 
-# Autosave sends the same numbers repeatedly; parsing one takes 60 µs.
+# Autosave sends the same numbers repeatedly; parsing a number takes 60 µs.
 @functools.lru_cache(maxsize=2048)
 def _parse_number(text: str, regions: tuple[str, ...]) -> str:
     if text.startswith("00"):

@@ -17,14 +17,14 @@ def build_normalizer(field: Field) -> Normalizer:
     """Return the normalizer of a number or integer field, including its `min` and `max`."""
     limits = field.get("constraints") or {}
     low, high = (
-        None if limits.get(m) is None else parse_decimal(limits[m]) for m in ("min", "max")
+        None if limits.get(name) is None else parse_decimal(limits[name]) for name in ("min", "max")
     )
-    shape = _to_integer if field["type"] == "integer" else _to_number
+    convert = _to_integer if field["type"] == "integer" else _to_number
 
     def normalize(value: object) -> JsonValue:
         number = parse_decimal(value)
         check_range(number, low, high)
-        return shape(number)
+        return convert(number)
 
     return normalize
 

@@ -14,7 +14,7 @@ def build_normalizer(field: Field) -> Normalizer:
         for column in field.get("columns") or []
     }
 
-    def cell(key: object, value: object) -> JsonValue:
+    def normalize_cell(key: object, value: object) -> JsonValue:
         if not isinstance(key, str) or key not in columns:
             raise ValueProblem("has an unknown column")
         normalize, multiple = columns[key]
@@ -30,6 +30,6 @@ def build_normalizer(field: Field) -> Normalizer:
             raise ValueProblem("must be a list of rows, each an object")
         if len(value) > MAX_ROWS:
             raise ValueProblem(f"has more than {MAX_ROWS:,} rows")
-        return [{key: cell(key, part) for key, part in row.items()} for row in value]
+        return [{key: normalize_cell(key, cell) for key, cell in row.items()} for row in value]
 
     return normalize

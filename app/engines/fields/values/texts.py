@@ -21,7 +21,7 @@ def build_normalizer(field: Field) -> Normalizer:
     region may have no text (null).
     """
     kind = field["type"]
-    check = build_length_check(field)
+    check_length = build_length_check(field)
     formats = tuple((field.get("constraints") or {}).get("formats") or ())
 
     def normalize(value: object) -> JsonValue:
@@ -32,7 +32,7 @@ def build_normalizer(field: Field) -> Normalizer:
             text = text.strip()
             if formats:
                 text = parse_identifier(text, formats)
-        check(text)
+        check_length(text)
         return text
 
     return normalize

@@ -13,10 +13,10 @@ from app.engines.fields.values.texts import build_length_check
 
 MAX_URL = 2048
 MAX_HOST = 253  # RFC 1035
-_UNSAFE = re.compile(r"[\s\x00-\x1f\x7f\\<>\"^`{|}]")
-_BARE = re.compile(r"(?:www\.)?[^\s/:?#@]+\.[^\s/:?#@.]{2,}(?:[:/?#].*)?")
+_UNSAFE_CHARS = re.compile(r"[\s\x00-\x1f\x7f\\<>\"^`{|}]")
+_URL_WITHOUT_SCHEME = re.compile(r"(?:www\.)?[^\s/:?#@]+\.[^\s/:?#@.]{2,}(?:[:/?#].*)?")
 _LABEL = re.compile(r"(?!-)[a-z0-9_-]{1,63}(?<!-)")
-KEPT = "/%:@!$&'()*+,;=~-._?#[]"
+UNQUOTED_CHARS = "/%:@!$&'()*+,;=~-._?#[]"
 _NOT_A_URL = "is not a web address (http, https or ftp)"
 
 
@@ -37,9 +37,9 @@ def build_normalizer(field: Field) -> Normalizer:
 
 
 def _parse_url(text: str) -> str:
-    if _UNSAFE.search(text):
+    if _UNSAFE_CHARS.search(text):
         raise ValueProblem(_NOT_A_URL)
-    if "://" not in text and _BARE.fullmatch(text):
+    if "://" not in text and _URL_WITHOUT_SCHEME.fullmatch(text):
         text = "https://" + text
     try:
         parts = urlsplit(text)
@@ -52,7 +52,9 @@ def _parse_url(text: str) -> str:
         raise ValueProblem("contains a user name or password; leave it out")
     host = _parse_host(parts.hostname)
     netloc = host if port is None else f"{host}:{port}"
-    url = urlunsplit(SplitResult(parts.scheme, netloc, *(quote(p, KEPT) for p in parts[2:])))
+    url = urlunsplit(
+        SplitResult(parts.scheme, netloc, *(quote(p, UNQUOTED_CHARS) for p in parts[2:]))
+    )
     if len(url) > MAX_URL:
         raise ValueProblem(f"is longer than {MAX_URL:,} characters")
     return url

@@ -1,4 +1,4 @@
-"""Merge the alternatives of `anyOf` and `oneOf` into one node that accepts all of them."""
+"""Merge the alternatives of `anyOf` and `oneOf` into one node that accepts every alternative."""
 
 from typing import Any
 
@@ -17,18 +17,20 @@ def merge_alternatives(node: Node, resolver: Resolver, notes: Notes, nesting: in
         if nesting == MAX_NESTING:
             notes.add(node.path, "The alternatives are nested too deeply and were left out.")
             return node
-        _merge(node, [_build_branch(part, resolver, notes, nesting) for part in group], notes)
+        _merge_branches(
+            node, [_build_branch(part, resolver, notes, nesting) for part in group], notes
+        )
     return node
 
 
 def _build_branch(part: Part, resolver: Resolver, notes: Notes, nesting: int) -> Node:
-    return merge_alternatives(resolver.node([part]), resolver, notes, nesting + 1)
+    return merge_alternatives(resolver.build_node([part]), resolver, notes, nesting + 1)
 
 
-def _merge(node: Node, branches: list[Node], notes: Notes) -> None:
-    branches = [branch for branch in branches if not branch.never]
+def _merge_branches(node: Node, branches: list[Node], notes: Notes) -> None:
+    branches = [branch for branch in branches if not branch.allows_nothing]
     if not branches:
-        node.never = True
+        node.allows_nothing = True
         return
     kinds = {find_kind(branch) for branch in branches}
     if find_kind(node) == "object" or kinds == {"object"}:
@@ -38,7 +40,7 @@ def _merge(node: Node, branches: list[Node], notes: Notes) -> None:
     elif kinds == {"array"}:
         node.types = {"array"}
         node.items.extend(branches[0].items)
-        notes.add(node.path, "Only the first of the alternatives was imported.")
+        notes.add(node.path, "Only the first alternative was imported.")
     elif kinds == {None}:
         _warn_conditions(node, branches, notes)
     elif len(kinds) == 1 or kinds <= _NUMBERS:
@@ -53,7 +55,7 @@ def _merge(node: Node, branches: list[Node], notes: Notes) -> None:
 
 
 def _merge_objects(node: Node, branches: list[Node], notes: Notes) -> None:
-    """Merge objects: take the members of all, and require those that each alternative requires."""
+    """Merge objects: combine all properties; require what every alternative requires."""
     node.types = {"object"}
     required: set[str] | None = None
     for branch in branches:
@@ -61,22 +63,22 @@ def _merge_objects(node: Node, branches: list[Node], notes: Notes) -> None:
             node.properties.setdefault(name, parts)
         required = set(branch.required) if required is None else required & branch.required
     node.required |= required or set()
-    notes.add(node.path, "The members of all alternatives were combined.")
+    notes.add(node.path, "The properties of all alternatives were combined.")
 
 
 def _merge_choices(node: Node, branches: list[Node], notes: Notes) -> None:
-    """Merge the options, with labels, of alternatives that are constants with titles."""
+    """Merge the options of all alternatives; the titles of constants become labels."""
     options: list[tuple[Any, str]] = []
     for branch in branches:
-        listed = branch.keywords.get("options")
-        if listed is not None:
-            options += listed
+        branch_options = branch.keywords.get("options")
+        if branch_options is not None:
+            options += branch_options
         elif "const" in branch.keywords:
-            options.append((branch.keywords["const"], branch.text("title")))
+            options.append((branch.keywords["const"], branch.pop_text("title")))
         else:
             options += [(value, "") for value in branch.keywords["enum"]]
     if "options" in node.keywords or "enum" in node.keywords or "const" in node.keywords:
-        notes.add(node.path, "Only one of the lists of options was imported.")
+        notes.add(node.path, "Only one list of options was imported.")
         return
     node.keywords["options"] = options
 

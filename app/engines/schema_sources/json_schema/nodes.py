@@ -11,30 +11,34 @@ from app.engines.schema_sources.model import Notes, SourceError
 from app.engines.schema_sources.texts import to_line
 
 MAX_VISITS = 50_000
-"""The maximum number of schemas, properties and options examined, because references multiply."""
+"""The maximum number of schemas, properties and options to visit. References can multiply them."""
 VISIT_BYTES = 1024
-"""The bytes of content that count as one more visit, since each reference reads them again."""
+"""The size of content that counts as one more visit, because each reference reads it again."""
 MAX_TRAIL = 100
 MAX_REFERENCE = 1000
 
 _REFS = ("$ref", "$dynamicRef", "$recursiveRef")
-_COMBINED = frozenset({*_REFS, "allOf", "anyOf", "oneOf", "properties", "required", "items"})
-_GREATEST = {"minimum", "exclusiveMinimum", "minLength", "minItems"}
-_LEAST = {"maximum", "exclusiveMaximum", "maxLength", "maxItems"}
-_SILENT = frozenset(
+_STRUCTURE_KEYWORDS = frozenset(
+    {*_REFS, "allOf", "anyOf", "oneOf", "properties", "required", "items"}
+)
+_LOWER_LIMITS = {"minimum", "exclusiveMinimum", "minLength", "minItems"}
+_UPPER_LIMITS = {"maximum", "exclusiveMaximum", "maxLength", "maxItems"}
+_IGNORED_KEYWORDS = frozenset(
     {
         *("$schema", "$id", "id", "$anchor", "$dynamicAnchor", "$recursiveAnchor", "$vocabulary"),
         *("$comment", "$defs", "definitions", "examples", "example", "readOnly", "writeOnly"),
         *("deprecated", "nullable", "$async"),
     }
 )
-_OPEN = frozenset({"additionalProperties", "unevaluatedProperties", "additionalItems"})
-"""Keywords that allow or forbid other members; ignored if boolean, as labels never have any."""
+_ADDITIONAL_KEYWORDS = frozenset(
+    {"additionalProperties", "unevaluatedProperties", "additionalItems"}
+)
+"""Keywords for additional properties and items. Boolean values are ignored: labels have none."""
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A schema that applies to a place; `trail` contains the references that led to it."""
+    """A schema that applies to a place; `trail` contains the references that led to the schema."""
 
     schema: object
     path: str
@@ -45,9 +49,9 @@ class Part:
 class Node:
     """A place in the schema.
 
-    `types` None means any type. Each group in `alternatives` requires one of its members.
-    `circular`: the place contains itself. `never`: no value is allowed. `keywords` contains the
-    keywords that were not yet handled.
+    `types` is None if any type is allowed. One alternative of each group in `alternatives` must
+    apply. `is_circular` is True if the place contains itself, and `allows_nothing` if no value is
+    allowed. `keywords` contains the keywords that were not yet handled.
     """
 
     path: str
@@ -57,16 +61,16 @@ class Node:
     required: set[str] = field(default_factory=set)
     items: list[Part] = field(default_factory=list)
     alternatives: list[list[Part]] = field(default_factory=list)
-    circular: bool = False
-    never: bool = False
+    is_circular: bool = False
+    allows_nothing: bool = False
 
-    def take(self, name: str) -> Any:
+    def pop_keyword(self, name: str) -> Any:
         """Remove a keyword and return its value, or None if it is absent."""
         return self.keywords.pop(name, None)
 
-    def text(self, name: str) -> str:
+    def pop_text(self, name: str) -> str:
         """Remove a keyword and return its value if it is text, else an empty string."""
-        value = self.take(name)
+        value = self.pop_keyword(name)
         return value if isinstance(value, str) else ""
 
 
@@ -79,25 +83,25 @@ class Resolver:
         self._visits = 0
         self._weights: dict[int, int] = {}
 
-    def node(self, parts: Iterable[Part]) -> Node:
-        """Return the node where all of `parts` apply; the first title wins. Raises SourceError."""
+    def build_node(self, parts: Iterable[Part]) -> Node:
+        """Return the node to which all `parts` apply; the first title wins. Raises SourceError."""
         pending = list(parts)[::-1]
         node = Node(pending[-1].path)
         while pending:
             part = pending.pop()
-            self._spend(1, part.path)
+            self._count_visits(1, part.path)
             if part.schema is False:
-                node.never = True
+                node.allows_nothing = True
             elif isinstance(part.schema, dict):
                 pending.extend(reversed(self._apply(node, part.schema, part)))
             elif part.schema is not True:
                 raise SourceError(part.path, "must be a schema: an object, true or false")
         return node
 
-    def _spend(self, visits: int, path: str) -> None:
+    def _count_visits(self, visits: int, path: str) -> None:
         self._visits += visits
         if self._visits > MAX_VISITS:
-            raise SourceError(path, "is too large once its references are followed")
+            raise SourceError(path, "is too large after its references are resolved")
 
     def _get_weight(self, schema: dict[str, Any]) -> int:
         """Return the number of additional visits for the size of a schema without its subschemas.
@@ -106,7 +110,11 @@ class Resolver:
         """
         weight = self._weights.get(id(schema))
         if weight is None:
-            content = {k: v for k, v in schema.items() if k not in _COMBINED and k not in _SILENT}
+            content = {
+                k: v
+                for k, v in schema.items()
+                if k not in _STRUCTURE_KEYWORDS and k not in _IGNORED_KEYWORDS
+            }
             properties = schema.get("properties")
             content |= {"keywords": list(schema), "required": schema.get("required")}
             names = list(properties) if isinstance(properties, dict) else []
@@ -115,38 +123,38 @@ class Resolver:
         return weight
 
     def _apply(self, node: Node, schema: dict[str, Any], part: Part) -> list[Part]:
-        """Merge a schema's own keywords into `node`; return the further parts that apply there."""
-        self._spend(self._get_weight(schema), part.path)
+        """Merge a schema's own keywords into `node`; return the other parts that apply to it."""
+        self._count_visits(self._get_weight(schema), part.path)
         for name, value in schema.items():
-            closed = name in _OPEN and isinstance(value, bool)
-            if not closed and name not in _COMBINED and name not in _SILENT:
-                self._keyword(node, name, value, part.path)
-        self._members(node, schema, part)
+            is_ignored = name in _ADDITIONAL_KEYWORDS and isinstance(value, bool)
+            if not is_ignored and name not in _STRUCTURE_KEYWORDS and name not in _IGNORED_KEYWORDS:
+                self._add_keyword(node, name, value, part.path)
+        self._add_properties(node, schema, part)
         groups = [
             self._follow_reference(schema[name], part, node) for name in _REFS if name in schema
         ]
-        groups += [self._parts(schema, "allOf", part)]
+        groups += [self._list_parts(schema, "allOf", part)]
         for name in ("anyOf", "oneOf"):
-            group = [entry for entry in self._parts(schema, name, part) if not _is_null(entry)]
+            group = [entry for entry in self._list_parts(schema, name, part) if not _is_null(entry)]
             if len(group) == 1:
                 groups.append(group)
             elif group:
                 node.alternatives.append(group)
         return [entry for parts in groups for entry in parts]
 
-    def _members(self, node: Node, schema: dict[str, Any], part: Part) -> None:
+    def _add_properties(self, node: Node, schema: dict[str, Any], part: Part) -> None:
         properties = schema.get("properties")
         if isinstance(properties, dict):
-            self._spend(len(properties), part.path)
-            for name, sub in properties.items():
+            self._count_visits(len(properties), part.path)
+            for name, subschema in properties.items():
                 path = _join_path(part.path, "properties", to_line(name, 64))
-                node.properties.setdefault(name, []).append(Part(sub, path, part.trail))
+                node.properties.setdefault(name, []).append(Part(subschema, path, part.trail))
         elif properties is not None:
             raise SourceError(_join_path(part.path, "properties"), "must be an object")
         required = schema.get("required")
-        # in draft 3 it was a boolean that belonged to the member itself
+        # in draft 3, `required` was a boolean in the schema of the property itself
         if isinstance(required, list):
-            self._spend(len(required), part.path)
+            self._count_visits(len(required), part.path)
             node.required.update(name for name in required if isinstance(name, str))
         elif required is True:
             node.keywords["required"] = True
@@ -156,12 +164,12 @@ class Resolver:
         elif items is not None:
             node.keywords["prefixItems"] = items  # valid up to 2019-09
 
-    def _parts(self, schema: dict[str, Any], name: str, part: Part) -> list[Part]:
+    def _list_parts(self, schema: dict[str, Any], name: str, part: Part) -> list[Part]:
         group = schema.get(name, [])
         path = _join_path(part.path, name)
         if not isinstance(group, list):
             raise SourceError(path, "must be a list")
-        self._spend(len(group), path)
+        self._count_visits(len(group), path)
         return [
             Part(entry, _join_path(path, str(position)), part.trail)
             for position, entry in enumerate(group)
@@ -174,26 +182,28 @@ class Resolver:
         if len(part.trail) > MAX_TRAIL:  # the trail includes the root
             raise SourceError(part.path, f"is reached through more than {MAX_TRAIL} references")
         if ref in part.trail:
-            node.circular = True
+            node.is_circular = True
             self._notes.add(part.path, "The schema contains itself and was left out.")
             return []
         schema, path = self._references.find(ref, part.path)
         return [Part(schema, path, part.trail | {ref})]
 
-    def _keyword(self, node: Node, name: str, value: Any, path: str) -> None:
+    def _add_keyword(self, node: Node, name: str, value: Any, path: str) -> None:
         if name == "type":
-            self._types(node, value, path)
+            self._restrict_types(node, value, path)
             return
         if name == "enum":
             if not isinstance(value, list):
                 raise SourceError(_join_path(path, "enum"), "must be a list")
-            self._spend(len(value), path)
+            self._count_visits(len(value), path)
         if name not in node.keywords:
             node.keywords[name] = value
             return
         current = node.keywords[name]
-        if name in _GREATEST | _LEAST and _is_number(current) and _is_number(value):
-            node.keywords[name] = max(current, value) if name in _GREATEST else min(current, value)
+        if name in _LOWER_LIMITS | _UPPER_LIMITS and _is_number(current) and _is_number(value):
+            node.keywords[name] = (
+                max(current, value) if name in _LOWER_LIMITS else min(current, value)
+            )
         elif name == "enum":
             # Removing duplicates keeps the list from growing when lists are merged repeatedly.
             allowed = {orjson.dumps(entry) for entry in value}
@@ -201,21 +211,21 @@ class Resolver:
             node.keywords[name] = [entry for text, entry in by_text.items() if text in allowed]
         elif current != value and name not in ("title", "description", "default"):
             self._notes.add(
-                path, f"Another {to_line(name, 64)} applies here too: the first one was used."
+                path, f"Another {to_line(name, 64)} also applies here: the first value was used."
             )
 
-    def _types(self, node: Node, value: object, path: str) -> None:
-        listed = value if isinstance(value, list) else [value]
-        types = {entry for entry in listed if isinstance(entry, str)}
+    def _restrict_types(self, node: Node, value: object, path: str) -> None:
+        entries = value if isinstance(value, list) else [value]
+        types = {entry for entry in entries if isinstance(entry, str)}
         if node.types is not None:
-            both = {
+            common_types = {
                 *(node.types & types),
                 *_narrow_to_integer(node.types, types),
                 *_narrow_to_integer(types, node.types),
             }
-            if not both:
-                self._notes.add(path, "Two types contradict each other: the first one was used.")
-            types = both or node.types
+            if not common_types:
+                self._notes.add(path, "Two types contradict each other: the first type was used.")
+            types = common_types or node.types
         node.types = types
 
 
@@ -231,8 +241,8 @@ def _is_null(part: Part) -> bool:
     schema = part.schema
     if not isinstance(schema, dict):
         return False
-    nothing = schema.get("type") in ("null", ["null"]) or schema.get("enum") == [None]
-    return nothing or ("const" in schema and schema["const"] is None)
+    is_null_type = schema.get("type") in ("null", ["null"]) or schema.get("enum") == [None]
+    return is_null_type or ("const" in schema and schema["const"] is None)
 
 
 def _join_path(path: str, *names: str) -> str:

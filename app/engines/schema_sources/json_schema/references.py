@@ -14,7 +14,7 @@ _INDEX = re.compile("[0-9]{1,7}")
 
 
 class References:
-    """The places of one document that references may point to."""
+    """The places in one document to which references may point."""
 
     def __init__(self, root: Mapping[str, Any]) -> None:
         self._root = root
@@ -25,22 +25,22 @@ class References:
     def find(self, ref: str, path: str) -> tuple[object, str]:
         """Return the target of `ref` and its path.
 
-        Finds pointers, anchors, and resources that are embedded with their `$id`. Raises
-        SourceError with the path `path`.
+        Resolves pointers, anchors, and resources that are embedded with their `$id`. Raises
+        SourceError, whose path begins with `path`.
         """
         if ref.startswith("#"):
             resource: object = self._root
             fragment, start = ref[1:], ""
         else:
             address, fragment = self._resolve_address(ref, path)
-            resource = self._resource(address)
+            resource = self._find_resource(address)
             start = to_line(address, 200)
         if resource is None:
-            message = "points outside of the document; references are never fetched"
+            message = "points outside the document; references are never fetched"
             raise SourceError(f"{path}.$ref".lstrip("."), message)
         fragment = unquote(fragment)
         if fragment and not fragment.startswith("/"):
-            self._index()
+            self._get_index()
             target: object = self._anchors.get(fragment)
             if target is None:
                 raise _build_unresolved_error(path)
@@ -53,12 +53,12 @@ class References:
         except ValueError:
             raise _build_unresolved_error(path) from None
 
-    def _resource(self, address: str) -> Mapping[str, Any] | None:
+    def _find_resource(self, address: str) -> Mapping[str, Any] | None:
         if address == self._base:
             return self._root
-        return self._index().get(address)
+        return self._get_index().get(address)
 
-    def _index(self) -> dict[str, Mapping[str, Any]]:
+    def _get_index(self) -> dict[str, Mapping[str, Any]]:
         if self._resources is not None:
             return self._resources
         self._resources = {}

@@ -1,4 +1,4 @@
-"""Convert a place with one value to a field's type, options and constraints."""
+"""Convert a place with a single value to a field's type, options and constraints."""
 
 from typing import Any
 
@@ -22,8 +22,8 @@ _FORMATS = {
     "country": "country",
     "currency": "currency",
 }
-_WIDTHS = ("int32", "int64", "float", "double")
-_HINTS: dict[str, tuple[str, ...]] = {
+_NUMBER_FORMATS = ("int32", "int64", "float", "double")
+_TYPE_HINTS: dict[str, tuple[str, ...]] = {
     "object": ("properties",),
     "array": ("items", "prefixItems", "contains", "minItems", "maxItems"),
     "string": ("minLength", "maxLength", "pattern", "format", "contentEncoding"),
@@ -47,12 +47,14 @@ def find_kind(node: Node) -> str | None:
         return "object"
     if node.items:
         return "array"
-    hinted = (kind for kind, names in _HINTS.items() if any(n in node.keywords for n in names))
-    return next(hinted, None)
+    hinted_kinds = (
+        kind for kind, names in _TYPE_HINTS.items() if any(name in node.keywords for name in names)
+    )
+    return next(hinted_kinds, None)
 
 
 def convert_scalar(node: Node, notes: Notes) -> dict[str, Any]:
-    """Return the type, options and constraints of a field; note what the conversion drops."""
+    """Return the type, options and constraints of a field; warn about omissions."""
     kind = find_kind(node)
     if kind == "choice":
         return _convert_choice(node, notes)
@@ -66,7 +68,7 @@ def convert_scalar(node: Node, notes: Notes) -> dict[str, Any]:
         None: "The schema allows any value",
         "mixed": "The schema allows several types",
         "null": "The schema only allows null",
-        "object": "The object has no named members",
+        "object": "The object has no named properties",
         "array": "The list is inside another list",
     }.get(kind, f"The type {to_line(kind, 32)} is not known")
     notes.add(node.path, f"{reason}: the field takes text.")
@@ -74,21 +76,21 @@ def convert_scalar(node: Node, notes: Notes) -> dict[str, Any]:
 
 
 def _convert_choice(node: Node, notes: Notes) -> dict[str, Any]:
-    enum, const = node.take("enum"), node.keywords.get("const")
-    listed = node.take("options")
+    enum, const = node.pop_keyword("enum"), node.keywords.get("const")
+    labeled_values = node.pop_keyword("options")
     if "const" in node.keywords:
-        node.take("const")
-        listed = [(const, "")]
-    if listed is None:
-        listed = [(value, "") for value in enum or []]
-    values = [value for value, _ in listed]
-    truths = {value for value in values if isinstance(value, bool)}
-    if truths and all(isinstance(value, bool) or value is None for value in values):
-        if len(truths) == 1:
+        node.pop_keyword("const")
+        labeled_values = [(const, "")]
+    if labeled_values is None:
+        labeled_values = [(value, "") for value in enum or []]
+    values = [value for value, _ in labeled_values]
+    booleans = {value for value in values if isinstance(value, bool)}
+    if booleans and all(isinstance(value, bool) or value is None for value in values):
+        if len(booleans) == 1:
             notes.add(node.path, "The restriction to only true or only false was left out.")
         return {"type": "boolean"}
-    options = _convert_options(listed, node.path, notes)
-    node.take("format")
+    options = _convert_options(labeled_values, node.path, notes)
+    node.pop_keyword("format")
     if not options:
         notes.add(node.path, "None of the options is usable: the field takes text.")
         return {"type": "text"}
@@ -98,9 +100,11 @@ def _convert_choice(node: Node, notes: Notes) -> dict[str, Any]:
     return {"type": "choice", "options": list(options.values())}
 
 
-def _convert_options(listed: list[tuple[Any, str]], path: str, notes: Notes) -> dict[str, Any]:
+def _convert_options(
+    labeled_values: list[tuple[Any, str]], path: str, notes: Notes
+) -> dict[str, Any]:
     options: dict[str, Any] = {}
-    for value, label in listed:
+    for value, label in labeled_values:
         if value is None:
             continue
         text = _convert_option(value)
@@ -125,18 +129,20 @@ def _convert_option(value: object) -> str | None:
 
 
 def _convert_number(node: Node, kind: str, notes: Notes) -> dict[str, Any]:
-    if node.keywords.get("format") in _WIDTHS:
-        node.take("format")
+    if node.keywords.get("format") in _NUMBER_FORMATS:
+        node.pop_keyword("format")
     constraints: dict[str, object] = {}
     for name, limit, step in (("min", "minimum", 1), ("max", "maximum", -1)):
-        value, beyond = node.take(limit), node.take("exclusive" + limit.capitalize())
-        if beyond is not None and beyond is not False:
-            edge = value if beyond is True else beyond  # in draft 4 the keyword is a boolean
-            if kind == "integer" and isinstance(edge, int):
-                value = edge + step
+        value = node.pop_keyword(limit)
+        exclusive_limit = node.pop_keyword("exclusive" + limit.capitalize())
+        if exclusive_limit is not None and exclusive_limit is not False:
+            # in draft 4 the keyword is a boolean
+            excluded_value = value if exclusive_limit is True else exclusive_limit
+            if kind == "integer" and isinstance(excluded_value, int):
+                value = excluded_value + step
             else:
-                value = edge
-                notes.add(node.path, f"The {limit} itself was excluded, but is allowed here.")
+                value = excluded_value
+                notes.add(node.path, f"The {limit} itself was excluded, but the field allows it.")
         if value is not None:
             constraints[name] = value
     return {"type": kind, "constraints": select_constraints(constraints, kind, notes, node.path)}
@@ -145,7 +151,7 @@ def _convert_number(node: Node, kind: str, notes: Notes) -> dict[str, Any]:
 def _convert_string(node: Node, notes: Notes) -> dict[str, Any]:
     constraints: dict[str, object] = {}
     kind = "text"
-    format_ = node.take("format")
+    format_ = node.pop_keyword("format")
     if isinstance(format_, str):
         identifier = format_.lower().replace("-", "_")
         if format_ in _FORMATS:
@@ -159,7 +165,7 @@ def _convert_string(node: Node, notes: Notes) -> dict[str, Any]:
         ("max_length", "maxLength"),
         ("pattern", "pattern"),
     ):
-        value = node.take(keyword)
+        value = node.pop_keyword(keyword)
         if value is not None:
             constraints[name] = (
                 int(value) if isinstance(value, float) and value.is_integer() else value

@@ -1,39 +1,39 @@
-"""Convert the tags that ask for a value: choices, texts, numbers, dates."""
+"""Convert the tags that ask for a value: choices, texts, numbers and dates."""
 
 from collections.abc import Callable, Iterator, Mapping
 from xml.etree.ElementTree import Element
 
 from app.engines.fields.definition import MAX_LABEL, MAX_OPTIONS
 from app.engines.schema_sources.finishing import select_constraints
-from app.engines.schema_sources.label_studio.scene import MANY, Control
+from app.engines.schema_sources.label_studio.scene import MAXIMUM_LEFT_OUT, Control
 from app.engines.schema_sources.texts import to_line
 
 _SEPARATOR = " / "
-_LONGEST = 2 * MAX_LABEL
+_MAX_PATH_CHARS = 2 * MAX_LABEL
 
 
 def add_choices(control: Control) -> None:
     """Add a field for a choice of one or more values."""
-    _add_choice(control, multiple=control.get("choice") == "multiple")
+    _add_choice_field(control, multiple=control.get("choice") == "multiple")
 
 
 def add_taxonomy(control: Control) -> None:
     """Add a field for a tree of values; its paths become options."""
     if control.get("maxUsages") not in ("", "1"):
-        control.note(MANY)
-    _add_choice(control, multiple=control.get("maxUsages") != "1")
+        control.add_warning(MAXIMUM_LEFT_OUT)
+    _add_choice_field(control, multiple=control.get("maxUsages") != "1")
 
 
 def add_text_area(control: Control) -> None:
     """Add a field for free text."""
-    most = control.get("maxSubmissions")
-    if most not in ("", "1"):
-        control.note(MANY)
+    max_submissions = control.get("maxSubmissions")
+    if max_submissions not in ("", "1"):
+        control.add_warning(MAXIMUM_LEFT_OUT)
     if control.get("value").startswith("$"):
-        control.note("The text that comes with each task is not used as a default.")
-    control.add(
+        control.add_warning("The text that comes with each task is not used as a default.")
+    control.add_field(
         "text",
-        multiple=most.isdecimal() and int(most[:9]) > 1,
+        multiple=max_submissions.isdecimal() and int(max_submissions[:9]) > 1,
         description=control.get("placeholder"),
     )
 
@@ -42,37 +42,37 @@ def add_number(control: Control) -> None:
     """Add a field for a number."""
     for name in ("step", "defaultValue"):
         if control.get(name):
-            control.note(f"The attribute {name} was left out.")
+            control.add_warning(f"The attribute {name} was left out.")
     constraints: dict[str, object] = {name: control.get(name) for name in ("min", "max")}
-    control.add("number", constraints=_fit_constraints(control, constraints, "number"))
+    control.add_field("number", constraints=_select_constraints(control, constraints, "number"))
 
 
 def add_rating(control: Control) -> None:
     """Add a field for stars: whole numbers from 1."""
-    most = control.get("maxRating") or "5"
-    constraints: dict[str, object] = {"min": 1, "max": most}
-    control.add("integer", constraints=_fit_constraints(control, constraints, "integer"))
+    max_rating = control.get("maxRating") or "5"
+    constraints: dict[str, object] = {"min": 1, "max": max_rating}
+    control.add_field("integer", constraints=_select_constraints(control, constraints, "integer"))
 
 
 def add_date_time(control: Control) -> None:
     """Add a field for a date, a time of day, or both, depending on `only`."""
     parts = {part.strip().lower() for part in control.get("only").split(",")} - {""}
     if not parts or {"date", "time"} <= parts:
-        kind = "datetime"
+        field_type = "datetime"
     elif "date" in parts:
-        kind = "date"
+        field_type = "date"
     elif "time" in parts:
-        kind = "time"
+        field_type = "time"
     elif parts == {"year"}:
-        kind = "integer"
+        field_type = "integer"
     else:
-        kind = "text"
-        control.note("There is no type for part of a date: the field takes text.")
+        field_type = "text"
+        control.add_warning("There is no type for part of a date: the field takes text.")
     constraints: dict[str, object] = {name: control.get(name) for name in ("min", "max")}
-    control.add(kind, constraints=_fit_constraints(control, constraints, kind))
+    control.add_field(field_type, constraints=_select_constraints(control, constraints, field_type))
 
 
-ASKING: Mapping[str, Callable[[Control], None]] = {
+VALUE_CONTROLS: Mapping[str, Callable[[Control], None]] = {
     "Choices": add_choices,
     "Taxonomy": add_taxonomy,
     "TextArea": add_text_area,
@@ -82,53 +82,53 @@ ASKING: Mapping[str, Callable[[Control], None]] = {
 }
 
 
-def _fit_constraints(
-    control: Control, constraints: dict[str, object], kind: str
+def _select_constraints(
+    control: Control, constraints: dict[str, object], field_type: str
 ) -> dict[str, object]:
-    present = {name: value for name, value in constraints.items() if value != ""}
-    return select_constraints(present, kind, control.scene.notes, control.path)
+    non_empty = {name: value for name, value in constraints.items() if value != ""}
+    return select_constraints(non_empty, field_type, control.scene.notes, control.path)
 
 
-def _add_choice(control: Control, *, multiple: bool) -> None:
+def _add_choice_field(control: Control, *, multiple: bool) -> None:
     separator = (control.element.get("pathSeparator") or _SEPARATOR)[:MAX_LABEL]
-    leaves = control.is_true("leafsOnly")
+    leaves_only = control.is_true("leafsOnly")
     options: dict[str, dict[str, str]] = {}
     hints = []
     for value, label, element in _list_paths(control.element, "", "", separator):
-        if leaves and element.find("Choice") is not None:
+        if leaves_only and element.find("Choice") is not None:
             continue  # it only groups the options below it
         option = {"value": to_line(value), "label": to_line(label)}
         if option["value"] != " ".join(value.split()):
-            control.note(f"An option of more than {MAX_LABEL} characters was truncated.")
+            control.add_warning(f"An option of more than {MAX_LABEL} characters was truncated.")
         if not to_line(element.get("value") or element.get("alias")):
-            control.note("An option without a value was left out.")
+            control.add_warning("An option without a value was left out.")
             continue
         if option["value"] in options:
-            control.note("An option that appears twice was imported once.")
+            control.add_warning("An option that appears twice was imported once.")
             continue
         options[option["value"]] = option
         _warn_behavior(control, element, multiple=multiple)
         hints += [f"- {option['label']}: {element.get('hint')}"] if element.get("hint") else []
     hints_text = "\n".join(hints)
     if not options:
-        control.note("The options come with each task: the field takes text.")
-        control.add("text", multiple=multiple, description=hints_text)
+        control.add_warning("The options come with each task: the field takes text.")
+        control.add_field("text", multiple=multiple, description=hints_text)
     elif len(options) > MAX_OPTIONS:
-        control.note(f"There are more than {MAX_OPTIONS:,} options: the field takes text.")
-        control.add("text", multiple=multiple, description=hints_text)
+        control.add_warning(f"There are more than {MAX_OPTIONS:,} options: the field takes text.")
+        control.add_field("text", multiple=multiple, description=hints_text)
     else:
         if control.get("value").startswith("$"):
-            control.note("The options that come with each task were left out.")
-        control.add(
+            control.add_warning("The options that come with each task were left out.")
+        control.add_field(
             "choice", multiple=multiple, options=list(options.values()), description=hints_text
         )
 
 
 def _warn_behavior(control: Control, option: Element, *, multiple: bool) -> None:
     if option.get("selected", "").lower() == "true":
-        control.note("The preselection of an option was left out.")
+        control.add_warning("The preselection of an option was left out.")
     if option.get("exclusive", "").lower() == "true" and multiple:
-        control.note("The rule that an option excludes all others was left out.")
+        control.add_warning("The rule that an option excludes all other options was left out.")
 
 
 def _list_paths(
@@ -141,7 +141,7 @@ def _list_paths(
             continue
         label = child.get("value") or child.get("alias") or ""
         value = child.get("alias") or label
-        # Truncate early, because everything below repeats the prefix.
-        value, label = (values + value)[:_LONGEST], (labels + label)[:_LONGEST]
+        # Truncate early, because all nested choices repeat the prefix.
+        value, label = (values + value)[:_MAX_PATH_CHARS], (labels + label)[:_MAX_PATH_CHARS]
         yield value, label, child
         yield from _list_paths(child, value + separator, label + separator, separator)

@@ -1,29 +1,41 @@
-"""Read a configuration in the order in which users see it."""
+"""Read a labeling configuration in the order in which users see its tags."""
 
 from xml.etree.ElementTree import Element
 
 from app.engines.schema_sources.finishing import finish_fields
-from app.engines.schema_sources.label_studio.controls import ASKING
+from app.engines.schema_sources.label_studio.controls import VALUE_CONTROLS
 from app.engines.schema_sources.label_studio.regions import (
-    ON_PAGES,
-    ON_TEXT,
-    TOOLS,
+    DRAWING_TAGS,
+    PAGE_LABEL_TAGS,
+    TEXT_LABEL_TAGS,
     add_drawing_tool,
     add_labels,
 )
-from app.engines.schema_sources.label_studio.scene import PAGES, RECORDINGS, TEXTS, Control, Scene
+from app.engines.schema_sources.label_studio.scene import (
+    PAGE_TAGS,
+    RECORDING_TAGS,
+    TEXT_TAGS,
+    Control,
+    Scene,
+)
 from app.engines.schema_sources.label_studio.xml import parse_xml
 from app.engines.schema_sources.model import SourceError, SourceSchema
 from app.engines.schema_sources.texts import to_line
 
 _MAX_HEADERS = 100
-_LAYOUT = frozenset(
+_LAYOUT_TAGS = frozenset(
     {"View", "Style", "Collapse", "Panel", "Filter", "Shortcut", "Markdown", "Table"}
 )
-_SHOWN = TEXTS | PAGES
-_CONTROLS = ASKING.keys() | ON_TEXT | ON_PAGES | TOOLS
-_CONDITIONS = ("visibleWhen", "whenTagName", "whenLabelValue", "whenChoiceValue", "whenRole")
-_NO_PLACE = {
+_OBJECT_TAGS = TEXT_TAGS | PAGE_TAGS
+_CONTROL_TAGS = VALUE_CONTROLS.keys() | TEXT_LABEL_TAGS | PAGE_LABEL_TAGS | DRAWING_TAGS
+_CONDITION_ATTRIBUTES = (
+    "visibleWhen",
+    "whenTagName",
+    "whenLabelValue",
+    "whenChoiceValue",
+    "whenRole",
+)
+_UNSUPPORTED = {
     "Pairwise": "Comparing documents",
     "Ranker": "Ranking",
     "List": "Ranking",
@@ -44,24 +56,24 @@ def read_label_studio(content: object) -> SourceSchema:
     if root.tag != "View":
         raise SourceError("", "must have View as its outermost tag")
     reader = _Reader(_build_scene(root))
-    reader.walk(root, conditional=False)
+    reader.add_fields(root, is_conditional=False)
     fields = finish_fields(reader.scene.fields, reader.scene.notes)
     return SourceSchema(
         fields=fields,
-        warnings=reader.scene.notes.listed(),
-        guidelines="\n\n".join(reader.unused()),
+        warnings=reader.scene.notes.list_warnings(),
+        guidelines="\n\n".join(reader.list_unused_headings()),
     )
 
 
 def _build_scene(root: Element) -> Scene:
     objects = {}
-    labeled: set[str] = set()
+    labeled_names: set[str] = set()
     for element in root.iter():
-        if element.tag in _SHOWN | RECORDINGS and element.get("name"):
+        if element.tag in _OBJECT_TAGS | RECORDING_TAGS and element.get("name"):
             objects[element.get("name", "").strip()] = str(element.tag)
-        if element.tag in ON_TEXT:
-            labeled.update(name.strip() for name in element.get("toName", "").split(","))
-    return Scene(objects, frozenset(labeled))
+        if element.tag in TEXT_LABEL_TAGS:
+            labeled_names.update(name.strip() for name in element.get("toName", "").split(","))
+    return Scene(objects, frozenset(labeled_names))
 
 
 class _Reader:
@@ -70,58 +82,62 @@ class _Reader:
         self._header = ""
         self._headers: dict[str, bool] = {}
 
-    def unused(self) -> list[str]:
+    def list_unused_headings(self) -> list[str]:
         """Return the headings that describe no field."""
         return [text for text, used in self._headers.items() if not used]
 
-    def walk(self, element: Element, *, conditional: bool) -> None:
+    def add_fields(self, element: Element, *, is_conditional: bool) -> None:
         """Add the fields in `element`, which is nested at most 64 levels deep."""
         for child in element:
             tag = str(child.tag)
-            shown_if = conditional or any(child.get(name) for name in _CONDITIONS)
+            is_child_conditional = is_conditional or any(
+                child.get(name) for name in _CONDITION_ATTRIBUTES
+            )
             if tag == "Header":
-                self._take_header(child)
-            elif tag in _CONTROLS:
-                self._control(child, conditional=shown_if)
+                self._read_header(child)
+            elif tag in _CONTROL_TAGS:
+                self._add_control(child, is_conditional=is_child_conditional)
             else:
-                self._other(child, tag, str(element.tag))
-                self.walk(child, conditional=shown_if)
+                self._warn_about_tag(child, tag, str(element.tag))
+                self.add_fields(child, is_conditional=is_child_conditional)
 
-    def _take_header(self, element: Element) -> None:
+    def _read_header(self, element: Element) -> None:
         text = to_line(element.get("value") or element.text, 1000)
         if not text or text.startswith("$"):
             return
         if len(self._headers) == _MAX_HEADERS:
-            message = f"There are more than {_MAX_HEADERS} headings: the others were left out."
+            message = (
+                f"There are more than {_MAX_HEADERS} headings: the other headings were left out."
+            )
             self.scene.notes.add("Header", message)
             return
         self._headers.setdefault(text, False)
         self._header = text
 
-    def _control(self, element: Element, *, conditional: bool) -> None:
-        control = Control(element, self._header, conditional, self.scene)
-        if any(inner.tag in _CONTROLS for inner in element.iter() if inner is not element):
-            control.note("The controls nested inside it were left out.")
-        if conditional:
-            control.note("The condition for showing the control was left out.")
-        before = len(self.scene.fields)
-        if control.element.tag in ASKING:
-            ASKING[control.element.tag](control)
-        elif control.element.tag in TOOLS:
+    def _add_control(self, element: Element, *, is_conditional: bool) -> None:
+        control = Control(element, self._header, is_conditional, self.scene)
+        if any(inner.tag in _CONTROL_TAGS for inner in element.iter() if inner is not element):
+            control.add_warning("The controls inside this control were left out.")
+        if is_conditional:
+            control.add_warning("The condition for showing the control was left out.")
+        field_count = len(self.scene.fields)
+        if control.element.tag in VALUE_CONTROLS:
+            VALUE_CONTROLS[control.element.tag](control)
+        elif control.element.tag in DRAWING_TAGS:
             add_drawing_tool(control)
         else:
             add_labels(control)
-        if len(self.scene.fields) > before and self._header:
+        if len(self.scene.fields) > field_count and self._header:
             self._headers[self._header] = True
             self._header = ""
 
-    def _other(self, element: Element, tag: str, within: str) -> None:
-        if tag in _LAYOUT or tag in _SHOWN:
+    def _warn_about_tag(self, element: Element, tag: str, parent_tag: str) -> None:
+        if tag in _LAYOUT_TAGS or tag in _OBJECT_TAGS:
             return
         path = f"{to_line(tag, 64)}[{to_line(element.get('name'), 64)}]"
-        if tag in _NO_PLACE:
-            self.scene.notes.add(path, f"{_NO_PLACE[tag]} is not supported and was left out.")
-        elif tag in RECORDINGS:
+        if tag in _UNSUPPORTED:
+            self.scene.notes.add(path, f"{_UNSUPPORTED[tag]} is not supported and was left out.")
+        elif tag in RECORDING_TAGS:
             self.scene.notes.add(
                 path, "Recordings are not supported; documents have pages and text."
             )
@@ -129,7 +145,7 @@ class _Reader:
             self.scene.notes.add(path, "Content that is repeated for each item was imported once.")
         elif tag in ("Label", "Choice"):
             # Inside another tag, that tag already caused a warning.
-            if within in _LAYOUT:
+            if parent_tag in _LAYOUT_TAGS:
                 self.scene.notes.add(path, "This tag belongs to no labeling tag and was left out.")
         elif tag != "Channel":
             self.scene.notes.add(path, "This tag is unknown and was left out.")

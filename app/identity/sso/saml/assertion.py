@@ -1,4 +1,4 @@
-"""Check and read an assertion of web browser sign-on: saml-profiles 4.1.4.3, saml-core 2.3 to 2.7.
+"""Checks of an assertion for web browser sign-on: saml-profiles 4.1.4.3, saml-core 2.3 to 2.7.
 
 The input is the signed element, and nothing else is read.
 """
@@ -14,36 +14,36 @@ from app.identity.sso.saml import names
 from app.identity.sso.saml.names import ASSERTION
 from app.identity.sso.saml.xml import (
     ResponseRefused,
-    children,
-    only_child,
+    find_children,
+    get_only_child,
     read_text,
     read_time,
     tag,
 )
 
 SKEW = timedelta(seconds=60)
-"""Tolerated difference between the provider's clock and ours."""
+"""The tolerated difference between the clocks of the provider and this service."""
 
 _MAX_GROUPS = 1000
-_MAX_LENGTH = 300
-"""Maximum length of names, addresses and groups; longer values are ignored."""
+_MAX_VALUE_LENGTH = 300
+"""The maximum length of names, addresses and groups; longer values are ignored."""
 _CONDITIONS = frozenset(
     tag(ASSERTION, name) for name in ("AudienceRestriction", "OneTimeUse", "ProxyRestriction")
 )
 
 
 class SignInDeclined(ResponseRefused):
-    """The provider itself refused the sign-in."""
+    """The provider refused the sign-in."""
 
 
 @dataclass(frozen=True)
 class ExpectedValues:
     """The values that a response must match.
 
-    `issuer` and `certificates` are those of the provider's configured metadata. `audience` is this
-    service's entity id, and `acs_url` the URL that receives the response. `request_id` is that of
-    the request, which was created at `requested_at`. If `name_id_format` is None, every permanent
-    format is accepted.
+    `issuer` and `certificates` come from the provider's configured metadata. `audience` is this
+    service's entity id, and `acs_url` is the URL that receives the response. `request_id` is the id
+    of the request, which was created at `requested_at`. If `name_id_format` is None, every
+    permanent format is accepted.
     """
 
     issuer: str
@@ -58,7 +58,7 @@ class ExpectedValues:
 
 @dataclass(frozen=True)
 class AssertedIdentity:
-    """The person whom an assertion identifies. It is no longer valid after `expires_at`."""
+    """The person whom an assertion identifies. The assertion is not valid after `expires_at`."""
 
     assertion_id: str
     issuer: str
@@ -73,8 +73,8 @@ class AssertedIdentity:
 def read(assertion: etree._Element, expected: ExpectedValues) -> AssertedIdentity:
     """Check and read a signed assertion. Raises `ResponseRefused` or `ValueError`."""
     _check_head(assertion, expected)
-    subject = only_child(assertion, ASSERTION, "Subject")
-    name_id, kind = _read_name_id(subject, expected)
+    subject = get_only_child(assertion, ASSERTION, "Subject")
+    name_id, name_id_format = _read_name_id(subject, expected)
     expiries = [
         _get_confirmation_expiry(subject, expected),
         _get_conditions_expiry(assertion, expected),
@@ -86,8 +86,8 @@ def read(assertion: etree._Element, expected: ExpectedValues) -> AssertedIdentit
         assertion_id=assertion.get("ID") or "",
         issuer=expected.issuer,
         subject=name_id,
-        name_id_format=kind,
-        email=name_id if email is None and kind == names.EMAIL else email,
+        name_id_format=name_id_format,
+        email=name_id if email is None and name_id_format == names.EMAIL else email,
         name=_read_full_name(attributes),
         groups=_read_groups(attributes),
         expires_at=min(expiry for expiry in expiries if expiry is not None),
@@ -95,8 +95,8 @@ def read(assertion: etree._Element, expected: ExpectedValues) -> AssertedIdentit
 
 
 def check_issuer(element: etree._Element, expected: ExpectedValues, *, required: bool) -> None:
-    """Refuse an element that was not issued by the expected provider."""
-    issuers = children(element, ASSERTION, "Issuer")
+    """Refuse an element that the expected provider did not issue."""
+    issuers = find_children(element, ASSERTION, "Issuer")
     if not issuers and not required:
         return
     if len(issuers) != 1 or read_text(issuers[0]) != expected.issuer:
@@ -123,29 +123,29 @@ def _check_head(assertion: etree._Element, expected: ExpectedValues) -> None:
 
 def _read_name_id(subject: etree._Element, expected: ExpectedValues) -> tuple[str, str]:
     """Return the subject's name and its format."""
-    element = only_child(subject, ASSERTION, "NameID")
-    name = read_text(element, _MAX_LENGTH)
+    element = get_only_child(subject, ASSERTION, "NameID")
+    name = read_text(element, _MAX_VALUE_LENGTH)
     if not name:
         raise ResponseRefused("the subject's name is missing or invalid")
-    kind = element.get("Format", names.UNSPECIFIED)
-    if kind == names.TRANSIENT:
+    name_id_format = element.get("Format", names.UNSPECIFIED)
+    if name_id_format == names.TRANSIENT:
         raise ResponseRefused(
             "the subject's name is transient, so it does not identify a person permanently"
         )
-    if expected.name_id_format not in (None, kind):
+    if expected.name_id_format not in (None, name_id_format):
         raise ResponseRefused("the subject's name does not have the requested format")
     # Qualifiers are namespaces: the same name in another namespace is another person.
     if element.get("NameQualifier", expected.issuer) != expected.issuer:
         raise ResponseRefused("the subject's name belongs to another provider")
     if element.get("SPNameQualifier", expected.audience) != expected.audience:
         raise ResponseRefused("the subject's name belongs to another service")
-    return name, kind
+    return name, name_id_format
 
 
 def _get_confirmation_expiry(subject: etree._Element, expected: ExpectedValues) -> datetime:
-    """Return when the valid subject confirmation expires. At least one must be valid."""
-    for confirmation in children(subject, ASSERTION, "SubjectConfirmation"):
-        data = children(confirmation, ASSERTION, "SubjectConfirmationData")
+    """Return the expiry of the valid subject confirmation. At least one must be valid."""
+    for confirmation in find_children(subject, ASSERTION, "SubjectConfirmation"):
+        data = find_children(confirmation, ASSERTION, "SubjectConfirmationData")
         if confirmation.get("Method") == names.BEARER and len(data) == 1:
             end = _check_confirmation(data[0], expected)
             if end is not None:
@@ -168,17 +168,17 @@ def _is_within(start: datetime | None, end: datetime | None, now: datetime) -> b
 
 
 def _get_conditions_expiry(assertion: etree._Element, expected: ExpectedValues) -> datetime | None:
-    """Return when the conditions expire, or None. All of them must be met."""
-    conditions = only_child(assertion, ASSERTION, "Conditions")
+    """Return the expiry of the conditions, or None. All conditions must be met."""
+    conditions = get_only_child(assertion, ASSERTION, "Conditions")
     end = read_time(conditions, "NotOnOrAfter")
     if not _is_within(read_time(conditions, "NotBefore"), end, expected.now):
         raise ResponseRefused("the assertion is not valid at this time")
     if any(condition.tag not in _CONDITIONS for condition in conditions):
         raise ResponseRefused("it has an unknown condition")
-    restrictions = children(conditions, ASSERTION, "AudienceRestriction")
+    restrictions = find_children(conditions, ASSERTION, "AudienceRestriction")
     for restriction in restrictions:
         audiences = [
-            read_text(audience) for audience in children(restriction, ASSERTION, "Audience")
+            read_text(audience) for audience in find_children(restriction, ASSERTION, "Audience")
         ]
         if expected.audience not in audiences:
             raise ResponseRefused("the audience is another service")
@@ -188,7 +188,7 @@ def _get_conditions_expiry(assertion: etree._Element, expected: ExpectedValues) 
 
 
 def _check_statements(assertion: etree._Element, expected: ExpectedValues) -> None:
-    statements = children(assertion, ASSERTION, "AuthnStatement")
+    statements = find_children(assertion, ASSERTION, "AuthnStatement")
     if not statements:
         raise ResponseRefused("it has no authentication statement")
     for statement in statements:
@@ -200,32 +200,33 @@ Attributes = dict[str, list[str]]
 
 
 def _read_attributes(assertion: etree._Element) -> Attributes:
-    """Return the attributes' values by lower-case name.
-
-    Values that are not text are omitted.
-    """
+    """Return {lower-case attribute name: values}, without values that are not text."""
     values_by_name: Attributes = {}
-    for statement in children(assertion, ASSERTION, "AttributeStatement"):
-        for attribute in children(statement, ASSERTION, "Attribute"):
+    for statement in find_children(assertion, ASSERTION, "AttributeStatement"):
+        for attribute in find_children(statement, ASSERTION, "Attribute"):
             values = values_by_name.setdefault(attribute.get("Name", "").lower(), [])
             texts = (
-                read_text(v, _MAX_LENGTH) for v in children(attribute, ASSERTION, "AttributeValue")
+                read_text(v, _MAX_VALUE_LENGTH)
+                for v in find_children(attribute, ASSERTION, "AttributeValue")
             )
             values += [text for text in texts if text]
     return values_by_name
 
 
-def _get_first_value(attributes: Attributes, wanted: Iterable[str]) -> str | None:
-    return next((value for name in wanted for value in attributes.get(name, ())), None)
+def _get_first_value(attributes: Attributes, attribute_names: Iterable[str]) -> str | None:
+    return next((value for name in attribute_names for value in attributes.get(name, ())), None)
 
 
 def _read_full_name(attributes: Attributes) -> str | None:
     full_name = _get_first_value(attributes, names.NAME_ATTRIBUTES)
     if full_name is not None:
         return full_name
-    parts = [names.GIVEN_NAME_ATTRIBUTES, names.SURNAME_ATTRIBUTES]
-    words = [part for part in (_get_first_value(attributes, wanted) for wanted in parts) if part]
-    return " ".join(words) or _get_first_value(attributes, names.LAST_NAME_ATTRIBUTES)
+    values = (
+        _get_first_value(attributes, attribute_names)
+        for attribute_names in (names.GIVEN_NAME_ATTRIBUTES, names.SURNAME_ATTRIBUTES)
+    )
+    name_parts = [value for value in values if value]
+    return " ".join(name_parts) or _get_first_value(attributes, names.FALLBACK_NAME_ATTRIBUTES)
 
 
 def _read_groups(attributes: Attributes) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""SAML metadata: parse the identity provider's, and build that of this service (saml-metadata)."""
+"""SAML metadata: parses the identity provider's and builds this service's (saml-metadata)."""
 
 import base64
 import binascii
@@ -16,13 +16,13 @@ from lxml import etree  # type: ignore[import-untyped]
 from app.identity.sso.saml import xml
 from app.identity.sso.saml.names import METADATA, NAME_ID_FORMATS, POST, PROTOCOL, REDIRECT
 from app.identity.sso.saml.names import SIGNATURE as DS
-from app.identity.sso.saml.xml import InvalidDocument, children, read_time, tag
+from app.identity.sso.saml.xml import InvalidDocument, find_children, read_time, tag
 
 MAX_CERTIFICATES = 10
 RSA_BITS = range(2048, 16_385)  # OpenSSL does not verify with larger keys
 CURVES = ("secp256r1", "secp384r1", "secp521r1")
-_MAX_URL = 2000
-_MAX_ENTITY_ID = 1024  # saml-core 8.3.6
+_MAX_URL_LENGTH = 2000
+_MAX_ENTITY_ID_LENGTH = 1024  # saml-core 8.3.6
 
 
 @dataclass(frozen=True)
@@ -47,11 +47,11 @@ def load_certificates(certificates: Iterable[str]) -> tuple[x509.Certificate, ..
 def parse(document: bytes, *, now: datetime, allow_http: bool = False) -> Provider:
     """Return the identity provider that a metadata document describes.
 
-    `allow_http` also accepts plain http for its URL, for tests and closed networks. Raises
-    `InvalidDocument` if the document is not metadata, has expired, describes no provider or more
-    than one, or lacks a required part.
+    `allow_http` also accepts plain http for the provider's URL, for tests and closed networks.
+    Raises `InvalidDocument` if the document is not metadata, has expired, does not describe exactly
+    one provider, or lacks a required part.
     """
-    role, entity = _find_provider(xml.parse(document, comments=True))
+    role, entity = _find_provider(xml.parse(document, allow_comments=True))
     try:
         for element in (entity, role):
             valid_until = read_time(element, "validUntil")
@@ -60,7 +60,7 @@ def parse(document: bytes, *, now: datetime, allow_http: bool = False) -> Provid
     except ValueError as failure:
         raise InvalidDocument(f"The metadata is not valid: {failure}.") from None
     entity_id = (entity.get("entityID") or "").strip()
-    if not entity_id or len(entity_id) > _MAX_ENTITY_ID or not entity_id.isascii():
+    if not entity_id or len(entity_id) > _MAX_ENTITY_ID_LENGTH or not entity_id.isascii():
         raise InvalidDocument("The metadata has no usable entityID.")
     return Provider(entity_id, _read_sso_url(role, allow_http=allow_http), _read_certificates(role))
 
@@ -73,7 +73,7 @@ def _find_provider(root: etree._Element) -> tuple[etree._Element, etree._Element
     providers = [
         (role, entity)
         for entity in root.iter(names[0])
-        for role in children(entity, METADATA, "IDPSSODescriptor")
+        for role in find_children(entity, METADATA, "IDPSSODescriptor")
         if PROTOCOL in role.get("protocolSupportEnumeration", "").split()
     ]
     if len(providers) != 1:
@@ -84,7 +84,7 @@ def _find_provider(root: etree._Element) -> tuple[etree._Element, etree._Element
 
 
 def _read_sso_url(role: etree._Element, *, allow_http: bool) -> str:
-    for service in children(role, METADATA, "SingleSignOnService"):
+    for service in find_children(role, METADATA, "SingleSignOnService"):
         if service.get("Binding") == REDIRECT:
             url: str = service.get("Location", "").strip()
             if not _is_web_address(url, allow_http=allow_http):
@@ -104,7 +104,7 @@ def _is_web_address(url: str, *, allow_http: bool) -> bool:
         and bool(parts.hostname)
         and parts.username is None
         and not parts.fragment
-        and len(url) <= _MAX_URL
+        and len(url) <= _MAX_URL_LENGTH
         and url.isascii()
         and url.isprintable()
         and not set(url) & set(' "<>\\^`{|}')
@@ -114,36 +114,38 @@ def _is_web_address(url: str, *, allow_http: bool) -> bool:
 def _read_certificates(role: etree._Element) -> tuple[str, ...]:
     texts = [
         "".join((element.text or "").split())
-        for descriptor in children(role, METADATA, "KeyDescriptor")
+        for descriptor in find_children(role, METADATA, "KeyDescriptor")
         if descriptor.get("use", "signing") == "signing"
         for element in descriptor.iter(tag(DS, "X509Certificate"))
     ]
-    usable = tuple(
-        dict.fromkeys(certificate for certificate in map(_accept_certificate, texts) if certificate)
+    certificates = tuple(
+        dict.fromkeys(certificate for certificate in map(_parse_certificate, texts) if certificate)
     )
-    if not usable:
+    if not certificates:
         raise InvalidDocument(
             "The metadata has no usable signing certificate: RSA of at least 2048 bits, or P-256,"
             " P-384 or P-521."
         )
-    if len(usable) > MAX_CERTIFICATES:
+    if len(certificates) > MAX_CERTIFICATES:
         raise InvalidDocument(
             f"The metadata has more than {MAX_CERTIFICATES} signing certificates."
         )
-    return usable
+    return certificates
 
 
-def _accept_certificate(text: str) -> str | None:
-    """Return the certificate in the form to store, or None if its key must not sign."""
+def _parse_certificate(text: str) -> str | None:
+    """Return the certificate in its stored form, or None if its key is not accepted."""
     try:
         certificate = x509.load_der_x509_certificate(base64.b64decode(text, validate=True))
         key = certificate.public_key()
     except (ValueError, binascii.Error, UnsupportedAlgorithm):
         return None
-    strong = (isinstance(key, rsa.RSAPublicKey) and key.key_size in RSA_BITS) or (
+    is_accepted = (isinstance(key, rsa.RSAPublicKey) and key.key_size in RSA_BITS) or (
         isinstance(key, ec.EllipticCurvePublicKey) and key.curve.name in CURVES
     )
-    return base64.b64encode(certificate.public_bytes(Encoding.DER)).decode() if strong else None
+    if not is_accepted:
+        return None
+    return base64.b64encode(certificate.public_bytes(Encoding.DER)).decode()
 
 
 def build(*, entity_id: str, acs_url: str) -> bytes:

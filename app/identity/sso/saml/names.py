@@ -17,7 +17,9 @@ TRANSIENT = "urn:oasis:names:tc:SAML:2.0:nameid-format:transient"
 ENTITY = "urn:oasis:names:tc:SAML:2.0:nameid-format:entity"
 
 NAME_ID_FORMATS = (PERSISTENT, EMAIL, UNSPECIFIED)
-"""Formats that an organization can request: those in which a name identifies a person permanently.
+"""Formats that an organization can request.
+
+A name in one of these formats identifies a person permanently.
 """
 
 EMAIL_ATTRIBUTES = (
@@ -49,8 +51,8 @@ SURNAME_ATTRIBUTES = (
     "urn:oid:2.5.4.4",
     "http://schemas.xmlsoap.org/ws/2005/05/identity/claims/surname",
 )
-LAST_NAME_ATTRIBUTES = ("http://schemas.xmlsoap.org/ws/2005/05/identity/claims/name",)
-"""Used only if no other attribute has a name: Entra ID puts the login name there."""
+FALLBACK_NAME_ATTRIBUTES = ("http://schemas.xmlsoap.org/ws/2005/05/identity/claims/name",)
+"""Used only if no other attribute has a name: Entra ID puts the login name in this attribute."""
 GROUP_ATTRIBUTES = (
     "groups",
     "group",
@@ -60,4 +62,4 @@ GROUP_ATTRIBUTES = (
     "http://schemas.xmlsoap.org/claims/group",
     "http://schemas.microsoft.com/ws/2008/06/identity/claims/groups",
 )
-"""Names of attributes in lower case: common names, X.500 object ids, and Microsoft's claims."""
+"""Attribute names, in lower case: common names, X.500 object ids, and Microsoft's claims."""

@@ -1,7 +1,7 @@
-"""Build the authentication request: saml-core 3.4.1 over HTTP-Redirect (saml-bindings 3.4).
+"""Authentication requests: saml-core 3.4.1 over HTTP-Redirect (saml-bindings 3.4).
 
-The request is not signed, because the provider sends responses only to the URL that is registered
-with it.
+Requests are not signed, because the provider sends responses only to the URL that is registered
+with the provider.
 """
 
 import base64
@@ -28,7 +28,7 @@ def build_authn_request(
 ) -> bytes:
     """Return the AuthnRequest as XML.
 
-    `request_id` is an NCName, `issuer` this service's entity id.
+    `request_id` must be an NCName. `issuer` is this service's entity id.
     """
     root = etree.Element(
         tag(PROTOCOL, "AuthnRequest"),
@@ -53,7 +53,7 @@ def build_authn_request(
 def build_redirect_url(sso_url: str, request: bytes, relay_state: str) -> str:
     """Return the URL to which the browser is sent.
 
-    The provider returns `relay_state` with its response; it has at most 80 bytes.
+    The provider returns `relay_state` with its response. It must not exceed 80 bytes.
     """
     compressor = zlib.compressobj(wbits=-15)
     message = base64.b64encode(compressor.compress(request) + compressor.flush()).decode()

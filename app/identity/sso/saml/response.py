@@ -1,6 +1,6 @@
-"""Verify a SAML response: saml-core 3.2 and 3.3.3.
+"""Verification of a SAML response: saml-core 3.2 and 3.3.3.
 
-Finds the only assertion in it, and checks that it is signed.
+Finds the only assertion in the response, and verifies the signature that covers the assertion.
 """
 
 from lxml import etree  # type: ignore[import-untyped]
@@ -15,7 +15,7 @@ from app.identity.sso.saml.assertion import (
     read,
 )
 from app.identity.sso.saml.names import ASSERTION, PROTOCOL, SUCCESS
-from app.identity.sso.saml.xml import InvalidDocument, ResponseRefused, children, tag
+from app.identity.sso.saml.xml import InvalidDocument, ResponseRefused, find_children, tag
 
 _RESPONSE = tag(PROTOCOL, "Response")
 
@@ -34,8 +34,8 @@ def parse(document: bytes) -> etree._Element:
 def verify(response: etree._Element, expected: ExpectedValues) -> AssertedIdentity:
     """Verify the response and return the person whom it identifies.
 
-    Either the assertion or the response that contains it must be signed; if both are signed, both
-    signatures must be valid. Raises `ResponseRefused` if any rule is broken.
+    The assertion or the response that contains it must be signed; if both are signed, both
+    signatures must be valid. Raises `ResponseRefused` if the response breaks a rule.
     """
     try:
         _check_head(response, expected)
@@ -53,11 +53,11 @@ def _verify_assertion(response: etree._Element, expected: ExpectedValues) -> etr
         signed = signatures.verify(response, expected.certificates)
         _check_head(signed, expected)
         _check_shape(signed)
-    own = _get_assertion(response)
-    if signed is None or signatures.is_signed(own):
+    assertion = _get_assertion(response)
+    if signed is None or signatures.is_signed(assertion):
         # Verify the assertion as received. The canonical form of the signed response has lost
         # namespaces that only the assertion's own signature lists.
-        return signatures.verify(own, expected.certificates)
+        return signatures.verify(assertion, expected.certificates)
     return _get_assertion(signed)
 
 
@@ -72,15 +72,15 @@ def _check_head(response: etree._Element, expected: ExpectedValues) -> None:
     check_issued(response, expected)
     codes = [
         code.get("Value")
-        for status in children(response, PROTOCOL, "Status")
-        for code in children(status, PROTOCOL, "StatusCode")
+        for status in find_children(response, PROTOCOL, "Status")
+        for code in find_children(status, PROTOCOL, "StatusCode")
     ]
     if codes != [SUCCESS]:
         raise SignInDeclined("the provider did not authenticate the person")
 
 
 def _check_shape(response: etree._Element) -> None:
-    """Refuse more than one assertion anywhere, encrypted assertions, and duplicate ids."""
+    """Refuse a response with several assertions, encrypted assertions or duplicate ids."""
     assertions = list(response.iter(tag(ASSERTION, "Assertion")))
     if any(True for _ in response.iter(tag(ASSERTION, "EncryptedAssertion"))):
         raise ResponseRefused("the assertion is encrypted, which is not supported")
@@ -88,7 +88,7 @@ def _check_shape(response: etree._Element) -> None:
         raise ResponseRefused(
             f"it has {len(assertions)} assertions instead of one directly in the response"
         )
-    # Some library may take any of these attributes as an id, so a duplicate is ambiguous.
+    # A library may use any of these attributes as the id, so a duplicate is ambiguous.
     ids = [
         value
         for element in response.iter()
@@ -100,4 +100,4 @@ def _check_shape(response: etree._Element) -> None:
 
 
 def _get_assertion(response: etree._Element) -> etree._Element:
-    return children(response, ASSERTION, "Assertion")[0]
+    return find_children(response, ASSERTION, "Assertion")[0]

@@ -1,8 +1,8 @@
-"""Verify XML signatures (XMLDSig) in the form that SAML uses (saml-core 5.4), and no other form.
+"""Verification of XML signatures (XMLDSig), only in the form that SAML uses (saml-core 5.4).
 
-The cryptography is signxml's. The checks before and around it ensure which bytes were signed. The
-signed element is first cut out of its document, so that a reference cannot point anywhere else, and
-the returned element is parsed from the very bytes whose digest was verified.
+signxml does the cryptography. The checks before and after it ensure which bytes were signed. The
+signed element is first cut out of its document, so that a reference cannot point to another
+element. The returned element is parsed from exactly the bytes whose digest was verified.
 """
 
 from collections.abc import Sequence
@@ -13,7 +13,7 @@ from signxml.algorithms import DigestAlgorithm, SignatureMethod
 from signxml.verifier import SignatureConfiguration, XMLVerifier
 
 from app.identity.sso.saml.names import SIGNATURE
-from app.identity.sso.saml.xml import ResponseRefused, children, detach, only_child
+from app.identity.sso.saml.xml import ResponseRefused, detach, find_children, get_only_child
 
 _EXCLUSIVE = "http://www.w3.org/2001/10/xml-exc-c14n#"
 _ENVELOPED = "http://www.w3.org/2000/09/xmldsig#enveloped-signature"
@@ -37,23 +37,23 @@ _DIGEST_NAMES = frozenset(digest.value for digest in DIGESTS)
 
 
 def is_signed(element: etree._Element) -> bool:
-    """Return whether the element has a signature of its own, valid or not."""
-    return bool(children(element, SIGNATURE, "Signature"))
+    """Return whether the element itself has a signature, which may be invalid."""
+    return bool(find_children(element, SIGNATURE, "Signature"))
 
 
 def verify(element: etree._Element, certificates: Sequence[x509.Certificate]) -> etree._Element:
     """Verify the signature of an element, and return the element parsed from the signed bytes.
 
-    The signature is a direct child of the element and refers to its `ID`. The key of one of the
-    certificates must have created it. Only the keys count, not the validity period of the
-    certificates (SAML V2.0 Metadata Interoperability Profile, 2.5.1). Raises `ResponseRefused` if
-    the signature is missing, wrong or of another form.
+    The signature is a direct child of the element and refers to its `ID`. The key in one of the
+    certificates must have created the signature. The validity periods of the certificates are
+    ignored (SAML V2.0 Metadata Interoperability Profile, 2.5.1). Raises `ResponseRefused` if the
+    signature is missing or invalid, or has another form.
     """
     root = detach(element)
-    signature = only_child(root, SIGNATURE, "Signature")
+    signature = get_only_child(root, SIGNATURE, "Signature")
     _check_form(signature, root.get("ID"))
-    # The library must not use a key or a certificate from the message itself.
-    for key_info in children(signature, SIGNATURE, "KeyInfo"):
+    # The library must not use a key or a certificate from the message.
+    for key_info in find_children(signature, SIGNATURE, "KeyInfo"):
         signature.remove(key_info)
     for certificate in certificates:
         verified = _verify_with(root, certificate)
@@ -86,25 +86,27 @@ def _verify_with(root: etree._Element, certificate: x509.Certificate) -> etree._
 
 def _check_form(signature: etree._Element, element_id: str | None) -> None:
     """Refuse signatures that saml-core 5.4 does not allow, before any computation."""
-    info = only_child(signature, SIGNATURE, "SignedInfo")
-    if children(signature, SIGNATURE, "Object"):
+    signed_info = get_only_child(signature, SIGNATURE, "SignedInfo")
+    if find_children(signature, SIGNATURE, "Object"):
         raise ResponseRefused("the signature contains an object")
-    if _get_algorithm(info, "CanonicalizationMethod") != _EXCLUSIVE:
-        raise ResponseRefused("the canonicalization is not the exclusive one")
-    if _get_algorithm(info, "SignatureMethod") not in _METHOD_NAMES:
+    if _get_algorithm(signed_info, "CanonicalizationMethod") != _EXCLUSIVE:
+        raise ResponseRefused("the canonicalization is not exclusive")
+    if _get_algorithm(signed_info, "SignatureMethod") not in _METHOD_NAMES:
         raise ResponseRefused("the signature algorithm is not accepted")
-    reference = only_child(info, SIGNATURE, "Reference")
+    reference = get_only_child(signed_info, SIGNATURE, "Reference")
     if not element_id or reference.get("URI") != f"#{element_id}":
         raise ResponseRefused("the signature does not refer to its own element")
     if _get_algorithm(reference, "DigestMethod") not in _DIGEST_NAMES:
         raise ResponseRefused("the digest algorithm is not accepted")
-    transforms = [step.get("Algorithm") for step in only_child(reference, SIGNATURE, "Transforms")]
+    transforms = [
+        step.get("Algorithm") for step in get_only_child(reference, SIGNATURE, "Transforms")
+    ]
     if transforms != [_ENVELOPED, _EXCLUSIVE]:
         raise ResponseRefused(
-            "the transforms are not exactly enveloped signature and exclusive form"
+            "the transforms must be enveloped signature and exclusive canonicalization"
         )
 
 
 def _get_algorithm(parent: etree._Element, name: str) -> str | None:
-    algorithm: str | None = only_child(parent, SIGNATURE, name).get("Algorithm")
+    algorithm: str | None = get_only_child(parent, SIGNATURE, name).get("Algorithm")
     return algorithm

@@ -1,4 +1,4 @@
-"""Parse untrusted XML safely: limited in size, UTF-8 only.
+"""Safe parsing of untrusted XML, which must be UTF-8 and limited in size.
 
 Document types, entities and processing instructions are refused.
 """
@@ -13,29 +13,35 @@ MAX_ELEMENTS = 20_000
 MAX_DEPTH = 64
 MAX_ATTRIBUTES = 100
 MAX_NAMESPACES = 100
-"""Namespaces in scope of one element. Canonicalization takes quadratic time in their number."""
+"""The maximum number of namespaces in scope for one element.
+
+Canonicalization takes quadratic time in this number.
+"""
 
 _TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,12})?(Z|[+-]\d\d:\d\d)")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 
 
 class InvalidDocument(Exception):  # noqa: N818 - names what the document is
-    """The document is not valid or not accepted; the message may be shown."""
+    """The document is not valid or not accepted; the message may be shown to users."""
 
 
 class ResponseRefused(Exception):  # noqa: N818 - names what happened
-    """The response is not accepted; the message may be shown: it quotes nothing of the response."""
+    """The response is not accepted.
+
+    The message may be shown to users, because it does not quote the response.
+    """
 
 
-def parse(document: bytes, *, comments: bool = False) -> etree._Element:
+def parse(document: bytes, *, allow_comments: bool = False) -> etree._Element:
     """Return the root of a document of at most MAX_BYTES bytes.
 
-    If `comments` is set, comments are dropped. Otherwise a document with a comment is refused,
-    because it should have been written by a program.
+    `allow_comments` drops comments. Without it, a document with a comment is refused, because a
+    program should have written the document.
 
-    Raises `InvalidDocument` if the document is not XML, not UTF-8, too large or too deep. A
-    document type, an entity and a processing instruction are refused too and, unless `comments` is
-    set, a comment or CDATA section.
+    Raises `InvalidDocument` if the document is not XML, not UTF-8, too large or too deep, if it has
+    a document type, an entity or a processing instruction, or, without `allow_comments`, if it has
+    a comment or a CDATA section.
     """
     if len(document) > MAX_BYTES:
         raise InvalidDocument(f"The document is larger than {MAX_BYTES} bytes.")
@@ -43,7 +49,7 @@ def parse(document: bytes, *, comments: bool = False) -> etree._Element:
         text = document.decode("utf-8-sig")
     except UnicodeDecodeError:
         raise InvalidDocument("The document is not in UTF-8.") from None
-    _check_markup(text, comments=comments)
+    _check_markup(text, allow_comments=allow_comments)
     # Create a new parser each time: lxml's parsers have a lock and an error log, so none is shared.
     parser = etree.XMLParser(
         encoding="utf-8",
@@ -51,7 +57,7 @@ def parse(document: bytes, *, comments: bool = False) -> etree._Element:
         load_dtd=False,
         no_network=True,
         huge_tree=False,
-        remove_comments=comments,
+        remove_comments=allow_comments,
     )
     try:
         root = etree.fromstring(text.encode(), parser)
@@ -61,11 +67,11 @@ def parse(document: bytes, *, comments: bool = False) -> etree._Element:
     return root
 
 
-def _check_markup(text: str, *, comments: bool) -> None:
-    # Check before parsing: the parser expands entities in attributes whatever its settings are.
+def _check_markup(text: str, *, allow_comments: bool) -> None:
+    # Check before parsing: the parser expands entities in attributes regardless of its settings.
     if "<!DOCTYPE" in text or "<!ENTITY" in text:
         raise InvalidDocument("Document types and entities are not accepted.")
-    if not comments and "<!" in text:
+    if not allow_comments and "<!" in text:
         raise InvalidDocument("Comments and CDATA sections are not accepted.")
     if "<?" in text.removeprefix("<?xml "):
         raise InvalidDocument("Processing instructions are not accepted.")
@@ -83,7 +89,7 @@ def _check_tree(root: etree._Element) -> None:
             if scope > MAX_NAMESPACES:
                 raise InvalidDocument("An element has too many namespaces in scope.")
             continue
-        # Nothing is known to pass the check of the markup and arrive here; refuse it anyway.
+        # `_check_markup` should have refused such a node before; refuse it again to be safe.
         if event != "start" or not isinstance(element.tag, str):
             raise InvalidDocument("Comments, entities and instructions are not accepted.")
         if len(element.attrib) > MAX_ATTRIBUTES:  # Reading them takes quadratic time.
@@ -96,9 +102,9 @@ def _check_tree(root: etree._Element) -> None:
 
 
 def detach(element: etree._Element) -> etree._Element:
-    """Return a copy of the element as the root of its own document.
+    """Return a copy of the element as the root of a separate document.
 
-    It keeps the namespaces in scope.
+    The copy keeps the namespaces in scope.
     """
     parser = etree.XMLParser(resolve_entities=False, no_network=True, huge_tree=False)
     return etree.fromstring(etree.tostring(element, with_tail=False), parser)
@@ -109,24 +115,25 @@ def tag(namespace: str, name: str) -> str:
     return f"{{{namespace}}}{name}"
 
 
-def children(element: etree._Element, namespace: str, name: str) -> list[etree._Element]:
+def find_children(element: etree._Element, namespace: str, name: str) -> list[etree._Element]:
     """Return the direct children with this name."""
     elements: list[etree._Element] = element.findall(tag(namespace, name))
     return elements
 
 
-def only_child(element: etree._Element, namespace: str, name: str) -> etree._Element:
-    """Return the only direct child with this name. Raises `ResponseRefused`."""
-    matches = children(element, namespace, name)
+def get_only_child(element: etree._Element, namespace: str, name: str) -> etree._Element:
+    """Return the only direct child with this name. Raises `ResponseRefused` otherwise."""
+    matches = find_children(element, namespace, name)
     if len(matches) != 1:
         raise ResponseRefused(f"it has {len(matches)} {name} elements instead of one")
     return matches[0]
 
 
 def read_text(element: etree._Element, limit: int = 1024) -> str | None:
-    """Return the element's text, stripped.
+    """Return the element's text without surrounding whitespace.
 
-    Returns None if it has children or control characters, or is longer than `limit`.
+    Returns None if the element has children, or if the text has control characters or is longer
+    than `limit`.
     """
     text = (element.text or "").strip()
     if len(element) or len(text) > limit or _CONTROL.search(text):

@@ -1,1 +1,1 @@
-"""SQL of drift detection."""
+"""SQL queries for drift detection."""

@@ -1,4 +1,4 @@
-"""SQL that reads how the predictions of a model compare with accepted tag sets."""
+"""SQL query for the outcomes of a model's predictions on accepted tag sets."""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -12,7 +12,7 @@ from app.kit import db
 
 
 class Outcome(NamedTuple):
-    """The outcome of a model's prediction of a field; the confidence is in millionths."""
+    """The outcome of a model's prediction for a field; the confidence is in millionths."""
 
     tag_set_id: UUID
     field: str
@@ -21,9 +21,9 @@ class Outcome(NamedTuple):
 
 
 def list_outcomes(tag_set_ids: Sequence[UUID]) -> list[Outcome]:
-    """Return one outcome per field of each of these tag sets; cells of tables are left out.
+    """Return one outcome per tag set and field; table cells are left out.
 
-    The predictions of one document are not independent of each other, so that the first counts.
+    If a field has several predictions, the first one counts, because they are not independent.
     """
     columns: tuple[Any, ...] = (PredictionFeedback.tag_set_id, PredictionFeedback.field)
     statement = (

@@ -1,4 +1,4 @@
-"""SQL of detections, reports and fixed baselines."""
+"""SQL queries for detections, reports and fixed baselines."""
 
 from collections.abc import Collection
 from datetime import date, datetime
@@ -21,7 +21,7 @@ from app.kit.pagination import Page, PageRequest, paginate, within
 from app.schemas.artifact_schemas.models import ArtifactSchema
 
 MAX_VERSIONS = 100
-"""Tag sets of older versions are not compared."""
+"""The maximum number of versions of a schema. Tag sets of older versions are not compared."""
 SORTS = {"created_at": DriftReport.created_at}
 
 
@@ -49,7 +49,7 @@ def list_reports(
 ) -> Page:
     """Return a page of reports.
 
-    Reports about other labelers than `labelers` are left out; None shows all.
+    Reports about labelers who are not in `labelers` are left out; None returns all reports.
     """
     equal = {
         DriftReport.schema_id: schema_id,
@@ -119,7 +119,7 @@ def list_acknowledged(schema_id: UUID) -> list[AcknowledgedShift]:
 def find_first_open(schema_id: UUID, before: datetime) -> datetime | None:
     """Return the start of the earliest shift before a time that has an open report.
 
-    Differences between a labeler and their peers are left out: they are no shift over time.
+    Differences between a labeler and their peers are left out: they are not shifts over time.
     """
     statement = select(func.min(DriftReport.current_from)).where(
         DriftReport.schema_id == schema_id,
@@ -139,7 +139,7 @@ def get_detection(detection_id: UUID, *, lock: bool = False) -> DriftDetection |
 
 
 def find_unfinished(schema_id: UUID) -> UUID | None:
-    """Return the id of the schema's unfinished detection."""
+    """Return the id of the schema's unfinished detection, or None."""
     statement = select(DriftDetection.id).where(
         DriftDetection.schema_id == schema_id, DriftDetection.finished_at.is_(None)
     )
@@ -169,7 +169,7 @@ def insert_detection(
 
 
 def get_baseline(schema_id: UUID) -> DriftBaseline | None:
-    """Return the fixed baseline of a schema."""
+    """Return the fixed baseline of a schema, or None."""
     statement = select(DriftBaseline).where(DriftBaseline.schema_id == schema_id)
     return db.session().execute(statement).scalar_one_or_none()
 
@@ -192,7 +192,7 @@ def delete_baseline(schema_id: UUID) -> None:
 
 
 class VersionFields(NamedTuple):
-    """The types of the fields of a version by their keys."""
+    """The field types of a version by field key."""
 
     version_id: UUID
     number: int
@@ -242,7 +242,7 @@ _SCHEMAS_WITH_WORK = text(
 def list_schemas_with_work(
     organization_id: UUID, since: datetime, *, after: UUID, batch: int
 ) -> Collection[UUID]:
-    """Return ids of schemas that have tag sets accepted since a time, in the order of their ids."""
+    """Return the ids of schemas with tag sets accepted since a time, in the order of ids."""
     values = {"organization_id": organization_id, "since": since, "after": after, "batch": batch}
     return list(db.session().scalars(_SCHEMAS_WITH_WORK.columns(id=Uuid()), values))
 
@@ -251,5 +251,5 @@ _ORGANIZATIONS = text("SELECT id FROM organizations WHERE status = 'active' ORDE
 
 
 def list_organizations() -> list[UUID]:
-    """Return the ids of all active organizations. The caller must have bound all of them."""
+    """Return the ids of all active organizations. Requires access across organizations."""
     return list(db.session().scalars(_ORGANIZATIONS.columns(id=Uuid())))

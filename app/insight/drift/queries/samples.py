@@ -1,4 +1,4 @@
-"""SQL that reads the newest documents with accepted tag sets, and review decisions, of a period."""
+"""SQL queries for the newest accepted documents and the review decisions of a period."""
 
 from collections.abc import Iterator
 from datetime import datetime
@@ -14,9 +14,9 @@ from app.kit import db, tenancy
 
 BATCH = 100
 MAX_PER_DOCUMENT = 20
-"""How many tag sets of a document are read: as many as a schema can require."""
+"""The maximum number of tag sets read per document: as many as a schema can require."""
 MAX_VALUE = 200
-"""Longer values are truncated; their full length is read separately."""
+"""The maximum number of characters of a value. The full length is read separately."""
 
 
 class AcceptedTagSet(NamedTuple):
@@ -30,12 +30,12 @@ class AcceptedTagSet(NamedTuple):
     values: dict[str, tuple[str, int]] | None
 
 
-# A document is found at its first tag set: a merge, or else the newest. OFFSET 0 makes the planner
-# read the tag sets of one artifact by their index. Without statistics of a schema it would
-# otherwise read the whole period for each document.
+# A document has the time of its first tag set: a merge, or else the newest. OFFSET 0 makes the
+# planner read the tag sets of one artifact through an index. Otherwise, without statistics for a
+# schema, it would read the whole period for each document.
 #
-# Of a field with several values, the first one counts: the values of one document are not
-# independent of each other. A table counts as filled if any of its cells is.
+# If a field has several values, the first one counts, because the values of one document are not
+# independent of each other. A table counts as filled if any of its cells is filled.
 _ACCEPTED = """
     {of}.organization_id = :organization_id AND {of}.schema_id = :schema_id
     AND {of}.status = 'accepted' AND {of}.source <> 'model'
@@ -94,10 +94,10 @@ def iterate_documents(
 ) -> Iterator[list[Document]]:
     """Yield the newest accepted documents of a period in batches, at most `limit`, newest first.
 
-    Documents have the time of their first tag set.
+    The time of a document is the decision time of its first tag set.
     """
-    before_time, before_id, left = end, _LAST_ID, limit
-    while left > 0:
+    before_time, before_id, remaining = end, _LAST_ID, limit
+    while remaining > 0:
         values: dict[str, Any] = {
             "organization_id": tenancy.current_organization_id(),
             "schema_id": schema_id,
@@ -105,14 +105,14 @@ def iterate_documents(
             "end": end,
             "before_time": before_time,
             "before_id": before_id,
-            "batch": min(BATCH, left),
+            "batch": min(BATCH, remaining),
             "max_per_document": MAX_PER_DOCUMENT,
             "max_value": MAX_VALUE,
         }
         rows = map(AcceptedTagSet._make, db.session().execute(_DOCUMENTS, values))
         documents = [list(group) for _, group in groupby(rows, attrgetter("artifact_id"))]
         yield documents
-        left -= len(documents)
+        remaining -= len(documents)
         if len(documents) < values["batch"]:
             return
         before_time, before_id = documents[-1][0].decided_at, documents[-1][0].id
@@ -126,8 +126,7 @@ class Decisions(NamedTuple):
     n: int
 
 
-# A reviewer's first decision on a tag set would be the purest measure, but a tag set that is
-# rejected twice is worse than one that is rejected once.
+# All decisions on a tag set count, not only the first: two rejections are worse than one rejection.
 _DECISIONS = text(
     """
     SELECT t.labeler_id, r.kind, CAST(count(*) AS bigint) AS n

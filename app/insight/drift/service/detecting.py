@@ -17,13 +17,13 @@ from app.insight.drift.service.shifts import (
     Material,
     Pair,
     build_pairs,
-    find_references,
+    find_reference_starts,
 )
 from app.kit import db
 from app.kit.jobs import Job, LostLease
 
 MAX_REFERENCES = 10
-"""How many different ends of acknowledged shifts are references. Later ones are moved together."""
+"""The maximum number of reference periods. If there are more, the earliest ones start later."""
 
 
 def detect(job: Job, detection_id: UUID) -> None:
@@ -34,7 +34,7 @@ def detect(job: Job, detection_id: UUID) -> None:
     schema_id = detection.schema_id
     periods = Periods(*(getattr(detection, name) for name in Periods._fields))
     job.checkpoint()
-    material = _read(job, schema_id, periods)
+    material = _read_material(job, schema_id, periods)
     pairs: dict[str, Pair] = {}
 
     def iterate() -> Iterator[Hypothesis]:
@@ -42,8 +42,9 @@ def detect(job: Job, detection_id: UUID) -> None:
             pairs[hypothesis.key] = pair
             yield hypothesis
 
-    found = find_drift(iterate(), LIMITS)
-    _complete(job, detection_id, material, [(pairs[one.key], one) for one in found])
+    comparisons = find_drift(iterate(), LIMITS)
+    compared_pairs = [(pairs[comparison.key], comparison) for comparison in comparisons]
+    _complete(job, detection_id, material, compared_pairs)
 
 
 def _start(detection_id: UUID) -> DriftDetection | None:
@@ -55,10 +56,10 @@ def _start(detection_id: UUID) -> DriftDetection | None:
     return detection
 
 
-def _read(job: Job, schema_id: UUID, periods: Periods) -> Material:
+def _read_material(job: Job, schema_id: UUID, periods: Periods) -> Material:
     fields = compare_versions(records.list_versions(schema_id))
     shifts = records.list_acknowledged(schema_id)
-    starts = _merge_starts(find_references(periods, shifts))
+    starts = _merge_starts(find_reference_starts(periods, shifts))
     acknowledged = {
         shift.shift_key: shift._replace(current_until=starts[shift.shift_key])
         for shift in shifts
@@ -81,9 +82,9 @@ def _read(job: Job, schema_id: UUID, periods: Periods) -> Material:
 
 
 def _merge_starts(starts: dict[str, datetime]) -> dict[str, datetime]:
-    """Move the earliest starts to a later one, so that at most MAX_REFERENCES are left."""
-    kept = sorted(set(starts.values()))[-MAX_REFERENCES:]
-    return {key: max(start, kept[0]) for key, start in starts.items()}
+    """Move the earliest starts to a later start, so that at most MAX_REFERENCES starts are left."""
+    kept_starts = sorted(set(starts.values()))[-MAX_REFERENCES:]
+    return {key: max(start, kept_starts[0]) for key, start in starts.items()}
 
 
 def _read_period(
@@ -103,18 +104,21 @@ def _read_period(
 
 
 def _complete(
-    job: Job, detection_id: UUID, material: Material, found: list[tuple[Pair, Comparison]]
+    job: Job,
+    detection_id: UUID,
+    material: Material,
+    compared_pairs: list[tuple[Pair, Comparison]],
 ) -> None:
-    """Write the result, unless another run has the lease or the detection has ended."""
+    """Write the result, unless another attempt has the lease or the detection has ended."""
     if not job.lock_lease():
         raise LostLease
     detection = records.get_detection(detection_id, lock=True)
     if detection is None or detection.finished_at is not None:
         return
-    reports = reporting.write_reports(detection, material, found)
+    reports = reporting.write_reports(detection, material, compared_pairs)
     detection.report_ids = [str(report.id) for report in reports]
-    detection.not_enough = sum(comparison.p_value is None for _, comparison in found)
-    detection.compared = len(found) - detection.not_enough
+    detection.not_enough = sum(comparison.p_value is None for _, comparison in compared_pairs)
+    detection.compared = len(compared_pairs) - detection.not_enough
     detection.status = DetectionStatus.COMPLETED.value
     detection.finished_at = db.utc_now()
     created = [report for report in reports if report.detection_id == detection_id]

@@ -27,11 +27,12 @@ def choose_periods(
 ) -> Periods:
     """Return the periods of a requested detection.
 
-    By default the current period is the last CURRENT_DAYS, and the baseline is the fixed one of the
-    schema, or the last BASELINE_DAYS before the current period and before any open report.
+    By default the current period is the last CURRENT_DAYS. The default baseline is the fixed
+    baseline of the schema, or the last BASELINE_DAYS before the current period and before the shift
+    of any open report.
 
     Raises:
-        ApiError: 400 on the member of the period that is invalid.
+        ApiError: 400 on the invalid property of the period.
     """
     now = db.utc_now()
     if baseline is not None:
@@ -41,20 +42,22 @@ def choose_periods(
     else:
         _check(current, "current", now)
     if fix_baseline is True and baseline is None:
-        raise errors.invalid("Is required to fix the baseline.", "baseline")
-    before = baseline or _find_baseline(schema_id, current, ignore_fixed=fix_baseline is False)
-    if before.end > current.start:
+        raise errors.invalid("Required to fix the baseline.", "baseline")
+    baseline_range = baseline or _find_baseline(
+        schema_id, current, ignore_fixed=fix_baseline is False
+    )
+    if baseline_range.end > current.start:
         if baseline is None:
             message = "Must not be before the end of the schema's fixed baseline."
             raise errors.invalid(message, "current.from")
         raise errors.invalid("Must not be after the start of the current period.", "baseline.to")
-    return Periods(*before, *current)
+    return Periods(*baseline_range, *current)
 
 
 def choose_daily_periods(schema_id: UUID, current: Range) -> Periods | None:
-    """Return the periods of a daily detection, or None if the fixed baseline has not ended."""
-    before = _find_baseline(schema_id, current, ignore_fixed=False)
-    return None if before.end > current.start else Periods(*before, *current)
+    """Return the periods of a daily detection, or None if they overlap the fixed baseline."""
+    baseline_range = _find_baseline(schema_id, current, ignore_fixed=False)
+    return None if baseline_range.end > current.start else Periods(*baseline_range, *current)
 
 
 def find_last_days(zone: str) -> Range:
@@ -71,7 +74,7 @@ def _find_baseline(schema_id: UUID, current: Range, *, ignore_fixed: bool) -> Ra
     fixed = None if ignore_fixed else records.get_baseline(schema_id)
     if fixed is not None:
         return Range(fixed.baseline_from, fixed.baseline_until)
-    # What a report says has not been accepted: the time before it remains the baseline.
+    # The shift of an open report is not accepted, so the time before it remains the baseline.
     end = records.find_first_open(schema_id, current.start) or current.start
     return Range(end - timedelta(days=BASELINE_DAYS), end)
 

@@ -16,18 +16,18 @@ def list_reports(
 ) -> Page:
     """Return a page of reports, newest first.
 
-    Reports about labelers whom the caller may not see are left out. `detection_id` selects the
-    reports that a detection created or confirmed.
+    Reports about labelers whom the caller may not see are left out. `detection_id` limits the list
+    to reports that the detection created or confirmed.
 
     Raises:
         ApiError: 409 `conflict` with `details.status` if the detection is not completed.
     """
-    report_ids = None if detection_id is None else _list_found(detection_id)
+    report_ids = None if detection_id is None else _list_report_ids(detection_id)
     labelers = find_visible(caller).labelers
     return records.list_reports(page, labelers=labelers, report_ids=report_ids, **filters)
 
 
-def _list_found(detection_id: UUID) -> list[UUID]:
+def _list_report_ids(detection_id: UUID) -> list[UUID]:
     """Return the reports of a completed detection; none if there is no such detection."""
     detection = records.get_detection(detection_id)
     if detection is None:
@@ -54,14 +54,16 @@ def get_report(report_id: UUID, *, caller: Caller, lock: bool = False) -> DriftR
 
 
 def acknowledge(report_id: UUID, *, caller: Caller) -> DriftReport:
-    """Acknowledge an open report, and return it. An acknowledged one is returned unchanged.
+    """Acknowledge an open report, and return it. An acknowledged report is returned unchanged.
 
     Raises:
         ApiError: 404 as `get_report`; 409 `conflict` with `details.status` if the report is closed.
     """
     report = get_report(report_id, caller=caller, lock=True)
     if report.status == ReportStatus.CLOSED:
-        raise errors.conflict("The shift is gone; the report is closed.", status=report.status)
+        raise errors.conflict(
+            "The report is closed, because its shift has ended.", status=report.status
+        )
     if report.status == ReportStatus.OPEN:
         report.status = ReportStatus.ACKNOWLEDGED.value
         report.acknowledged_by = caller.user_id

@@ -17,11 +17,13 @@ _MAX_DESCRIBED = 5
 
 
 def write_reports(
-    detection: DriftDetection, material: Material, found: Iterable[tuple[Pair, Comparison]]
+    detection: DriftDetection,
+    material: Material,
+    compared_pairs: Iterable[tuple[Pair, Comparison]],
 ) -> list[DriftReport]:
-    """Create, confirm and close reports; return those that were created or confirmed.
+    """Create, confirm and close reports; return the reports that were created or confirmed.
 
-    A shift that has an open report confirms it. An open report is closed when its shift is gone.
+    A shift that has an open report confirms it. An open report is closed when its shift has ended.
     """
     now = db.utc_now()
     open_reports = {
@@ -29,29 +31,29 @@ def write_reports(
         for report in records.lock_reports(detection.schema_id, ReportStatus.OPEN)
     }
     # A report may have been acknowledged while the samples were compared.
-    recent = {
+    newly_acknowledged_keys = {
         shift.shift_key
         for shift in records.list_acknowledged(detection.schema_id)
-        if material.known.get(shift.shift_key) != shift.current_until
+        if material.known_ends.get(shift.shift_key) != shift.current_until
     }
     reports = []
-    for pair, comparison in found:
+    for pair, comparison in compared_pairs:
         report = open_reports.get(comparison.key)
         if comparison.verdict == Verdict.DRIFT:
             if report is not None:
                 report.confirmed_at = now
                 reports.append(report)
-            elif comparison.key not in recent:
+            elif comparison.key not in newly_acknowledged_keys:
                 reports.append(_create_report(detection, material, pair, comparison, now))
         elif comparison.verdict == Verdict.GONE and report is not None:
-            _close_if_gone(report, detection, now)
+            _close_if_ended(report, detection, now)
     db.session().flush()
     return reports
 
 
-def _close_if_gone(report: DriftReport, detection: DriftDetection, now: datetime) -> None:
+def _close_if_ended(report: DriftReport, detection: DriftDetection, now: datetime) -> None:
     is_later = detection.current_until > report.current_until
-    # Compared with a baseline after the shift, nothing has shifted.
+    # A baseline after the shift contains the shift already, so it cannot show that the shift ended.
     is_before = detection.baseline_until <= report.current_from
     if is_later and (is_before or report.labeler_id is not None):
         report.status = ReportStatus.CLOSED.value
@@ -77,8 +79,8 @@ def _create_report(
         labeler_id=shift.labeler_id,
         test=comparison.test,
         category=comparison.category,
-        baseline=_describe(pair.baseline, comparison.baseline_n, comparison.baseline_value),
-        current=_describe(pair.current, comparison.current_n, comparison.current_value),
+        baseline=_describe_sample(pair.baseline, comparison.baseline_n, comparison.baseline_value),
+        current=_describe_sample(pair.current, comparison.current_n, comparison.current_value),
         current_from=pair.current.start,
         current_until=pair.current.end,
         p_value=comparison.p_value,
@@ -93,17 +95,17 @@ def _create_report(
     return report
 
 
-def _describe(period: Range, n: int, value: float | None) -> dict[str, Any]:
+def _describe_sample(period: Range, n: int, value: float | None) -> dict[str, Any]:
     return {
-        "start": _format(period.start),
-        "end": _format(period.end),
+        "start": _format_timestamp(period.start),
+        "end": _format_timestamp(period.end),
         "n": n,
         "value": value,
     }
 
 
-def _format(moment: datetime) -> str:
-    return moment.astimezone(UTC).isoformat().replace("+00:00", "Z")
+def _format_timestamp(timestamp: datetime) -> str:
+    return timestamp.astimezone(UTC).isoformat().replace("+00:00", "Z")
 
 
 def _list_warnings(material: Material, pair: Pair) -> list[str]:
@@ -113,7 +115,7 @@ def _list_warnings(material: Material, pair: Pair) -> list[str]:
             "The type of the field has changed. Only versions with the current type are compared."
         )
     compared = material.list_compared(pair)
-    if pair.shift.is_of_reviews:
+    if pair.shift.is_review_metric:
         if any(data.decisions >= MAX_DECISIONS for data in compared):
             warnings.append(
                 f"Only the newest {MAX_DECISIONS:,} review decisions of a period are compared."
@@ -124,7 +126,7 @@ def _list_warnings(material: Material, pair: Pair) -> list[str]:
 
 
 def emit_reports(detection: DriftDetection, reports: Sequence[DriftReport]) -> None:
-    """Emit one event for each new report, and one for all of them."""
+    """Emit one event for each new report, and one event for all new reports together."""
     if not reports:
         return
     events.emit_many(emitted_events.DETECTED, [_build_payload(report) for report in reports])

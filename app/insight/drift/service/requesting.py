@@ -1,4 +1,4 @@
-"""Request detections: on request, and daily for each schema with new work."""
+"""Queue detections: on request, and daily for each schema with new work."""
 
 from typing import Any
 from uuid import UUID
@@ -27,22 +27,25 @@ def request_detection(
 ) -> dict[str, Any]:
     """Queue a detection and return it.
 
-    `fix_baseline` stores the baseline as the fixed one of the schema (True), or deletes it (False).
+    `fix_baseline` stores the baseline as the fixed baseline of the schema (True), or deletes the
+    fixed baseline (False).
 
     Raises:
         ApiError: 404 for an unknown schema; 400 for an invalid period; 409 `conflict` with
             `details.detection_id` if the schema has an unfinished detection.
     """
     schemas.get(schema_id)
-    chosen = periods.choose_periods(
+    chosen_periods = periods.choose_periods(
         schema_id,
         baseline=None if baseline is None else Range(**baseline),
         current=None if current is None else Range(**current),
         fix_baseline=fix_baseline,
     )
-    detection_id = _insert(schema_id, chosen, requested_by=requested_by)
+    detection_id = _insert(schema_id, chosen_periods, requested_by=requested_by)
     if fix_baseline is True:
-        records.save_baseline(schema_id, chosen.baseline_from, chosen.baseline_until, requested_by)
+        records.save_baseline(
+            schema_id, chosen_periods.baseline_from, chosen_periods.baseline_until, requested_by
+        )
     elif fix_baseline is False:
         records.delete_baseline(schema_id)
     detection = records.get_detection(detection_id)
@@ -50,9 +53,9 @@ def request_detection(
     return describe_detection(detection)
 
 
-def _insert(schema_id: UUID, chosen: Periods, *, requested_by: UUID | None) -> UUID:
+def _insert(schema_id: UUID, chosen_periods: Periods, *, requested_by: UUID | None) -> UUID:
     detection_id = records.insert_detection(
-        schema_id, chosen, due_on=None, requested_by=requested_by
+        schema_id, chosen_periods, due_on=None, requested_by=requested_by
     )
     if detection_id is None:
         raise errors.conflict(
@@ -76,7 +79,7 @@ def describe_detection(detection: DriftDetection) -> dict[str, Any]:
 
 
 def request_daily_detections(checkpoint: Checkpoint) -> int:
-    """Queue a detection for each schema of the bound organization with new work; return how many.
+    """Queue a detection for each schema of the organization with new work; return their number.
 
     A schema has one daily detection per day. Schemas with an unfinished detection are skipped.
     """
@@ -84,23 +87,25 @@ def request_daily_detections(checkpoint: Checkpoint) -> int:
     current = periods.find_last_days(organizations.get_time_zone(organization_id))
     after, count = UUID(int=0), 0
     while True:
-        found = records.list_schemas_with_work(
+        schema_ids = records.list_schemas_with_work(
             organization_id, current.start, after=after, batch=_BATCH
         )
-        for schema_id in found:
+        for schema_id in schema_ids:
             count += _request_daily(schema_id, current)
             after = schema_id
         checkpoint()
-        if len(found) < _BATCH:
+        if len(schema_ids) < _BATCH:
             return count
 
 
 def _request_daily(schema_id: UUID, current: Range) -> bool:
-    chosen = periods.choose_daily_periods(schema_id, current)
-    if chosen is None:
+    chosen_periods = periods.choose_daily_periods(schema_id, current)
+    if chosen_periods is None:
         return False
     due_on = current.end.date()
-    detection_id = records.insert_detection(schema_id, chosen, due_on=due_on, requested_by=None)
+    detection_id = records.insert_detection(
+        schema_id, chosen_periods, due_on=due_on, requested_by=None
+    )
     if detection_id is None:
         return False
     events.emit(emitted_events.REQUESTED, {"detection_id": detection_id})
@@ -108,5 +113,5 @@ def _request_daily(schema_id: UUID, current: Range) -> bool:
 
 
 def list_organizations() -> list[UUID]:
-    """Return the organizations whose schemas are examined daily."""
+    """Return the ids of organizations that get daily detections."""
     return records.list_organizations()

@@ -1,4 +1,4 @@
-"""The shifts that a detection looks for, and the pairs of samples that show them."""
+"""Shifts that a detection looks for, and the pairs of samples that may show them."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -19,14 +19,14 @@ from app.insight.drift.service.periods import Range
 
 LIMITS = Limits()
 MAX_DOCUMENTS = 5000
-"""How many documents of each period are compared, the newest."""
+"""The maximum number of documents compared in each period; the newest count."""
 MAX_DECISIONS = 20_000
-"""How many review decisions of each period are counted, the newest."""
+"""The maximum number of review decisions counted in each period; the newest count."""
 MAX_LABELERS = 20
-"""The maximum number of labelers compared with their peers: those with the most tag sets."""
+"""The maximum number of labelers compared with their peers, by number of tag sets."""
 
-_OF_REVIEWS = (Metric.ACCEPTANCE_RATE, Metric.CORRECTION_RATE)
-_OF_MODELS = (Metric.ACCURACY, Metric.CONFIDENCE, Metric.CORRECTION_RATE)
+_REVIEW_METRICS = (Metric.ACCEPTANCE_RATE, Metric.CORRECTION_RATE)
+_MODEL_METRICS = (Metric.ACCURACY, Metric.CONFIDENCE, Metric.CORRECTION_RATE)
 
 
 class Shift(NamedTuple):
@@ -38,8 +38,8 @@ class Shift(NamedTuple):
     labeler_id: UUID | None = None
 
     @property
-    def is_of_reviews(self) -> bool:
-        """Return whether review decisions show the shift, and not tag sets."""
+    def is_review_metric(self) -> bool:
+        """Return whether the metric is computed from review decisions, and not from tag sets."""
         return self.subject == Subject.LABELING and self.field is None
 
     @property
@@ -58,21 +58,21 @@ class Pair(NamedTuple):
 
 @dataclass(frozen=True)
 class Material:
-    """The data of all periods of a detection. `references` are by the start of their period.
+    """The data of all periods of a detection. `references` are keyed by the start of their period.
 
-    `known` has the end of the latest acknowledged report of each shift when the samples were read.
+    `known_ends` has the end of each shift's latest acknowledged report when the samples were read.
     """
 
     fields: FieldTypes
     periods: Periods
     baseline: PeriodData
     current: PeriodData
-    known: Mapping[str, datetime]
+    known_ends: Mapping[str, datetime]
     acknowledged: Mapping[str, AcknowledgedShift]
     references: Mapping[datetime, PeriodData]
 
     def list_compared(self, pair: Pair) -> list[PeriodData]:
-        """Return the data of which the samples of a pair were taken."""
+        """Return the data from which the samples of a pair were taken."""
         shift, start = pair.shift, pair.baseline.start
         if shift.key in self.acknowledged:
             return [self.references[start], self.current]
@@ -84,11 +84,13 @@ class Material:
         return Range(self.periods.current_from, self.periods.current_until)
 
 
-def find_references(periods: Periods, acknowledged: list[AcknowledgedShift]) -> dict[str, datetime]:
-    """Return the start of the period that replaces the baseline of acknowledged shifts, by key.
+def find_reference_starts(
+    periods: Periods, acknowledged: list[AcknowledgedShift]
+) -> dict[str, datetime]:
+    """Return the start of the reference period of each acknowledged shift, by shift key.
 
-    An acknowledged shift is accepted: from its end on, it is the baseline. Until there are enough
-    tag sets after it, the same shift cannot be distinguished from another one, and is not reported.
+    The reference period replaces the baseline: it begins at the end of the acknowledged shift. As
+    long as it has too few tag sets, a new shift of the same metric is not found.
     """
     return {
         shift.shift_key: shift.current_until
@@ -100,12 +102,12 @@ def find_references(periods: Periods, acknowledged: list[AcknowledgedShift]) -> 
 
 def list_shifts(fields: FieldTypes, current: PeriodData) -> Iterator[Shift]:
     """Yield all shifts that a detection looks for."""
-    for metric in _OF_REVIEWS:
+    for metric in _REVIEW_METRICS:
         yield Shift(Subject.LABELING, metric)
     for key, field_type in fields.types.items():
         for metric in list_metrics(field_type):
             yield Shift(Subject.LABELING, metric, key)
-        for metric in _OF_MODELS:
+        for metric in _MODEL_METRICS:
             yield Shift(Subject.MODEL, metric, key)
     labelers = [
         labeler_id
@@ -113,7 +115,7 @@ def list_shifts(fields: FieldTypes, current: PeriodData) -> Iterator[Shift]:
         if labeler_id is not None and n >= LIMITS.least
     ]
     for labeler_id in labelers[:MAX_LABELERS]:
-        for metric in _OF_REVIEWS:
+        for metric in _REVIEW_METRICS:
             yield Shift(Subject.LABELING, metric, None, labeler_id)
         for key, field_type in fields.types.items():
             for metric in list_metrics(field_type):
@@ -132,20 +134,20 @@ def _build_baseline(material: Material, shift: Shift) -> tuple[Range, Sample]:
     periods = material.periods
     acknowledged = material.acknowledged.get(shift.key)
     if acknowledged is not None:
-        # A labeler is then compared with their own work.
+        # After an acknowledged shift, a labeler is compared with their own work.
         start = acknowledged.current_until
         period = Range(start, max(start, periods.current_from))
         data = material.references[start]
         return period, _build_sample(data, shift, Selection(shift.labeler_id))
     if shift.labeler_id is not None:
-        peers = Selection(shift.labeler_id, others=True)
+        peers = Selection(shift.labeler_id, is_peers=True)
         return material.current_range, _build_sample(material.current, shift, peers)
     period = Range(periods.baseline_from, periods.baseline_until)
     return period, _build_sample(material.baseline, shift, Selection())
 
 
-def _build_sample(data: PeriodData, shift: Shift, of: Selection) -> Sample:
+def _build_sample(data: PeriodData, shift: Shift, selection: Selection) -> Sample:
     if shift.subject == Subject.MODEL:
         assert shift.field is not None
         return data.build_model_sample(shift.field, shift.metric)
-    return data.build_sample(shift.field, shift.metric, of)
+    return data.build_sample(shift.field, shift.metric, selection)

@@ -1,1 +1,1 @@
-"""SQL of feedback on predictions."""
+"""SQL queries for feedback on predictions."""

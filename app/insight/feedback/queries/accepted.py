@@ -1,4 +1,4 @@
-"""SQL that reads the accepted tag sets that began from a prediction."""
+"""SQL queries that read accepted tag sets that began from a prediction."""
 
 from collections.abc import Iterator, Sequence
 from datetime import datetime
@@ -15,7 +15,7 @@ from app.workflow.tag_sets.models import TagSet, TagSetRevision
 from app.workflow.tag_sets.transitions import TagSetStatus
 
 MAX_BYTES = 8 * 1024 * 1024
-"""How many bytes of tags are read at once. A tag set with more has no feedback."""
+"""The maximum size in bytes of the tags in one query. A larger tag set has no feedback."""
 
 _initial = aliased(TagSetRevision)
 _saved = aliased(TagSetRevision)
@@ -24,7 +24,7 @@ _saved = aliased(TagSetRevision)
 _SIZE = TagSet.tags_bytes + func.coalesce(
     _initial.tags_bytes, func.octet_length(cast(_initial.tags, Text))
 )
-# A copy of another labeler's tag set began with their work, so it says nothing about the model.
+# A copy of another labeler's tag set began with that labeler's work: it does not measure the model.
 _IS_DIRECT = ~func.jsonb_path_exists(
     _initial.tags, cast(literal('$[*] ? (@.source != "model")'), JSONPATH)
 )
@@ -33,7 +33,7 @@ _IS_DIRECT = ~func.jsonb_path_exists(
 class AcceptedTagSet(NamedTuple):
     """An accepted tag set that began from a prediction.
 
-    `initial` are the tags that it began with. `touched`: a person saved or reviewed it.
+    `initial` are the tags with which it began. `touched` is true if a person saved or reviewed it.
     """
 
     id: UUID
@@ -50,16 +50,16 @@ class AcceptedTagSet(NamedTuple):
 
 
 def list_revisions(tag_set_ids: Sequence[UUID]) -> dict[UUID, int]:
-    """Return the revisions of those of the tag sets that have automatic feedback.
+    """Return the revision of each tag set that must have automatic feedback.
 
-    They are accepted, began with nothing but a prediction, and have at most `MAX_BYTES` of tags.
+    Such a tag set is accepted, began from a prediction alone, and has at most `MAX_BYTES` of tags.
     """
     rows = db.session().execute(_filter(select(TagSet.id, TagSet.revision), tag_set_ids))
     return {row.id: row.revision for row in rows}
 
 
 def load(tag_set_ids: Sequence[UUID]) -> Iterator[list[AcceptedTagSet]]:
-    """Yield those of the tag sets that have automatic feedback, `MAX_BYTES` of tags at a time."""
+    """Yield the tag sets that must have automatic feedback, in chunks of at most `MAX_BYTES`."""
     sizes = db.session().execute(_filter(select(TagSet.id, _SIZE.label("size")), tag_set_ids)).all()
     chunk: list[UUID] = []
     size = 0
@@ -99,7 +99,7 @@ def _load_chunk(tag_set_ids: Sequence[UUID]) -> list[AcceptedTagSet]:
 def _filter(
     statement: Select[*tuple[Any, ...]], tag_set_ids: Sequence[UUID]
 ) -> Select[*tuple[Any, ...]]:
-    """Return the statement for those of the tag sets that have automatic feedback, in order."""
+    """Limit the statement to tag sets that must have automatic feedback, in the order of ids."""
     return (
         statement.select_from(TagSet)
         .join(
@@ -122,7 +122,7 @@ def _filter(
 
 
 def list_recorded_revisions(tag_set_ids: Sequence[UUID]) -> dict[UUID, int]:
-    """Return the accepted revision of each tag set that has automatic feedback already."""
+    """Return the accepted revision of each tag set that already has automatic feedback."""
     statement = select(PredictionFeedback.tag_set_id, PredictionFeedback.accepted_revision).where(
         PredictionFeedback.tag_set_id.in_(tag_set_ids), PredictionFeedback.position == 0
     )
@@ -131,13 +131,13 @@ def list_recorded_revisions(tag_set_ids: Sequence[UUID]) -> dict[UUID, int]:
 
 def iterate_candidates(batch: int) -> Iterator[list[tuple[UUID, UUID]]]:
     """Yield (artifact id, tag set id) of all tag sets that began from a prediction, in batches."""
-    last: UUID | None = None
+    last_id: UUID | None = None
     while True:
         statement = select(TagSet.artifact_id, TagSet.id).where(TagSet.prediction_id.is_not(None))
-        if last is not None:
-            statement = statement.where(TagSet.id > last)
+        if last_id is not None:
+            statement = statement.where(TagSet.id > last_id)
         rows = db.session().execute(statement.order_by(TagSet.id).limit(batch)).all()
         if not rows:
             return
-        last = rows[-1].id
+        last_id = rows[-1].id
         yield [(row.artifact_id, row.id) for row in rows]

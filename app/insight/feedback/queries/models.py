@@ -1,4 +1,4 @@
-"""SQL of the models with feedback, and of the documents that two of them share."""
+"""SQL queries for models with feedback, and for the documents that two models share."""
 
 from datetime import date
 from typing import NamedTuple
@@ -14,7 +14,7 @@ from app.insight.feedback.queries.summaries import Criteria
 from app.kit import counters, db, tenancy
 
 MAX_DOCUMENTS = 1000
-"""The largest number of documents, the newest, on which two models are compared."""
+"""The maximum number of documents on which two models are compared; the newest count."""
 
 
 class UsedModel(NamedTuple):
@@ -63,9 +63,9 @@ _other = aliased(FeedbackDocument)
 
 
 def list_shared(schema_id: UUID, model: str, other_model: str) -> list[tuple[Outcomes, Outcomes]]:
-    """Return the outcomes of two models on the documents that both have feedback on.
+    """Return the outcomes of two models on the documents with feedback on both models.
 
-    At most `MAX_DOCUMENTS`, the newest.
+    Returns at most the newest `MAX_DOCUMENTS`.
     """
     names = Outcomes._fields
     statement = (

@@ -1,4 +1,4 @@
-"""SQL of recording feedback."""
+"""SQL queries for recording feedback."""
 
 from collections.abc import Mapping, Sequence
 from datetime import date, datetime
@@ -13,7 +13,7 @@ from app.kit import db, tenancy
 from app.schemas.artifact_schemas.models import ArtifactSchema
 from app.workflow.tag_sets.models import TagSet
 
-_DIRECT = {"synchronize_session": False}
+_EXECUTION_OPTIONS = {"synchronize_session": False}
 _INSERT_BATCH = 1000
 _LOCK = text("SELECT pg_advisory_xact_lock(hashtextextended(:name, 0))")
 
@@ -35,13 +35,13 @@ def delete_automatic(tag_set_ids: Sequence[UUID]) -> int:
             PredictionFeedback.tag_set_id.in_(tag_set_ids),
             PredictionFeedback.position.is_not(None),
         )
-        .execution_options(**_DIRECT)
+        .execution_options(**_EXECUTION_OPTIONS)
     )
     return int(result.rowcount)  # type: ignore[attr-defined]
 
 
 def delete_reported(documents: Sequence[tuple[UUID, str]]) -> None:
-    """Delete the reported feedback of these (artifact id, model)."""
+    """Delete the reported feedback on these pairs of artifact id and model."""
     if documents:
         db.session().execute(
             delete(PredictionFeedback)
@@ -49,12 +49,12 @@ def delete_reported(documents: Sequence[tuple[UUID, str]]) -> None:
                 tuple_(PredictionFeedback.artifact_id, PredictionFeedback.model).in_(documents),
                 PredictionFeedback.position.is_(None),
             )
-            .execution_options(**_DIRECT)
+            .execution_options(**_EXECUTION_OPTIONS)
         )
 
 
 def insert_feedback(rows: Sequence[Mapping[str, Any]]) -> None:
-    """Insert feedback; each row has all columns but the organization."""
+    """Insert feedback; each row has all columns except the organization."""
     organization_id = tenancy.current_organization_id()
     named = [{**row, "organization_id": organization_id} for row in rows]
     for start in range(0, len(named), _INSERT_BATCH):
@@ -80,11 +80,11 @@ _ADD_DOCUMENTS = text(
 
 
 def refresh_documents(artifact_ids: Sequence[UUID]) -> None:
-    """Recompute the outcomes by model of artifacts; artifacts that are deleted have none."""
+    """Recompute the outcomes of each model on artifacts; deleted artifacts have no outcomes."""
     db.session().execute(
         delete(FeedbackDocument)
         .where(FeedbackDocument.artifact_id.in_(artifact_ids))
-        .execution_options(**_DIRECT)
+        .execution_options(**_EXECUTION_OPTIONS)
     )
     values = {
         "organization_id": tenancy.current_organization_id(),
@@ -131,7 +131,7 @@ def list_documents(artifact_ids: Sequence[UUID]) -> dict[UUID, ReportedDocument]
 
 
 class ReportedTagSet(NamedTuple):
-    """A tag set that reported feedback names."""
+    """A tag set to which reported feedback refers."""
 
     id: UUID
     artifact_id: UUID
@@ -154,7 +154,7 @@ def list_tag_sets(tag_set_ids: Sequence[UUID]) -> dict[UUID, ReportedTagSet]:
 
 
 def list_automatic(documents: Sequence[tuple[UUID, str]]) -> set[tuple[UUID, str]]:
-    """Return which of these (artifact id, model) have automatic feedback."""
+    """Return the pairs of artifact id and model that have automatic feedback."""
     statement = (
         select(PredictionFeedback.artifact_id, PredictionFeedback.model)
         .where(
@@ -171,7 +171,7 @@ ReportKey = tuple[UUID, str, str, int | None, str | None]
 
 
 def list_reported(documents: Sequence[tuple[UUID, str]]) -> dict[ReportKey, UUID]:
-    """Return the ids of the reported feedback of these (artifact id, model) by their keys."""
+    """Return the ids of the reported feedback on these pairs of artifact id and model, by key."""
     statement = select(
         PredictionFeedback.artifact_id,
         PredictionFeedback.model,
@@ -184,7 +184,7 @@ def list_reported(documents: Sequence[tuple[UUID, str]]) -> dict[ReportKey, UUID
         PredictionFeedback.position.is_(None),
     )
     rows = db.session().execute(statement)
-    return {(one[0], one[1], one[2], one[3], one[4]): one[5] for one in rows}
+    return {(row[0], row[1], row[2], row[3], row[4]): row[5] for row in rows}
 
 
 def get_today() -> date:

@@ -1,4 +1,4 @@
-"""SQL of summaries, which are sums of daily counts."""
+"""SQL queries for summaries, which are sums of daily counts."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -17,14 +17,14 @@ from app.kit.counters.spans import DAY, MONTH
 from app.kit.prepared import Prepared
 
 BUCKETS = {"day": DAY, "month": MONTH}
-"""Lengths of the names of buckets by interval."""
+"""The lengths of bucket names by interval."""
 
 
 @dataclass(frozen=True, slots=True)
 class Criteria:
     """Filters of a summary. `first` is inclusive, `end` exclusive; None means no limit.
 
-    `model` is a model, or a list of models of which any may match.
+    `model` is one model, or a list of models, any of which may match.
     """
 
     schema_id: UUID | None = None
@@ -35,7 +35,7 @@ class Criteria:
     end: date | None = None
 
     def build_where(self) -> dict[str, Any]:
-        """Return the facets of the counted rows."""
+        """Return the facets that counted rows must have."""
         values = {
             "schema_id": self.schema_id,
             "model": self.model,
@@ -56,9 +56,9 @@ def _to_time(day: date | None) -> datetime | None:
 
 
 def _select_cells(
-    source: Source, shown: Sequence[str], criteria: Criteria, span: Span | None
+    source: Source, facet_names: Sequence[str], criteria: Criteria, span: Span | None
 ) -> Any:
-    return counters.select_cells(source, shown, criteria.build_where(), span=span)
+    return counters.select_cells(source, facet_names, criteria.build_where(), span=span)
 
 
 class OutcomeRow(NamedTuple):
@@ -71,18 +71,18 @@ class OutcomeRow(NamedTuple):
 def sum_outcomes(
     criteria: Criteria, by: Sequence[str], *, interval: str | None = None
 ) -> list[OutcomeRow]:
-    """Return the outcomes by facets and, with an `interval`, by day or month as the last facet."""
+    """Return the outcomes by facets; with `interval`, the day or month is the last facet."""
     span = criteria.build_span()
-    shown = [*by, "outcome"]
+    facet_names = [*by, "outcome"]
     if interval is not None:
-        shown.append("day")
+        facet_names.append("day")
         span = span or Span("day", None, None)
         if interval == "day":
             span = span._replace(level=BUCKETS["day"])
-    cells = _select_cells(OUTCOMES, shown, criteria, span)
+    cells = _select_cells(OUTCOMES, facet_names, criteria, span)
     columns: list[ColumnElement[Any]] = [cells.c[name] for name in by]
     if interval is not None:
-        # Cells of a period are months and days.
+        # The cells of a period are months or days.
         columns.append(func.left(cells.c.day, BUCKETS[interval]).label("bucket"))
     return _build_rows(db.session().execute(_sum(cells, columns)), len(columns))
 
@@ -125,7 +125,7 @@ _OF_FIELDS_OF_SCHEMA = _prepare_by_field(
 
 
 def sum_outcomes_by_field(schema_id: UUID | None, first: date, end: date) -> list[OutcomeRow]:
-    """Return the outcomes by schema and field, of one or all schemas, in a period."""
+    """Return the outcomes in a period by schema and field, for one schema or all schemas."""
     bounds = counters.list_bounds(
         _LEVELS, datetime.combine(first, time(), UTC), datetime.combine(end, time(), UTC)
     )
@@ -138,13 +138,14 @@ def sum_outcomes_by_field(schema_id: UUID | None, first: date, end: date) -> lis
 
 
 BinCounts = list[tuple[int, int, int, int]]
-"""Number of the bin, predictions, correct ones, and the sum of confidences in millionths."""
+"""The number of a bin, its predictions, its correct predictions, and its sum of confidences in
+millionths."""
 
 
 def sum_bins(criteria: Criteria, by: Sequence[str]) -> Mapping[tuple[str, ...], BinCounts]:
     """Return the counts of confidences by facets."""
-    shown = [*by, "bin", "correct"]
-    cells = _select_cells(CONFIDENCES, shown, criteria, criteria.build_span())
+    facet_names = [*by, "bin", "correct"]
+    cells = _select_cells(CONFIDENCES, facet_names, criteria, criteria.build_span())
     columns = [cells.c[name] for name in (*by, "bin")]
     statement = (
         select(

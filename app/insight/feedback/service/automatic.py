@@ -1,7 +1,7 @@
 """Feedback that is recorded when a tag set that began from a prediction is accepted.
 
-It is a function of the accepted tag sets: recording it again changes nothing, a tag set that is not
-accepted any more has none, and a rebuild from nothing gives the same rows.
+It depends only on the accepted tag sets: recording it again changes nothing, a tag set that is no
+longer accepted has no feedback, and a rebuild from scratch gives the same rows.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -25,34 +25,36 @@ _BATCH = 100
 def record(tag_sets: Sequence[tuple[UUID, UUID]]) -> int:
     """Update the automatic feedback of tag sets, given as (artifact id, tag set id).
 
-    Tag sets that are not accepted, did not begin from a prediction alone, or have more than
-    `MAX_BYTES` of tags, have none. Feedback that was reported on the same documents and models is
-    replaced. Returns the number of tag sets whose feedback has changed.
+    A tag set has no automatic feedback if it is not accepted, did not begin from a prediction alone
+    or has more than `MAX_BYTES` of tags. Feedback that was reported on the same documents and
+    models is replaced. Returns the number of tag sets whose feedback has changed.
     """
     ids = list(dict.fromkeys(tag_set_id for _, tag_set_id in tag_sets))
     recording.lock_recording()
-    present = accepted.list_revisions(ids)
-    recorded = accepted.list_recorded_revisions(ids)
+    current_revisions = accepted.list_revisions(ids)
+    recorded_revisions = accepted.list_recorded_revisions(ids)
     changed = [
-        tag_set_id for tag_set_id in ids if present.get(tag_set_id) != recorded.get(tag_set_id)
+        tag_set_id
+        for tag_set_id in ids
+        if current_revisions.get(tag_set_id) != recorded_revisions.get(tag_set_id)
     ]
     if changed:
         recording.delete_automatic(changed)
         for chunk in accepted.load(changed):
-            _insert(chunk)
-    # Even if nothing has changed: the rows of a deleted tag set are gone without a trace.
+            _insert_chunk(chunk)
+    # Even if nothing has changed: the feedback of a deleted tag set was deleted with it.
     recording.refresh_documents(sorted({artifact_id for artifact_id, _ in tag_sets}))
     return len(changed)
 
 
-def _insert(tag_sets: Sequence[AcceptedTagSet]) -> None:
+def _insert_chunk(tag_sets: Sequence[AcceptedTagSet]) -> None:
     recording.delete_reported([(row.artifact_id, _get_model(row)) for row in tag_sets])
     for row in tag_sets:
         recording.insert_feedback(list(_build_rows(row)))
 
 
 def rebuild(checkpoint: Callable[[], None]) -> int:
-    """Record the feedback of all tag sets of the bound organization again.
+    """Record the feedback of all tag sets of the current organization again.
 
     Returns the number of tag sets that began from a prediction. `checkpoint` commits.
     """

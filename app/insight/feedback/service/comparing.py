@@ -15,7 +15,7 @@ from app.kit.pagination import Edge, Page, PageRequest, paginate_rows
 from app.schemas.artifact_schemas import service as schemas
 
 MAX_PAGE_SIZE = 10
-"""The largest page: each of its models is resampled, which takes up to a tenth of a second."""
+"""The maximum page size. Resampling each model of a page takes up to a tenth of a second."""
 _ORDER = {"last_day": str, "key": str}
 
 
@@ -31,14 +31,15 @@ class _ListedModel:
         """Return whether the model is on the page after `edge`."""
         if edge.is_first:
             return True
-        here, there = (self.last_day, self.key), (edge.values["last_day"], edge.values["key"])
-        return here < there if edge.descending else here > there
+        sort_key = self.last_day, self.key
+        edge_key = edge.values["last_day"], edge.values["key"]
+        return sort_key < edge_key if edge.descending else sort_key > edge_key
 
 
 def _build_sort_key(used: UsedModel) -> tuple[str, str]:
-    """Return the sort key of a model: its last day, and a unique key that begins with the first.
+    """Return the sort key of a model: its last day, and a unique key that begins with its first.
 
-    Both are texts, as in a cursor.
+    Both are strings, as in a cursor.
     """
     return used.last_day.isoformat(), f"{used.first_day} {used.schema_id} {used.model}"
 
@@ -46,18 +47,18 @@ def _build_sort_key(used: UsedModel) -> tuple[str, str]:
 def list_models(
     *, page: PageRequest, schema_id: UUID | None = None, compare_with: str | None = None
 ) -> Page:
-    """List the models that have feedback, each compared with another one of its schema.
+    """List the models that have feedback, each compared with another model of its schema.
 
-    The other one is `compare_with`, or by default the one before it in time. A page has at most
-    `MAX_PAGE_SIZE` models. Raises 404 on an unknown schema.
+    The other model is `compare_with`, or by default the previous model. A page has at most
+    `MAX_PAGE_SIZE` models. Raises 404 for an unknown schema.
     """
     if schema_id is not None:
         schemas.get(schema_id)
     listed = _list_models(schema_id, compare_with)
 
     def fetch(edge: Edge) -> tuple[list[Any], int | None]:
-        after = [one for one in listed if one.is_after(edge)]
-        after.sort(key=lambda one: (one.last_day, one.key), reverse=edge.descending)
+        after = [model for model in listed if model.is_after(edge)]
+        after.sort(key=lambda model: (model.last_day, model.key), reverse=edge.descending)
         return after[: edge.limit], len(listed)
 
     bounded = replace(page, page_size=min(page.page_size, MAX_PAGE_SIZE))
@@ -66,14 +67,14 @@ def list_models(
 
 
 def _list_models(schema_id: UUID | None, compare_with: str | None) -> list[_ListedModel]:
-    """Return all models; each is compared with the latest one before it of its schema."""
+    """Return all models, each with the other model of its schema that it is compared with."""
     listed = []
     previous: dict[UUID, str] = {}
     for used in sorted(models.list_used(schema_id), key=_build_sort_key):
-        other = compare_with
-        if other in (None, used.model):
-            other = previous.get(used.schema_id)
-        listed.append(_ListedModel(used, other))
+        other_model = compare_with
+        if other_model in (None, used.model):
+            other_model = previous.get(used.schema_id)
+        listed.append(_ListedModel(used, other_model))
         previous[used.schema_id] = used.model
     return listed
 
@@ -81,14 +82,16 @@ def _list_models(schema_id: UUID | None, compare_with: str | None) -> list[_List
 def _build_items(listed: list[_ListedModel]) -> list[dict[str, Any]]:
     by_model: dict[tuple[str, str], dict[str, Outcomes]] = defaultdict(dict)
     names: dict[UUID, list[str]] = defaultdict(list)
-    for one in listed:
-        names[one.used.schema_id].append(one.used.model)
-    for schema_id, of_schema in names.items():
-        criteria = Criteria(schema_id, of_schema)
+    for item in listed:
+        names[item.used.schema_id].append(item.used.model)
+    for schema_id, model_names in names.items():
+        criteria = Criteria(schema_id, model_names)
         rows = summaries.sum_outcomes(criteria, ("schema_id", "model"), interval="month")
         for (schema, model, month), outcomes in rows:
             by_model[schema, model][month] = outcomes
-    return [_build_item(one, by_model[str(one.used.schema_id), one.used.model]) for one in listed]
+    return [
+        _build_item(item, by_model[str(item.used.schema_id), item.used.model]) for item in listed
+    ]
 
 
 def _build_item(listed: _ListedModel, months: dict[str, Outcomes]) -> dict[str, Any]:
@@ -107,14 +110,14 @@ def _build_item(listed: _ListedModel, months: dict[str, Outcomes]) -> dict[str, 
     }
 
 
-def _compare(used: UsedModel, other: str | None) -> dict[str, Any] | None:
+def _compare(used: UsedModel, other_model: str | None) -> dict[str, Any] | None:
     """Return the comparison with another model, or None if there is none."""
-    if other is None:
+    if other_model is None:
         return None
-    pairs = models.list_shared(used.schema_id, used.model, other)
-    comparison = compare_models([own for own, _ in pairs], [row for _, row in pairs])
-    verdict = describe_comparison(comparison, used.model, other)
+    pairs = models.list_shared(used.schema_id, used.model, other_model)
+    comparison = compare_models([left for left, _ in pairs], [right for _, right in pairs])
+    verdict = describe_comparison(comparison, used.model, other_model)
     if comparison is None:
         names = ("f1", "other_f1", "difference", "ci_low", "ci_high", "p_value")
-        return {"model": other, "documents": 0, **dict.fromkeys(names), "verdict": verdict}
-    return {"model": other, **comparison._asdict(), "verdict": verdict}
+        return {"model": other_model, "documents": 0, **dict.fromkeys(names), "verdict": verdict}
+    return {"model": other_model, **comparison._asdict(), "verdict": verdict}

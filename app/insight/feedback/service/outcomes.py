@@ -1,4 +1,4 @@
-"""Compare predicted values with accepted ones, field by field."""
+"""Compare predicted values with accepted values, field by field."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
@@ -11,7 +11,7 @@ _TEXT = Shape("text", multiple=False)
 
 
 class ComparedValue(NamedTuple):
-    """The outcome for one value; `row` is the row of the right value, or of a spurious one."""
+    """The outcome for one value; `row` is the row of the correct or the spurious value."""
 
     field: str
     row: int | None
@@ -24,8 +24,9 @@ def compare_tags(
 ) -> Iterator[ComparedValue]:
     """Yield the outcome of each predicted and each accepted value.
 
-    The cells of a table are compared one by one, with its rows matched by content. The values of a
-    field with several tags are matched by value, the rest is spurious and missed.
+    The rows of a table are matched by content, and their cells are compared one by one. The values
+    of a field with several tags are matched by value; values without a match are spurious or
+    missed.
     """
     old_tags, new_tags = align_rows([predicted, accepted], shapes).sets
     for change in diff(old_tags, new_tags, shapes, same=True):
@@ -35,20 +36,21 @@ def compare_tags(
         yield ComparedValue(change["field"], change["row"], outcome, confidence)
 
 
-def classify(predicted: Tag | None, right: Tag | None, shape: Shape) -> FeedbackOutcome:
-    """Return how a predicted tag compares with the correct one; one of them may be None."""
+def classify(predicted: Tag | None, correct: Tag | None, shape: Shape) -> FeedbackOutcome:
+    """Return the outcome of a predicted tag and the correct tag, either of which may be None."""
     if predicted is None:
         return FeedbackOutcome.MISSED
-    if right is None:
+    if correct is None:
         return FeedbackOutcome.SPURIOUS
-    same = _build_key(predicted, shape) == _build_key(right, shape)
-    return FeedbackOutcome.CORRECT if same else FeedbackOutcome.CORRECTED
+    is_same = _build_key(predicted, shape) == _build_key(correct, shape)
+    return FeedbackOutcome.CORRECT if is_same else FeedbackOutcome.CORRECTED
 
 
 def _build_key(tag: Tag, shape: Shape) -> Any:
-    """Return the comparison key of a tag: its value; of a span or region, its place and label."""
+    """Return the comparison key of a tag: its value, or the place and label of a span or region."""
     if not shape.is_mark:
         return build_value_key(tag)
-    place = [[piece[name] for name in ("page", "box", "start", "end")] for piece in tag["evidence"]]
+    names = ("page", "box", "start", "end")
+    place = [[evidence[name] for name in names] for evidence in tag["evidence"]]
     # The text of a span follows from its place.
     return place if shape.kind == "span" else (place, build_value_key(tag))

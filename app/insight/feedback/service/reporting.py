@@ -34,7 +34,7 @@ class _Version:
 
 
 @dataclass(slots=True)
-class _Known:
+class _ReferencedRecords:
     """The records to which the reports of one request refer."""
 
     documents: dict[UUID, ReportedDocument]
@@ -55,8 +55,8 @@ class _Known:
 def create(report: dict[str, Any], *, caller: Caller) -> dict[str, Any]:
     """Record how one prediction compares with the correct value, and return the feedback.
 
-    Raises 400 on the member that does not fit, or 409 `conflict` with `details.feedback_id` if this
-    prediction has feedback already, or `details.recorded` if an accepted tag set has it.
+    Raises 400 on the invalid property; 409 `conflict` with `details.feedback_id` if the prediction
+    already has feedback, or with `details.recorded` if it was recorded from an accepted tag set.
     """
     (result,) = create_many([report], caller=caller)
     if isinstance(result, ApiError):
@@ -67,18 +67,18 @@ def create(report: dict[str, Any], *, caller: Caller) -> dict[str, Any]:
 def create_many(
     reports: Sequence[dict[str, Any]], *, caller: Caller
 ) -> list[dict[str, Any] | ApiError]:
-    """Record several reports; return the feedback or the error of each, in the same order."""
+    """Record reports; return the feedback or the error of each report, in the same order."""
     recording.lock_recording()
-    known = _load(reports, caller)
+    records = _load(reports, caller)
     results: list[dict[str, Any] | ApiError] = []
     rows = []
     for report in reports:
         try:
-            row = _build_row(report, known, caller)
+            row = _build_row(report, records, caller)
         except ApiError as failure:
             results.append(failure)
             continue
-        known.reported[_build_report_key(row)] = row["id"]
+        records.reported[_build_report_key(row)] = row["id"]
         rows.append(row)
         results.append({**row, "confidence": report.get("confidence")})
     recording.insert_feedback(rows)
@@ -87,31 +87,33 @@ def create_many(
     return results
 
 
-def _load(reports: Sequence[dict[str, Any]], caller: Caller) -> _Known:
+def _load(reports: Sequence[dict[str, Any]], caller: Caller) -> _ReferencedRecords:
     documents = sorted({(report["artifact_id"], report["model"]) for report in reports})
     tag_set_ids = {report["tag_set_id"] for report in reports if report.get("tag_set_id")}
-    found = recording.list_tag_sets(sorted(tag_set_ids))
+    tag_sets_by_id = recording.list_tag_sets(sorted(tag_set_ids))
     if not caller.has(Role.reviewer):
-        visible = tag_sets.find_visible(list(found), caller=caller)
-        found = {tag_set_id: found[tag_set_id] for tag_set_id in visible}
-    return _Known(
+        visible = tag_sets.find_visible(list(tag_sets_by_id), caller=caller)
+        tag_sets_by_id = {tag_set_id: tag_sets_by_id[tag_set_id] for tag_set_id in visible}
+    return _ReferencedRecords(
         recording.list_documents([artifact_id for artifact_id, _ in documents]),
-        found,
+        tag_sets_by_id,
         {},
         recording.list_automatic(documents),
         recording.list_reported(documents),
     )
 
 
-def _build_row(report: dict[str, Any], known: _Known, caller: Caller) -> dict[str, Any]:
-    document = known.documents.get(report["artifact_id"])
+def _build_row(
+    report: dict[str, Any], records: _ReferencedRecords, caller: Caller
+) -> dict[str, Any]:
+    document = records.documents.get(report["artifact_id"])
     if document is None:
         raise errors.invalid("Must be the id of an artifact.", "artifact_id")
-    tag_set = _find_tag_set(report, known)
+    tag_set = _find_tag_set(report, records)
     version_id = document.version_id if tag_set is None else tag_set.schema_version_id
     if version_id is None:
         raise errors.invalid("The artifact has no schema with a published version.", "artifact_id")
-    version = known.get_version(version_id)
+    version = records.get_version(version_id)
     shape = version.shapes.get(report["field"])
     if shape is None:
         raise errors.invalid("Must be a field of the schema, or table.column.", "field")
@@ -137,14 +139,14 @@ def _build_row(report: dict[str, Any], known: _Known, caller: Caller) -> dict[st
         "recorded_by": caller.user_id,
         "created_at": db.utc_now(),
     }
-    _check_new(row, known)
+    _check_not_reported(row, records)
     return row
 
 
-def _find_tag_set(report: dict[str, Any], known: _Known) -> ReportedTagSet | None:
+def _find_tag_set(report: dict[str, Any], records: _ReferencedRecords) -> ReportedTagSet | None:
     if report.get("tag_set_id") is None:
         return None
-    tag_set = known.tag_sets.get(report["tag_set_id"])
+    tag_set = records.tag_sets.get(report["tag_set_id"])
     if tag_set is None or tag_set.artifact_id != report["artifact_id"]:
         raise errors.invalid("Must be the id of a tag set of this artifact.", "tag_set_id")
     return tag_set
@@ -153,32 +155,32 @@ def _find_tag_set(report: dict[str, Any], known: _Known) -> ReportedTagSet | Non
 def _compare(
     report: dict[str, Any], version: _Version, shape: Shape, document: ReportedDocument
 ) -> FeedbackOutcome:
-    """Return the outcome. Raises 400 on the invalid member."""
-    sent = {name: report.get(name) for name in ("predicted", "correct")}
-    if all(value is None for value in sent.values()):
+    """Return the outcome. Raises 400 on the invalid property."""
+    values = {name: report.get(name) for name in ("predicted", "correct")}
+    if all(value is None for value in values.values()):
         raise errors.invalid("Send a predicted value, the correct value, or both.", "predicted")
-    for name, value in sent.items():
+    for name, value in values.items():
         if len(orjson.dumps(value)) > MAX_VALUE_BYTES:
             raise errors.invalid(f"Must have at most {MAX_VALUE_BYTES:,} bytes as JSON.", name)
     _check_row(report)
-    right = None
-    if sent["correct"] is not None:
-        right = _check_value(report, "correct", version, shape, document)
-    if sent["predicted"] is None:
-        return classify(None, right, shape)
+    correct = None
+    if values["correct"] is not None:
+        correct = _check_value(report, "correct", version, shape, document)
+    if values["predicted"] is None:
+        return classify(None, correct, shape)
     try:
         predicted = _check_value(report, "predicted", version, shape, document)
     except ApiError:
-        # A model may predict a value that the field does not allow: that is what is reported.
-        return FeedbackOutcome.SPURIOUS if right is None else FeedbackOutcome.CORRECTED
-    return classify(predicted, right, shape)
+        # A predicted value that the field does not allow is wrong, but the report is valid.
+        return FeedbackOutcome.SPURIOUS if correct is None else FeedbackOutcome.CORRECTED
+    return classify(predicted, correct, shape)
 
 
 def _check_row(report: dict[str, Any]) -> None:
-    """Raise 400 on `row` unless exactly the fields of a table have a row."""
+    """Raise 400 on `row` if a table column has no row, or another field has one."""
     is_cell = "." in report["field"]
     if is_cell != (report.get("row") is not None):
-        rule = "is required for the field of a table" if is_cell else "needs the field of a table"
+        rule = "is required for a table column" if is_cell else "is allowed only for a table column"
         raise errors.invalid(f"`row` {rule}.", "row")
 
 
@@ -207,23 +209,26 @@ def _check_value(
 
 
 def _build_value_key(report: dict[str, Any]) -> str:
-    """Return the key that distinguishes values of one field: the predicted, else the missed one."""
+    """Return the key that distinguishes the values of a field: a hash of the predicted value.
+
+    If no value was predicted, it is a hash of the missed value.
+    """
     name = "correct" if report.get("predicted") is None else "predicted"
-    written = orjson.dumps([name, report[name]], option=orjson.OPT_SORT_KEYS)
-    return sha256(written).hexdigest()
+    serialized = orjson.dumps([name, report[name]], option=orjson.OPT_SORT_KEYS)
+    return sha256(serialized).hexdigest()
 
 
 def _build_report_key(row: dict[str, Any]) -> ReportKey:
     return row["artifact_id"], row["model"], row["field"], row["row"], row["value_key"]
 
 
-def _check_new(row: dict[str, Any], known: _Known) -> None:
-    """Raise 409 if the prediction has feedback already."""
-    if (row["artifact_id"], row["model"]) in known.automatic:
+def _check_not_reported(row: dict[str, Any], records: _ReferencedRecords) -> None:
+    """Raise 409 if the prediction already has feedback."""
+    if (row["artifact_id"], row["model"]) in records.automatic:
         raise errors.conflict(
             "Feedback on this model and artifact was already recorded from an accepted tag set.",
             recorded="automatically",
         )
-    feedback_id = known.reported.get(_build_report_key(row))
+    feedback_id = records.reported.get(_build_report_key(row))
     if feedback_id is not None:
         raise errors.conflict("This prediction already has feedback.", feedback_id=feedback_id)

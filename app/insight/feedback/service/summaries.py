@@ -40,7 +40,7 @@ def build_criteria(
 ) -> Criteria:
     """Return the criteria of a summary.
 
-    Raises 404 on an unknown schema, 400 on `from` if it is not before `to`, and 403 on a labeler
+    Raises 404 for an unknown schema, 400 on `from` if it is not before `to`, and 403 for a labeler
     whom the caller may not see.
     """
     if labeler_id is not None:
@@ -49,13 +49,13 @@ def build_criteria(
         raise errors.invalid("Must be before `to`.", "from")
     if schema_id is not None:
         schemas.get(schema_id)
-    limits = (None if day is None else _limit(day) for day in (first, end))
+    limits = (None if day is None else _clamp_day(day) for day in (first, end))
     return Criteria(schema_id, model, field, labeler_id, *limits)
 
 
-def _limit(day: date) -> date:
+def _clamp_day(day: date) -> date:
     """Return the day, limited to the range of days that can have feedback."""
-    # Beyond these days the calendar of the counters ends.
+    # The counters cannot represent all days of the calendar.
     return min(max(day, _EARLIEST), _get_tomorrow())
 
 
@@ -64,7 +64,7 @@ def _get_tomorrow() -> date:
 
 
 def build_figures(outcomes: Outcomes) -> dict[str, Any]:
-    """Return the figures of outcomes; rates with the denominator 0 are None."""
+    """Return the figures of outcomes; a rate whose denominator is 0 is None."""
     low, high = outcomes.accuracy_interval or (None, None)
     return {
         "predictions": outcomes.predictions,
@@ -81,8 +81,8 @@ def build_figures(outcomes: Outcomes) -> dict[str, Any]:
 def get_summary(*, caller: Caller, interval: str = "month", **filters: Any) -> dict[str, Any]:
     """Return the figures of the selected feedback: in total, by model and over time.
 
-    Models are ordered by their number of predictions. Raises as `build_criteria`, and 400 on
-    `interval` if a summary by day is not of a period of at most `MAX_DAYS` days.
+    Models are ordered by their number of predictions. Raises the errors of `build_criteria`, and
+    400 on `interval` if a summary by day has no `from` or more than `MAX_DAYS` days.
     """
     criteria = build_criteria(caller=caller, **filters)
     if interval == "day":
@@ -95,10 +95,10 @@ def get_summary(*, caller: Caller, interval: str = "month", **filters: Any) -> d
         by_model[model].append(outcomes)
         by_time[bucket].append(outcomes)
     models = [(model, summaries.merge(rows)) for model, rows in by_model.items()]
-    models.sort(key=lambda one: (-one[1].predictions, one[0]))
+    models.sort(key=lambda row: (-row[1].predictions, row[0]))
     times = [(bucket, summaries.merge(by_time[bucket])) for bucket in sorted(by_time)]
     return {
-        **_describe(criteria, filters),
+        **_describe_criteria(criteria, filters),
         "interval": interval,
         "total": build_figures(summaries.merge(outcomes for _, outcomes in models)),
         "models": [
@@ -120,7 +120,7 @@ def _parse_bucket(bucket: str) -> date:
     return date.fromisoformat(bucket if len(bucket) == summaries.BUCKETS["day"] else f"{bucket}-01")
 
 
-def _describe(criteria: Criteria, filters: Mapping[str, Any]) -> dict[str, Any]:
+def _describe_criteria(criteria: Criteria, filters: Mapping[str, Any]) -> dict[str, Any]:
     """Return the criteria as the response shows them."""
     return {
         "schema_id": criteria.schema_id,
@@ -135,11 +135,11 @@ def _describe(criteria: Criteria, filters: Mapping[str, Any]) -> dict[str, Any]:
 def get_outcomes_by_field(
     schema_id: UUID | None, first: date, end: date
 ) -> dict[tuple[UUID, str], Outcomes]:
-    """Return the outcomes by schema and field, of at most `MAX_FIELDS`, in a period.
+    """Return the outcomes in a period by schema and field, for at most `MAX_FIELDS` fields.
 
     The caller has checked that the schema exists.
     """
-    rows = summaries.sum_outcomes_by_field(schema_id, _limit(first), _limit(end))
+    rows = summaries.sum_outcomes_by_field(schema_id, _clamp_day(first), _clamp_day(end))
     return {(UUID(row.facets[0]), row.facets[1]): row.outcomes for row in rows[:MAX_FIELDS]}
 
 
@@ -148,12 +148,12 @@ def get_by_field(
 ) -> dict[str, Any]:
     """Return the figures of each field with its calibration and recommended threshold.
 
-    `total` has those of all fields together. Raises as `build_criteria`.
+    `total` has the figures of all fields together. Raises the errors of `build_criteria`.
     """
     criteria = build_criteria(caller=caller, **filters)
     rows = summaries.sum_outcomes(criteria, summaries.BY_FIELD)
     bins = summaries.sum_bins(criteria, summaries.BY_FIELD)
-    everything = [count for counts in bins.values() for count in counts]
+    all_counts = [count for counts in bins.values() for count in counts]
     fields = [
         {
             "schema_id": UUID(row.facets[0]),
@@ -164,11 +164,11 @@ def get_by_field(
         for row in rows[:MAX_FIELDS]
     ]
     return {
-        **_describe(criteria, filters),
+        **_describe_criteria(criteria, filters),
         "target_precision": target_precision,
         "total": {
             **build_figures(summaries.merge(row.outcomes for row in rows)),
-            **_build_calibration(everything, target_precision),
+            **_build_calibration(all_counts, target_precision),
         },
         "fields": fields,
         "field_count": len(rows),
@@ -176,33 +176,33 @@ def get_by_field(
 
 
 def _build_calibration(counts: BinCounts, target: float) -> dict[str, Any]:
-    """Return the calibration and the recommended threshold, null without one."""
+    """Return the calibration and the recommended threshold, which is None if there is none."""
     bins = merge_bins(counts)
     by_number: dict[int, tuple[int, int]] = {}
     for number, count, correct, _ in counts:
-        known = by_number.get(number, (0, 0))
-        by_number[number] = (known[0] + count, known[1] + correct)
+        earlier = by_number.get(number, (0, 0))
+        by_number[number] = (earlier[0] + count, earlier[1] + correct)
     threshold = recommend_threshold(by_number, target)
-    shown = []
-    for one in bins:
-        low, high = compute_wilson_interval(one.correct, one.count) or (None, None)
-        shown.append(
+    shown_bins = []
+    for merged_bin in bins:
+        low, high = compute_wilson_interval(merged_bin.correct, merged_bin.count) or (None, None)
+        shown_bins.append(
             {
-                "low": one.low,
-                "high": one.high,
-                "predictions": one.count,
-                "correct": one.correct,
-                "confidence": one.confidence,
-                "accuracy": one.accuracy,
+                "low": merged_bin.low,
+                "high": merged_bin.high,
+                "predictions": merged_bin.count,
+                "correct": merged_bin.correct,
+                "confidence": merged_bin.confidence,
+                "accuracy": merged_bin.accuracy,
                 "ci_low": low,
                 "ci_high": high,
             }
         )
     return {
         "calibration": {
-            "predictions": sum(one.count for one in bins),
+            "predictions": sum(merged_bin.count for merged_bin in bins),
             "expected_calibration_error": compute_calibration_error(bins),
-            "bins": shown,
+            "bins": shown_bins,
         },
         "recommended_threshold": None if threshold is None else asdict(threshold),
     }

@@ -1,1 +1,1 @@
-"""SQL of quality metrics."""
+"""SQL queries for quality metrics."""

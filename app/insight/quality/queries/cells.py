@@ -1,4 +1,4 @@
-"""SQL that keeps the contributions of documents and the cells.
+"""SQL queries that update the contributions of documents and the cells.
 
 Every transaction locks in the same order: the state, then documents by id, then cells by key.
 """
@@ -12,7 +12,7 @@ import orjson
 from sqlalchemy import func, or_, select, text
 
 from app.identity.organizations.models import CLOSED_STATUSES, Organization
-from app.insight.quality.models import COUNTERS, RULES, QualityState
+from app.insight.quality.models import COUNTERS, RULES_VERSION, QualityState
 from app.kit import db, tenancy
 
 Cell = tuple[str, UUID, str, str, str]
@@ -20,8 +20,8 @@ Cell = tuple[str, UUID, str, str, str]
 _KEY = "subject, schema_id, name, field_type, day"
 _NAMES = ", ".join(COUNTERS)
 
-# The state is locked for sharing by those who count documents, so that a recount or a repair waits
-# for them, and they for it.
+# Transactions that count documents lock the state in share mode. A recount or a repair locks it for
+# update, so they wait for each other.
 _CREATE_STATE = text(
     # There are no cells yet, so the sums are complete.
     "INSERT INTO quality_states (organization_id, time_zone, rules, summed_at)"
@@ -40,7 +40,7 @@ _SET_STATE = text(
     " summed_at = :summed_at"
     " WHERE organization_id = :organization_id"
 )
-# Locks existing documents too, in the order of their ids, and returns the latest contributions.
+# Also locks existing documents, in the order of their ids, and returns the latest contributions.
 _LOCK_DOCUMENTS = text(
     """
     INSERT INTO quality_documents (organization_id, artifact_id, contributions)
@@ -93,7 +93,7 @@ _DELETE_EMPTY = text(
       AND {" AND ".join(f"cell.{name} = 0" for name in COUNTERS)}
     """  # noqa: S608 - consists of constants
 )
-# Contributions and cells of a large schema take longer than a request may.
+# Reading the contributions and cells of a large schema takes longer than the timeout of requests.
 _NO_TIMEOUT = text("SET LOCAL statement_timeout = 0")
 _LIST_SCHEMAS = text(
     """
@@ -108,7 +108,7 @@ _LIST_SCHEMAS = text(
     WHERE schema_id > :after ORDER BY schema_id
     """
 )
-# Under the lock of the state nobody else changes documents or cells of the organization.
+# While the state is locked, no other transaction changes documents or cells of the organization.
 _REPAIR = text(
     f"""
     WITH unpacked AS (
@@ -152,11 +152,11 @@ class State(NamedTuple):
 
 
 def share_state(time_zone: str) -> str:
-    """Lock the state of the bound organization for sharing, and return its time zone.
+    """Lock the state of the current organization in share mode, and return its time zone.
 
     Creates the state with `time_zone` if there is none.
     """
-    values = {**_bind_organization(), "time_zone": time_zone, "rules": RULES}
+    values = {**_build_organization_params(), "time_zone": time_zone, "rules": RULES_VERSION}
     zone = db.session().execute(_SHARE_STATE, values).scalar()
     if zone is None:
         db.session().execute(_CREATE_STATE, values)
@@ -165,30 +165,30 @@ def share_state(time_zone: str) -> str:
 
 
 def lock_state(time_zone: str) -> State:
-    """Lock the state of the bound organization; create it with `time_zone` if there is none."""
-    values = {**_bind_organization(), "time_zone": time_zone, "rules": RULES}
+    """Lock the state of the current organization; create it with `time_zone` if there is none."""
+    values = {**_build_organization_params(), "time_zone": time_zone, "rules": RULES_VERSION}
     db.session().execute(_CREATE_STATE, values)
     return State._make(db.session().execute(_LOCK_STATE, values).one())
 
 
 def set_state(state: State) -> None:
     """Store the locked state."""
-    db.session().execute(_SET_STATE, {**_bind_organization(), **state._asdict()})
+    db.session().execute(_SET_STATE, {**_build_organization_params(), **state._asdict()})
 
 
 def lock_documents(artifact_ids: Sequence[UUID]) -> dict[UUID, list[Any]]:
     """Lock documents in the order of their ids; return their stored contributions."""
-    values = {**_bind_organization(), "artifact_ids": list(map(str, artifact_ids))}
+    values = {**_build_organization_params(), "artifact_ids": list(map(str, artifact_ids))}
     rows = db.session().execute(_LOCK_DOCUMENTS, values)
     return {row.artifact_id: row.contributions for row in rows}
 
 
 def store_documents(contributions: Mapping[UUID, list[Any]]) -> None:
-    """Replace the contributions of locked documents; those without any get no row."""
+    """Replace the contributions of locked documents; documents without contributions get no row."""
     stored = {key: value for key, value in contributions.items() if value}
     if stored:
         values = {
-            **_bind_organization(),
+            **_build_organization_params(),
             "artifact_ids": list(map(str, stored)),
             "contributions": [orjson.dumps(value).decode() for value in stored.values()],
             "schema_ids": [_find_only_schema(value) for value in stored.values()],
@@ -196,14 +196,16 @@ def store_documents(contributions: Mapping[UUID, list[Any]]) -> None:
         db.session().execute(_STORE_DOCUMENTS, values)
     empty = [str(key) for key, value in contributions.items() if not value]
     if empty:
-        db.session().execute(_DELETE_DOCUMENTS, {**_bind_organization(), "artifact_ids": empty})
+        db.session().execute(
+            _DELETE_DOCUMENTS, {**_build_organization_params(), "artifact_ids": empty}
+        )
 
 
 def add(deltas: Sequence[list[Any]]) -> None:
-    """Add differences, in the form of contributions, to the cells; cells of zeros are deleted."""
+    """Add differences, in the form of contributions, to the cells; delete cells of only zeros."""
     if not deltas:
         return
-    values = {**_bind_organization(), "deltas": orjson.dumps(deltas).decode()}
+    values = {**_build_organization_params(), "deltas": orjson.dumps(deltas).decode()}
     db.session().execute(_ADD, values)
     db.session().execute(_DELETE_EMPTY, values)
 
@@ -211,24 +213,26 @@ def add(deltas: Sequence[list[Any]]) -> None:
 def list_schemas(after: UUID) -> list[UUID]:
     """Return the schemas with ids above `after` that have cells or contributions, in order.
 
-    Lifts the time limit of statements until the transaction ends.
+    Turns off the statement timeout until the transaction ends.
     """
     db.session().execute(_NO_TIMEOUT)
-    return list(db.session().scalars(_LIST_SCHEMAS, {**_bind_organization(), "after": after}))
+    return list(
+        db.session().scalars(_LIST_SCHEMAS, {**_build_organization_params(), "after": after})
+    )
 
 
 def repair(schema_id: UUID) -> int:
     """Set the cells of a schema to the sums of the contributions; return how many were wrong.
 
-    The caller has locked the state. Lifts the time limit of statements until the transaction ends.
+    The caller has locked the state. Turns off the statement timeout until the transaction ends.
     """
     db.session().execute(_NO_TIMEOUT)
-    values = {**_bind_organization(), "schema_id": schema_id}
+    values = {**_build_organization_params(), "schema_id": schema_id}
     return int(db.session().execute(_REPAIR, values).scalar_one())
 
 
 def list_outdated(default_zone: str) -> list[UUID]:
-    """Return organizations never counted, or counted by other rules or in another time zone."""
+    """Return organizations never counted, or counted with other rules or in another time zone."""
     zone = func.coalesce(Organization.settings["time_zone"].astext, default_zone)
     statement = (
         select(Organization.id)
@@ -237,7 +241,7 @@ def list_outdated(default_zone: str) -> list[UUID]:
             Organization.status.not_in(CLOSED_STATUSES),
             or_(
                 QualityState.counted_at.is_(None),
-                QualityState.rules != RULES,
+                QualityState.rules != RULES_VERSION,
                 QualityState.time_zone != zone,
             ),
         )
@@ -247,10 +251,10 @@ def list_outdated(default_zone: str) -> list[UUID]:
 
 
 def _find_only_schema(contributions: Sequence[list[Any]]) -> str | None:
-    """Return the schema that all contributions have, or None if they are of several schemas."""
-    schema_ids = {one[1] for one in contributions}
+    """Return the schema that all contributions have, or None if their schemas differ."""
+    schema_ids = {contribution[1] for contribution in contributions}
     return schema_ids.pop() if len(schema_ids) == 1 else None
 
 
-def _bind_organization() -> dict[str, Any]:
+def _build_organization_params() -> dict[str, Any]:
     return {"organization_id": tenancy.current_organization_id()}

@@ -1,4 +1,4 @@
-"""SQL that reads the tag sets of documents with their histories."""
+"""SQL queries that read documents and the histories of their tag sets."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
@@ -12,10 +12,10 @@ from app.kit import db, tenancy
 from app.workflow.tag_sets.models import TagSet, TagSetRevision
 
 CHUNK_BYTES = 8 * 1024 * 1024
-"""How many bytes of tags are read at once, in all revisions, unless a single document has more."""
-MOST_BYTES = 32 * 1024 * 1024
-"""The bytes of tags in all revisions up to which the tag sets of one document are compared."""
-_READ_REVISIONS = TagSetRevision.kind != "save"
+"""The maximum size in bytes of tags (all revisions) in one query, unless one document has more."""
+MAX_BYTES = 32 * 1024 * 1024
+"""The maximum size in bytes of a document's tags, in all revisions, for them to be compared."""
+_IS_NO_SAVE = TagSetRevision.kind != "save"
 
 _NEXT = text(
     """
@@ -36,8 +36,8 @@ _COUNT = text(
 )
 
 
-class Loaded(NamedTuple):
-    """The rows of a document; without `has_tags`, the tags of the revisions are null."""
+class LoadedDocument(NamedTuple):
+    """The rows of a document. If `has_tags` is false, the tags of the revisions are null."""
 
     id: UUID
     schema_id: UUID | None
@@ -49,17 +49,17 @@ class Loaded(NamedTuple):
 
 def list_next(after: UUID, batch: int) -> list[UUID]:
     """Return the ids of the next artifacts that have tag sets or contributions, in order."""
-    values = {**_bind_organization(), "after": after, "batch": batch}
+    values = {**_build_organization_params(), "after": after, "batch": batch}
     return list(db.session().scalars(_NEXT, values))
 
 
 def count_labeled() -> int:
-    """Return the number of artifacts that have tag sets; reads an index of all tag sets."""
-    return int(db.session().execute(_COUNT, _bind_organization()).scalar_one())
+    """Return the number of artifacts that have tag sets. Reads an index of all tag sets."""
+    return int(db.session().execute(_COUNT, _build_organization_params()).scalar_one())
 
 
-def load(artifact_ids: Sequence[UUID]) -> Iterator[Loaded]:
-    """Yield the existing artifacts with the histories of their tag sets, in bounded memory."""
+def load(artifact_ids: Sequence[UUID]) -> Iterator[LoadedDocument]:
+    """Yield the artifacts that exist, with the histories of their tag sets, in bounded memory."""
     artifacts = db.session().execute(
         select(Artifact.id, Artifact.schema_id, Artifact.gold)
         .where(Artifact.id.in_(artifact_ids))
@@ -73,11 +73,11 @@ def load(artifact_ids: Sequence[UUID]) -> Iterator[Loaded]:
     for artifact in artifacts.all():
         added = sum(row.loaded_bytes for row in tag_sets[artifact.id])
         if chunk and size + added > CHUNK_BYTES:
-            yield from _load_chunk(chunk, tag_sets, has_tags=size <= MOST_BYTES)
+            yield from _load_chunk(chunk, tag_sets, has_tags=size <= MAX_BYTES)
             chunk, size = [], 0
         chunk.append(artifact)
         size += added
-    yield from _load_chunk(chunk, tag_sets, has_tags=size <= MOST_BYTES)
+    yield from _load_chunk(chunk, tag_sets, has_tags=size <= MAX_BYTES)
 
 
 def _list_tag_sets(artifact_ids: Sequence[UUID]) -> Sequence[Any]:
@@ -87,7 +87,7 @@ def _list_tag_sets(artifact_ids: Sequence[UUID]) -> Sequence[Any]:
         .where(
             TagSetRevision.organization_id == tenancy.current_organization_id(),
             TagSetRevision.tag_set_id == TagSet.id,
-            _READ_REVISIONS,
+            _IS_NO_SAVE,
         )
         .scalar_subquery()
     )
@@ -112,13 +112,13 @@ def _list_tag_sets(artifact_ids: Sequence[UUID]) -> Sequence[Any]:
 
 def _load_chunk(
     artifacts: Sequence[Any], tag_sets: dict[UUID, list[Row[Any]]], *, has_tags: bool
-) -> Iterator[Loaded]:
+) -> Iterator[LoadedDocument]:
     ids = [row.id for artifact in artifacts for row in tag_sets[artifact.id]]
     revisions: dict[UUID, list[Row[Any]]] = defaultdict(list)
     for row in _list_revisions(ids, has_tags=has_tags):
         revisions[row.tag_set_id].append(row)
     for artifact in artifacts:
-        yield Loaded(
+        yield LoadedDocument(
             artifact.id,
             artifact.schema_id,
             artifact.gold,
@@ -142,11 +142,11 @@ def _list_revisions(tag_set_ids: Sequence[UUID], *, has_tags: bool) -> Sequence[
             tags.label("tags"),
         )
         .where(TagSetRevision.tag_set_id.in_(tag_set_ids))
-        .where(_READ_REVISIONS)
+        .where(_IS_NO_SAVE)
         .order_by(TagSetRevision.tag_set_id, TagSetRevision.number)
     )
     return db.session().execute(statement).all()
 
 
-def _bind_organization() -> dict[str, Any]:
+def _build_organization_params() -> dict[str, Any]:
     return {"organization_id": tenancy.current_organization_id()}

@@ -1,4 +1,4 @@
-"""SQL that reads the daily aggregates of schemas, fields and people."""
+"""SQL queries that read the daily aggregates of schemas, fields and people."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -72,27 +72,27 @@ def _select_by_field(cells: Subquery, _source: Source) -> Select[Any]:
 
 
 def _select_people(cells: Subquery, _source: Source, *, descending: bool) -> Select[Any]:
-    """Return the statement of a page of people: after the id `edge`, or from the start."""
+    """Return the statement that reads a page of people, after the id `edge` or from the start."""
     user_id = cast(cells.c.name, Uuid)
-    own = (
+    sums = (
         select(user_id.label("user_id"), *_select_sums(cells))
         .group_by(cells.c.name)
         .subquery("own")
     )
-    accepted = own.c.accepted + own.c.corrected
-    decided = accepted + own.c.rejected
+    accepted = sums.c.accepted + sums.c.corrected
+    decided = accepted + sums.c.rejected
     people = select(
-        own,
+        sums,
         cast(func.sum(accepted).over() - accepted, BigInteger).label("peers_accepted"),
         cast(func.sum(decided).over() - decided, BigInteger).label("peers_decided"),
         func.count().over().label("page_total"),
     ).subquery("people")
     edge = bindparam("edge", type_=Uuid())
-    behind = people.c.user_id < edge if descending else people.c.user_id > edge
+    is_after_edge = people.c.user_id < edge if descending else people.c.user_id > edge
     return (
         select(*people.c, User.name, User.email)
         .join(User, User.id == people.c.user_id)
-        .where(or_(edge.is_(None), behind))
+        .where(or_(edge.is_(None), is_after_edge))
         .order_by(desc(people.c.user_id) if descending else asc(people.c.user_id))
         .limit(bindparam("page_limit"))
     )
@@ -111,32 +111,33 @@ _PEOPLE = {
 }
 
 
-def sum_by_schema(chosen: Filter) -> Sequence[Any]:
-    """Return the sums of each schema, sorted by name; at most `MAX_ROWS` + 1."""
-    return _BY_SCHEMA.read(chosen)
+def sum_by_schema(cell_filter: Filter) -> Sequence[Any]:
+    """Return the sums of each schema, sorted by name; at most `MAX_ROWS` + 1 rows."""
+    return _BY_SCHEMA.read(cell_filter)
 
 
-def sum_by_field(chosen: Filter) -> Sequence[Any]:
-    """Return the sums of each field and type, by schema and field; at most `MAX_ROWS` + 1."""
-    return _BY_FIELD.read(chosen)
+def sum_by_field(cell_filter: Filter) -> Sequence[Any]:
+    """Return the sums of each field and type, by schema and field; at most `MAX_ROWS` + 1 rows."""
+    return _BY_FIELD.read(cell_filter)
 
 
-def list_people(request: PageRequest, chosen: Filter) -> Page:
+def list_people(request: PageRequest, cell_filter: Filter) -> Page:
     """Return a page of labelers or reviewers with their sums, by id.
 
-    `peers_accepted` and `peers_decided` are the decisions of the others that match.
+    `peers_accepted` and `peers_decided` count the acceptances and decisions of all other people who
+    match the filter.
     """
 
     def fetch(edge: Edge) -> tuple[list[Any], int | None]:
         after = next(map(str, edge.values.values()), None)
-        rows = _PEOPLE[edge.descending].read(chosen, after, edge.limit)
-        # The total is of the same snapshot: if the first page is empty, so is the list.
+        rows = _PEOPLE[edge.descending].read(cell_filter, after, edge.limit)
+        # The total is from the same snapshot: if the first page is empty, the list is empty.
         return rows, int(rows[0].page_total) if rows else 0
 
     return paginate_rows(request, {"user_id": UUID}, fetch)
 
 
-# psycopg2 sends lists of ids as arrays of texts.
+# psycopg2 sends lists of ids as text arrays.
 _IDS: Any = any_(cast(bindparam("ids", type_=ARRAY(Text())), ARRAY(Uuid())))
 _CURRENT_FIELDS = Prepared.from_select(
     "quality_current_fields",

@@ -1,7 +1,7 @@
-"""Selections of cells, and prepared statements that read them, or sums of them.
+"""Filters for cells, and prepared statements that read cells or their sums.
 
-Metrics are read so often, and their statements are so quick, that SQLAlchemy would take longer to
-build a statement than PostgreSQL to run it (`app.kit.prepared`).
+Metrics are read often and quickly: without prepared statements (`app.kit.prepared`), SQLAlchemy
+would take longer to build a statement than PostgreSQL takes to run it.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -43,10 +43,10 @@ from app.kit.prepared import Prepared
 
 @dataclass(frozen=True, slots=True)
 class Filter:
-    """A selection of cells: of one type of subject, in a period, with the values that are set.
+    """A filter for cells: one type of subject, a period, and the other values that are set.
 
-    `labelers` limits labelers, or reviewers, to these ids, and `teams` the groups by team. `types`
-    limits the fields that it names to their type.
+    `labelers` limits labelers or reviewers to these ids, and `teams` limits groups by team to these
+    ids. `types` maps names of fields to the only type to read; other fields are not limited.
     """
 
     subject: Subject
@@ -59,8 +59,8 @@ class Filter:
     teams: Sequence[UUID] | None = None
     types: Mapping[str, str] | None = None
 
-    def is_summed(self) -> bool:
-        """Return whether sums exist of these cells, unless they are grouped by schema."""
+    def has_sums(self) -> bool:
+        """Return whether sums of these cells exist, if they are not grouped by schema."""
         if self.subject is Subject.SCHEMA:
             return True
         return self.subject in (Subject.LABELER, Subject.REVIEWER) and self.schema_id is None
@@ -74,11 +74,11 @@ _CONDITIONS = {
     "labelers": "text[]",
     "team_id": "uuid",
 }
-"""The SQL type of the parameter of each condition of a filter, by member."""
+"""The SQL type of the parameter of each condition, by field of `Filter`."""
 
 
 def _build_conditions(model: Any) -> dict[str, ColumnElement[bool]]:
-    """Return the conditions on cells, or on sums."""
+    """Return the conditions that a filter can set on cells or on sums, by name."""
     schema_id = bindparam("schema_id", type_=Uuid())
     members = select(cast(TeamMember.user_id, Text)).where(
         TeamMember.organization_id == ORGANIZATION,
@@ -90,28 +90,32 @@ def _build_conditions(model: Any) -> dict[str, ColumnElement[bool]]:
         "team_id": model.name.in_(members),
     }
     if model is QualityCell:
-        kind = bindparam("types", type_=JSONB()).op("->>", return_type=Text())(QualityCell.name)
+        only_type = bindparam("types", type_=JSONB()).op("->>", return_type=Text())(
+            QualityCell.name
+        )
         conditions["schema_id"] = QualityCell.schema_id == schema_id
         conditions["field"] = QualityCell.name == bindparam("field", type_=String())
-        conditions["types"] = func.coalesce(kind, QualityCell.field_type) == QualityCell.field_type
+        conditions["types"] = (
+            func.coalesce(only_type, QualityCell.field_type) == QualityCell.field_type
+        )
     return conditions
 
 
 def _select_cells(conditions: Sequence[str]) -> Select[Any]:
     cell = QualityCell
     counters: list[Any] = [getattr(cell, name) for name in COUNTERS]
-    built = _build_conditions(cell)
+    condition_by_name = _build_conditions(cell)
     return select(cell.schema_id, cell.name, cell.field_type, cell.day, *counters).where(
         cell.organization_id == ORGANIZATION,
         cell.subject == bindparam("subject", type_=String()),
         cell.day >= bindparam("first", type_=Date()),
         cell.day < bindparam("until", type_=Date()),
-        *(built[name] for name in conditions),
+        *(condition_by_name[name] for name in conditions),
     )
 
 
-def _select_sums(conditions: Sequence[str], *, of_schemas: bool) -> Select[Any]:
-    """Return a select of sums as cells: the day of each is the first of its range."""
+def _select_sums(conditions: Sequence[str], *, is_schema: bool) -> Select[Any]:
+    """Return a select of sums in the form of cells, whose day is the first day of the sum."""
     ranges = (
         func.unnest(
             bindparam("units", type_=ARRAY(Text())),
@@ -122,8 +126,8 @@ def _select_sums(conditions: Sequence[str], *, of_schemas: bool) -> Select[Any]:
         .render_derived(name="ranges")
     )
     counters: list[Any] = [getattr(QualitySum, name) for name in COUNTERS]
-    schema_id = cast(QualitySum.name, Uuid) if of_schemas else cast(null(), Uuid)
-    built = _build_conditions(QualitySum)
+    schema_id = cast(QualitySum.name, Uuid) if is_schema else cast(null(), Uuid)
+    condition_by_name = _build_conditions(QualitySum)
     # The offset keeps this a subquery. Otherwise PostgreSQL may join all sums of the subject.
     rows = (
         select(
@@ -139,7 +143,7 @@ def _select_sums(conditions: Sequence[str], *, of_schemas: bool) -> Select[Any]:
             QualitySum.unit == ranges.c.unit,
             QualitySum.start >= ranges.c.first,
             QualitySum.start < ranges.c.until,
-            *(built[name] for name in conditions),
+            *(condition_by_name[name] for name in conditions),
         )
         .correlate(ranges)
         .offset(literal_column("0"))
@@ -160,10 +164,10 @@ _FINER = {Unit.MONTH: Unit.WEEK, Unit.WEEK: Unit.DAY}
 
 
 class CellQuery:
-    """A statement on cells or sums, prepared once for each combination of a filter's conditions.
+    """A query on cells or sums, prepared once for each combination of a filter's conditions.
 
-    `build` returns the statement, given the rows that match and where they come from. `types` maps
-    further parameters to their SQL types. With `by_schema`, the statement groups by schema.
+    `build` receives the matching rows and their source, and returns the statement. `types` maps
+    additional parameters to their SQL types. `by_schema` says that the statement groups by schema.
     """
 
     def __init__(
@@ -178,25 +182,27 @@ class CellQuery:
         self._by_schema = by_schema
         self._prepared: dict[tuple[str, ...], Prepared] = {}
 
-    def read(self, chosen: Filter, *values: object, unit: Unit = Unit.MONTH) -> list[Any]:
-        """Return the rows of a filter; `values` are those of `types`, in their order.
+    def read(self, cell_filter: Filter, *values: object, unit: Unit = Unit.MONTH) -> list[Any]:
+        """Return the rows that match a filter; `values` are in the order of `types`.
 
-        Sums of whole units are read instead of cells, if there are any.
+        Reads sums instead of cells if they exist. `unit` is the longest unit of these sums.
         """
-        wanted = {name: getattr(chosen, name) for name in _CONDITIONS}
-        wanted = {name: value for name, value in wanted.items() if value is not None}
-        of_schemas = chosen.subject is Subject.SCHEMA
-        period: list[object] = [chosen.first, chosen.end]
+        values_by_name = {name: getattr(cell_filter, name) for name in _CONDITIONS}
+        conditions = {name: value for name, value in values_by_name.items() if value is not None}
+        is_schema = cell_filter.subject is Subject.SCHEMA
+        period: list[object] = [cell_filter.first, cell_filter.end]
         source = Source.CELLS
-        if chosen.is_summed() and (of_schemas or not self._by_schema) and sums.are_complete():
-            source = Source.SCHEMAS if of_schemas else Source.PEOPLE
-            ranges = split(chosen.first, chosen.end, unit)
-            period = [[one[part] for one in ranges] for part in range(3)]
-        return self._prepare(source, *wanted).all(
+        if cell_filter.has_sums() and (is_schema or not self._by_schema) and sums.are_complete():
+            source = Source.SCHEMAS if is_schema else Source.PEOPLE
+            ranges = split_period(cell_filter.first, cell_filter.end, unit)
+            period = [
+                [sum_range[column_index] for sum_range in ranges] for column_index in range(3)
+            ]
+        return self._prepare(source, *conditions).all(
             str(tenancy.current_organization_id()),
-            chosen.subject.value,
+            cell_filter.subject.value,
             *period,
-            *map(_adapt, wanted.values()),
+            *map(_to_parameter, conditions.values()),
             *values,
         )
 
@@ -208,9 +214,9 @@ class CellQuery:
                 cells = _select_cells(names)
             else:
                 period = {"units": "text[]", "firsts": "date[]", "untils": "date[]"}
-                cells = _select_sums(names, of_schemas=source is Source.SCHEMAS)
-            usual = {"organization_id": "uuid", "subject": "text", **period}
-            types = {**usual, **{name: _CONDITIONS[name] for name in names}, **self._types}
+                cells = _select_sums(names, is_schema=source is Source.SCHEMAS)
+            common_types = {"organization_id": "uuid", "subject": "text", **period}
+            types = {**common_types, **{name: _CONDITIONS[name] for name in names}, **self._types}
             code = source[0] + "".join(name[:2] for name in names)
             statement = self._build(cells.subquery("cells"), source)
             prepared = Prepared.from_select(f"quality_{self._name}_{code}", statement, **types)
@@ -218,19 +224,19 @@ class CellQuery:
         return prepared
 
 
-def split(first: date, end: date, unit: Unit) -> list[tuple[str, date, date]]:
-    """Return the ranges of sums that cover a period, as coarse as `unit` allows.
+def split_period(first: date, end: date, unit: Unit) -> list[tuple[str, date, date]]:
+    """Return the ranges of sums that cover a period; `unit` is the longest unit of a sum.
 
-    No range begins in one `unit` and ends in another, unless it consists of whole ones.
+    Each range lies within one `unit`, or consists of whole units.
     """
     finer = _FINER.get(unit)
     if finer is None:
         return [(unit.value, first, end)] if first < end else []
     inner_first, inner_end = _round_up(first, unit), _round_down(end, unit)
     if inner_first > inner_end:
-        return split(first, end, finer)
+        return split_period(first, end, finer)
     middle = [(unit.value, inner_first, inner_end)] if inner_first < inner_end else []
-    return [*split(first, inner_first, finer), *middle, *split(inner_end, end, finer)]
+    return [*split_period(first, inner_first, finer), *middle, *split_period(inner_end, end, finer)]
 
 
 def _round_down(day: date, unit: Unit) -> date:
@@ -244,8 +250,8 @@ def _round_up(day: date, unit: Unit) -> date:
     return _round_down(down + timedelta(days=32 if unit is Unit.MONTH else 7), unit)
 
 
-def _adapt(value: object) -> object:
-    """Return a value of a filter in the form that a prepared statement takes."""
+def _to_parameter(value: object) -> object:
+    """Return a value of a filter as a parameter of a prepared statement."""
     if isinstance(value, Mapping):
         return orjson.dumps(value).decode()
     if isinstance(value, Sequence) and not isinstance(value, str):
@@ -258,4 +264,4 @@ def select_sum(column: Any) -> ColumnElement[int]:
     return cast(func.sum(column), BigInteger)
 
 
-__all__ = ["ORGANIZATION", "CellQuery", "Filter", "Source", "select_sum", "split"]
+__all__ = ["ORGANIZATION", "CellQuery", "Filter", "Source", "select_sum", "split_period"]

@@ -1,4 +1,4 @@
-"""SQL that corrects the sums of quality. Triggers of the cells keep them current."""
+"""SQL queries that correct the quality sums. Triggers on the cells keep the sums current."""
 
 from typing import Any
 from uuid import UUID
@@ -42,32 +42,32 @@ _REPAIR = text(
     SELECT (SELECT count(*) FROM wrong) + (SELECT count(*) FROM corrected)
     """  # noqa: S608 - consists of constants
 )
-# The cells of a large organization take longer than a request may.
+# Reading the cells of a large organization takes longer than the timeout of requests.
 _NO_TIMEOUT = text("SET LOCAL statement_timeout = 0")
 _FIND_STATE = Prepared(
     "quality_sums_complete",
     "uuid",
     "SELECT FROM quality_states WHERE organization_id = $1 AND summed_at IS NOT NULL",
 )
-_complete: set[UUID] = set()
-"""Organizations whose sums are complete, and will remain so."""
+_complete_organization_ids: set[UUID] = set()
+"""The ids of organizations whose sums are complete. Complete sums stay complete."""
 
 
 def are_complete() -> bool:
-    """Return whether the sums of the bound organization were ever compared with its cells."""
+    """Return whether the sums of the current organization are complete."""
     organization_id = tenancy.current_organization_id()
-    if organization_id in _complete:
+    if organization_id in _complete_organization_ids:
         return True
     if not _FIND_STATE.rows(str(organization_id)):
         return False
-    _complete.add(organization_id)
+    _complete_organization_ids.add(organization_id)
     return True
 
 
 def repair() -> int:
-    """Set the sums to those of the cells; return how many were wrong.
+    """Correct the sums of the current organization from its cells; return how many were wrong.
 
-    The caller has locked the state. Lifts the time limit of statements until the transaction ends.
+    The caller has locked the state. Turns off the statement timeout until the transaction ends.
     """
     db.session().execute(_NO_TIMEOUT)
     values: dict[str, Any] = {"organization_id": tenancy.current_organization_id()}
@@ -75,7 +75,7 @@ def repair() -> int:
 
 
 def list_incomplete() -> list[UUID]:
-    """Return the organizations that were counted before there were sums."""
+    """Return the organizations whose sums are incomplete."""
     statement = (
         select(QualityState.organization_id)
         .join(Organization, Organization.id == QualityState.organization_id)

@@ -1,4 +1,4 @@
-"""SQL that reads the daily aggregates as series of buckets."""
+"""SQL queries that read the daily aggregates as series of buckets."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import date, timedelta
@@ -29,7 +29,7 @@ from sqlalchemy.dialects.postgresql import ARRAY
 
 from app.identity.teams.models import Team, TeamMember
 from app.identity.users.models import User
-from app.insight.quality.models import STEPS, Unit
+from app.insight.quality.models import UNIT_DAYS, Unit
 from app.insight.quality.queries.selections import (
     ORGANIZATION,
     CellQuery,
@@ -40,20 +40,20 @@ from app.insight.quality.queries.selections import (
 from app.schemas.artifact_schemas.models import ArtifactSchema
 
 MAX_SERIES = 20
-"""The maximum number of groups in one response: those with the most cases."""
+"""The maximum number of groups in one response: the groups with the most cases."""
 _TEAM = "team"
-_SUMMED = {("schema", Source.SCHEMAS), ("labeler", Source.PEOPLE)}
-"""Groups whose sums are one row for each bucket, or few rows if the period cuts the bucket."""
-_NAMED: Mapping[str | None, Any] = {"schema": ArtifactSchema, "team": Team, "labeler": User}
-"""The models that have the names of groups."""
+_SUMMED_GROUPS = {("schema", Source.SCHEMAS), ("labeler", Source.PEOPLE)}
+"""Pairs of a group and a source with one row per bucket, or few rows if the period cuts it."""
+_NAME_MODELS: Mapping[str | None, Any] = {"schema": ArtifactSchema, "team": Team, "labeler": User}
+"""The models that contain the names of groups."""
 _STARTS = bindparam("starts", type_=ARRAY(Date()))
 _ORIGIN, _STEP = bindparam("origin", type_=Date()), bindparam("step", type_=Integer())
 
 
 class Group(NamedTuple):
-    """The sums of one group: the counters by the position of each bucket that has cells.
+    """The sums of one group: the counters of each bucket that has cells, by position.
 
-    `name` is that of a schema, team or labeler that exists, else None.
+    `name` is the name of the schema, team or labeler, or None if there is no such record.
     """
 
     key: str
@@ -62,31 +62,33 @@ class Group(NamedTuple):
 
 
 def sum_by_bucket(
-    chosen: Filter,
+    cell_filter: Filter,
     group_by: str | None,
     buckets: Sequence[tuple[date, date]],
     unit: Unit,
     *,
     cases: Sequence[str],
-    others: Sequence[str],
+    sums: Sequence[str],
 ) -> list[Group]:
-    """Return the sums of each group and bucket, of the groups with the most cases, these first.
+    """Return the sums by bucket of the groups with the most cases, in descending order.
 
-    `buckets` are whole units, but the first and the last may be shorter. `cases` are the counters
-    that add up to the cases, `others` are summed, too. Groups without cases are left out. One group
-    more than `MAX_SERIES` is returned if there are more.
+    `buckets` are whole units, but the first and the last may be shorter. The counters `cases` add
+    up to the number of cases; the counters `sums` are also returned. Groups without cases are left
+    out. At most `MAX_SERIES` + 1 groups are returned.
     """
-    step = STEPS.get(unit)
+    step = UNIT_DAYS.get(unit)
     values: list[Any] = [[first for first, _ in buckets]]
     if step is not None:
         (first, end), *later = buckets
         values = [end - timedelta(days=step) if later else first, step]
     if group_by == _TEAM:
-        values.append(None if chosen.teams is None else list(map(str, chosen.teams)))
-    query = _get_query(group_by, tuple(cases), tuple(others), is_even=step is not None)
+        teams = cell_filter.teams
+        values.append(None if teams is None else list(map(str, teams)))
+    has_fixed_length = step is not None
+    query = _get_query(group_by, tuple(cases), tuple(sums), has_fixed_length=has_fixed_length)
     return [
         Group(row[0], row[1], _add_up(row[2], zip(*row[3:], strict=True)))
-        for row in query.read(chosen, *values, unit=unit)
+        for row in query.read(cell_filter, *values, unit=unit)
     ]
 
 
@@ -96,30 +98,34 @@ def _add_up(
     """Return the sums of rows by position."""
     sums: dict[int, tuple[int, ...]] = {}
     for position, counts in zip(positions, rows, strict=True):
-        known = sums.get(position)
-        sums[position] = counts if known is None else tuple(map(add, known, counts))
+        earlier = sums.get(position)
+        sums[position] = counts if earlier is None else tuple(map(add, earlier, counts))
     return sums
 
 
 @cache
 def _get_query(
-    group_by: str | None, cases: tuple[str, ...], others: tuple[str, ...], *, is_even: bool
+    group_by: str | None,
+    cases: tuple[str, ...],
+    other_counters: tuple[str, ...],
+    *,
+    has_fixed_length: bool,
 ) -> CellQuery:
-    names = (*cases, *others)
+    names = (*cases, *other_counters)
 
     def build(cells: Subquery, source: Source) -> Select[Any]:
         key = _build_key(group_by, cells).label("key")
-        position = _build_position(cells, is_even=is_even).label("bucket")
+        position = _build_position(cells, has_fixed_length=has_fixed_length).label("bucket")
         counters: list[Any] = [cells.c[name] for name in names]
         rows: Select[Any] = select(key, position, *counters)
         if group_by == _TEAM:
             rows = _join_teams(rows, cells)
-        if (group_by, source) not in _SUMMED:
+        if (group_by, source) not in _SUMMED_GROUPS:
             sums: list[Any] = [select_sum(cells.c[name]).label(name) for name in names]
             rows = rows.with_only_columns(key, position, *sums).group_by("key", "bucket")
         summed = rows.subquery("summed")
         weight = func.sum(reduce(add, (summed.c[name] for name in cases)))
-        # The arrays of a group are in one order, whatever it is.
+        # All arrays of a group have the same order. It does not matter which.
         arrays = [func.array_agg(summed.c[name]).label(f"{name}s") for name in ("bucket", *names)]
         groups = (
             select(summed.c.key, weight.label("weight"), *arrays)
@@ -131,10 +137,10 @@ def _get_query(
         )
         return _join_names(groups, group_by)
 
-    types = {"origin": "date", "step": "int"} if is_even else {"starts": "date[]"}
+    types = {"origin": "date", "step": "int"} if has_fixed_length else {"starts": "date[]"}
     if group_by == _TEAM:
         types["teams"] = "text[]"
-    unit = "steps" if is_even else "starts"
+    unit = "steps" if has_fixed_length else "starts"
     name = f"{group_by or 'all'}_{unit}_{'_'.join(names)}"
     return CellQuery(name, build, by_schema=group_by == "schema", **types)
 
@@ -143,10 +149,10 @@ def _join_names(groups: Subquery, group_by: str | None) -> Select[Any]:
     """Return a select of the key and the name of each group, and of its arrays."""
     key, weight, *arrays = groups.c
     statement = select(key, cast(null(), Text).label("name"), *arrays)
-    if model := _NAMED.get(group_by):
-        own = [] if model is User else [model.organization_id == ORGANIZATION]
-        of_group = and_(model.id == cast(key, Uuid), *own)
-        statement = select(key, model.name, *arrays).outerjoin_from(groups, model, of_group)
+    if model := _NAME_MODELS.get(group_by):
+        conditions = [] if model is User else [model.organization_id == ORGANIZATION]
+        is_of_group = and_(model.id == cast(key, Uuid), *conditions)
+        statement = select(key, model.name, *arrays).outerjoin_from(groups, model, is_of_group)
     return statement.order_by(weight.desc(), key)
 
 
@@ -158,9 +164,9 @@ def _build_key(group_by: str | None, cells: Subquery) -> ColumnElement[str]:
     return cast(cells.c.schema_id if group_by == "schema" else cells.c.name, Text)
 
 
-def _build_position(cells: Subquery, *, is_even: bool) -> ColumnElement[int]:
-    """Return the position of the bucket of a day."""
-    if not is_even:
+def _build_position(cells: Subquery, *, has_fixed_length: bool) -> ColumnElement[int]:
+    """Return the position of the bucket that contains a cell's day."""
+    if not has_fixed_length:
         return func.width_bucket(cells.c.day, _STARTS) - 1
     days = cells.c.day.op("-", return_type=Integer())(_ORIGIN)
     return days.op("/", return_type=Integer())(_STEP)

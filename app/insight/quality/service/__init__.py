@@ -1,4 +1,4 @@
-"""Quality metrics: reads of the daily aggregates, and their upkeep."""
+"""Quality metrics: read the daily aggregates, and keep them current."""
 
 from app.insight.quality.service.latest import get_fields, get_latest
 from app.insight.quality.service.people import list_labelers, list_reviewers

@@ -1,4 +1,4 @@
-"""Compute what one document contributes to the daily aggregates, from its rows alone."""
+"""Compute the contributions of one document to the daily aggregates, from its rows alone."""
 
 from collections.abc import Callable
 from itertools import pairwise
@@ -23,8 +23,8 @@ def compute(
 ) -> Contributions:
     """Return the contributions of a document; none if it was deleted.
 
-    `get_shapes` returns the fields of a schema version. They depend only on the rows of the
-    document, so they are the same whenever and however often they are computed.
+    `get_shapes` returns the fields of a schema version. Contributions depend only on the rows of
+    the document, so computing them again gives the same result.
     """
     tally = Tally(zone)
     if document is None:
@@ -56,33 +56,34 @@ def _count_submissions(tally: Tally, tag_set: TagSetHistory) -> None:
 
 
 def _count_decisions(tally: Tally, tag_set: TagSetHistory) -> None:
-    names = {"accept": "accepted", "correction": "corrected", "reject": "rejected"}
+    counters = {"accept": "accepted", "correction": "corrected", "reject": "rejected"}
     for revision in tag_set.revisions:
         if revision.kind not in DECISIONS:
             continue
         subjects = tag_set.list_subjects()
-        name = names[revision.kind]
+        counter = counters[revision.kind]
         if revision.author_id is None:
-            name = "auto_accepted"
+            counter = "auto_accepted"
         else:
             subjects = [*subjects, (Subject.REVIEWER, str(revision.author_id), "")]
-        tally.add(revision.created_at, tag_set.schema_id, subjects, **{name: 1})
+        tally.add(revision.created_at, tag_set.schema_id, subjects, **{counter: 1})
 
 
 def _count_overturned(tally: Tally, tag_set: TagSetHistory) -> None:
-    outcomes = [one for one in tag_set.revisions if one.kind in (*DECISIONS, "reopen")]
+    kinds = (*DECISIONS, "reopen")
+    outcomes = [revision for revision in tag_set.revisions if revision.kind in kinds]
     for position, decision in enumerate(outcomes):
         if decision.author_id is None or decision.kind == "reopen":
             continue
         later = outcomes[position + 1 :]
         if decision.kind == "reject":
-            after = next((one for one in later if one.kind != "reopen"), None)
-            overturned = (
+            after = next((revision for revision in later if revision.kind != "reopen"), None)
+            is_overturned = (
                 after is not None and after.kind == "accept" and after.tags == decision.tags
             )
         else:
-            overturned = bool(later) and later[0].kind == "reopen"
-        if overturned:
+            is_overturned = bool(later) and later[0].kind == "reopen"
+        if is_overturned:
             subjects = [(Subject.REVIEWER, str(decision.author_id), "")]
             tally.add(decision.created_at, tag_set.schema_id, subjects, overturned=1)
 
@@ -97,7 +98,7 @@ def _count_corrections(
         if after.kind not in ("accept", "correction") or after.author_id is None:
             continue
         shapes = get_shapes(tag_set.schema_version_id)
-        names = {one["field"] for one in (*before.tags, *after.tags)}
+        names = {tag["field"] for tag in (*before.tags, *after.tags)}
         changed = set()
         if after.kind == "correction":
             changes = diff_by_content(before.tags, after.tags, shapes).changes
@@ -109,9 +110,9 @@ def _count_corrections(
 
 
 def _changes_value(change: Change, shapes: Shapes) -> bool:
-    """Return whether a change affects a value or the position of a mark, not only details."""
+    """Return whether a change affects a value or the position of a mark, and not only details."""
     if change["kind"] != "changed":
         return True
     shape = shapes.get(change["field"])
-    counted = {"value", "evidence"} if shape is not None and shape.is_mark else {"value"}
-    return not counted.isdisjoint(change["members"])
+    properties = {"value", "evidence"} if shape is not None and shape.is_mark else {"value"}
+    return not properties.isdisjoint(change["members"])

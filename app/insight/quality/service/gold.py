@@ -1,7 +1,7 @@
-"""What callers below reviewer may learn about accuracy on gold documents.
+"""Restrictions on accuracy on gold documents for callers below reviewer.
 
-A figure of few tag sets, of a day or of a field would tell labelers which documents are gold, and
-which of their values are wrong.
+A figure for few tag sets, for a day or for a field would reveal to labelers which documents are
+gold, and which of the labelers' own values are wrong.
 """
 
 from collections.abc import Sequence
@@ -15,29 +15,29 @@ from app.kit.principal import Caller
 
 METRIC = "gold_accuracy"
 MIN_CASES = 10
-"""The number of tag sets below which the figure is not shown."""
+"""The minimum number of tag sets for a figure to be shown."""
 
 
 def is_restricted(caller: Caller) -> bool:
-    """Return whether the caller sees only figures of whole periods and of many tag sets."""
+    """Return whether the caller sees only figures for whole periods and enough tag sets."""
     return not caller.has(Role.reviewer)
 
 
-def check_trend(caller: Caller, bucket: str, *, of_fields: bool) -> None:
-    """Raise 403 if the caller may not see the accuracy of such buckets, or of fields."""
-    if is_restricted(caller) and (of_fields or bucket == "day"):
+def check_trend(caller: Caller, bucket: str, *, by_field: bool) -> None:
+    """Raise 403 if the caller may not see accuracy by this length of bucket, or by field."""
+    if is_restricted(caller) and (by_field or bucket == "day"):
         raise errors.denied(
-            "Accuracy on gold documents by day or by field requires the role of a reviewer. Use"
-            " `bucket` week or month."
+            "Accuracy on gold documents by day or by field requires the reviewer role. Use `bucket`"
+            " week or month."
         )
 
 
 def list_visible(period: Period, buckets: Sequence[tuple[date, date]]) -> list[tuple[date, date]]:
     """Return the buckets that are whole weeks or months and have ended."""
     today = get_today(period.zone)
-    return [one for one in buckets if one[1] <= today and is_whole(*one)]
+    return [(first, end) for first, end in buckets if end <= today and is_whole(first, end)]
 
 
-def hide_small(rate: Rate) -> Rate:
-    """Return the rate, or one without cases if there are too few."""
+def hide_small_sample(rate: Rate) -> Rate:
+    """Return the rate, or an empty rate if it has fewer than `MIN_CASES` cases."""
     return rate if rate.n >= MIN_CASES else compute_rate(0, 0)

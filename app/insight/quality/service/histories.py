@@ -13,7 +13,7 @@ from app.insight.quality.models import COUNTERS, Subject
 from app.workflow.tag_sets.transitions import NOT_INDEPENDENT
 
 SubjectKey = tuple[Subject, str, str]
-"""A subject with its name, and the type of a field."""
+"""A subject, its name, and the type of the field, which is empty for other subjects."""
 _POSITIONS = {name: position for position, name in enumerate(COUNTERS)}
 SUBMISSIONS = ("submit", "import")
 DECISIONS = ("accept", "correction", "reject")
@@ -35,7 +35,7 @@ Contributions = dict[Key, list[int]]
 
 @dataclass(frozen=True, slots=True)
 class Revision:
-    """A revision of a tag set that is not a save."""
+    """A revision of a tag set, other than a save."""
 
     number: int
     kind: str
@@ -59,7 +59,7 @@ class TagSetHistory:
     revisions: list[Revision]
 
     def list_subjects(self) -> list[SubjectKey]:
-        """Return the subjects to which the tag set contributes: its schema and its labeler."""
+        """Return the schema and the labeler as subjects; none if the tag set has no labeler."""
         if self.labeler_id is None:
             return []
         return [(Subject.SCHEMA, "", ""), (Subject.LABELER, str(self.labeler_id), "")]
@@ -70,15 +70,15 @@ class TagSetHistory:
         return self.source not in NOT_INDEPENDENT
 
     def list_submissions(self) -> list[Revision]:
-        """Return the revisions with which the tag set was submitted."""
-        return [one for one in self.revisions if one.kind in SUBMISSIONS]
+        """Return the revisions that submitted the tag set."""
+        return [revision for revision in self.revisions if revision.kind in SUBMISSIONS]
 
 
 @dataclass(frozen=True, slots=True)
 class Document:
     """An artifact with the histories of its tag sets.
 
-    `has_tags` is false if the tags are too large to be compared; then they are empty.
+    `has_tags` is false if the tags are too large to be compared; then the revisions have no tags.
     """
 
     schema_id: UUID | None
@@ -89,7 +89,7 @@ class Document:
 
 @dataclass(slots=True)
 class Tally:
-    """The contributions of one document, while they are counted in a time zone."""
+    """The contributions of one document while they are counted. `zone` decides on the days."""
 
     zone: ZoneInfo
     counts: Contributions = field(default_factory=lambda: defaultdict(lambda: [0] * len(COUNTERS)))
@@ -99,11 +99,11 @@ class Tally:
         at: datetime,
         schema_id: UUID,
         subjects: Iterable[SubjectKey],
-        **counted: int,
+        **increments: int,
     ) -> None:
-        """Add `counted` to the cells of the subjects on the day of `at`."""
+        """Add `increments` to the cells of the subjects on the day of `at`."""
         day = at.astimezone(self.zone).date()
-        for subject, name, kind in subjects:
-            cell = self.counts[Key(subject, schema_id, name, kind, day)]
-            for counter, value in counted.items():
+        for subject, name, field_type in subjects:
+            cell = self.counts[Key(subject, schema_id, name, field_type, day)]
+            for counter, value in increments.items():
                 cell[_POSITIONS[counter]] += value

@@ -1,4 +1,4 @@
-"""The newest metrics of schemas, and of their fields."""
+"""The latest metrics of schemas and of their fields."""
 
 from collections.abc import Mapping, Sequence
 from datetime import date
@@ -17,7 +17,7 @@ from app.insight.quality.service.rates import Rate, build_speed, compute_rate, c
 from app.kit.principal import Caller
 from app.schemas.artifact_schemas import service as schemas
 
-_OF_SCHEMAS = ("agreement", "acceptance_rate", "correction_rate", "gold_accuracy")
+_SCHEMA_METRICS = ("agreement", "acceptance_rate", "correction_rate", "gold_accuracy")
 
 
 def get_latest(
@@ -29,15 +29,15 @@ def get_latest(
 ) -> dict[str, Any]:
     """Return the metrics of each schema that was worked on in the period.
 
-    Below reviewer, `gold_accuracy` has no cases unless the period consists of whole weeks or months
-    that have ended, with `gold.MIN_CASES` tag sets. Raises 404 for an unknown schema; 422 on the
-    period.
+    For callers below reviewer, `gold_accuracy` has no cases unless the period consists of whole
+    weeks or months that have ended, with at least `gold.MIN_CASES` tag sets. Raises 404 for an
+    unknown schema; 422 for an invalid period.
     """
     period = get_period(caller, first, end)
     if schema_id is not None:
         schemas.check(schema_id)
-    chosen = Filter(Subject.SCHEMA, period.first, period.end, schema_id=schema_id)
-    rows = reading.sum_by_schema(chosen)
+    cell_filter = Filter(Subject.SCHEMA, period.first, period.end, schema_id=schema_id)
+    rows = reading.sum_by_schema(cell_filter)
     return {
         **build_period(period),
         "schemas": [
@@ -48,17 +48,17 @@ def get_latest(
 
 
 def build_period(period: Period) -> dict[str, Any]:
-    """Return the members of a response that describe its period."""
+    """Return the properties of a response that describe its period."""
     return {"time_zone": period.zone, "first": period.first, "end": period.end}
 
 
 def _build_schema(row: Any, *, caller: Caller, period: Period) -> dict[str, Any]:
     counts = row._asdict()
-    rates = compute_rates(counts, *_OF_SCHEMAS)
+    rates = compute_rates(counts, *_SCHEMA_METRICS)
     if gold.is_restricted(caller):
         is_visible = gold.list_visible(period, [(period.first, period.end)])
         rate = rates[gold.METRIC] if is_visible else compute_rate(0, 0)
-        rates[gold.METRIC] = gold.hide_small(rate)
+        rates[gold.METRIC] = gold.hide_small_sample(rate)
     return {
         "schema": {"id": row.schema_id, "name": row.name},
         **rates,
@@ -82,19 +82,19 @@ def get_fields(
 ) -> dict[str, Any]:
     """Return the metrics of each field of one or all schemas in the period.
 
-    A field has the figures of the type that it has now. Figures of an earlier type cannot be
-    compared with them, so they are left out, with a warning; a field that was removed has those of
-    all its types. Raises 404 for an unknown schema; 422 on the period.
+    Each field has the figures of its current type. Figures of an earlier type cannot be compared
+    with them, so they are left out, with a warning. A removed field has figures for each type that
+    it had. Raises 404 for an unknown schema; 422 for an invalid period.
     """
     period = get_period(caller, first, end)
     current = {} if schema_id is None else _get_current_fields(schema_id)
-    chosen = Filter(Subject.FIELD, period.first, period.end, schema_id=schema_id)
-    rows = reading.sum_by_field(chosen)
-    shown = rows[: reading.MAX_ROWS]
+    cell_filter = Filter(Subject.FIELD, period.first, period.end, schema_id=schema_id)
+    rows = reading.sum_by_field(cell_filter)
+    shown_rows = rows[: reading.MAX_ROWS]
     if schema_id is None:
-        current = reading.get_current_fields(list({row.schema_id for row in shown}))
+        current = reading.get_current_fields(list({row.schema_id for row in shown_rows}))
     types = list_types(current)
-    fields, warnings = split_by_type(shown, types)
+    fields, warnings = split_by_type(shown_rows, types)
     accuracy = _get_model_accuracy(period, schema_id)
     return {
         **build_period(period),
@@ -117,8 +117,8 @@ def _get_model_accuracy(period: Period, schema_id: UUID | None) -> dict[tuple[UU
 
     The days of feedback are in UTC.
     """
-    found = feedback.get_outcomes_by_field(schema_id, period.first, period.end)
-    return {key: _build_accuracy(outcomes) for key, outcomes in found.items()}
+    outcomes_by_field = feedback.get_outcomes_by_field(schema_id, period.first, period.end)
+    return {key: _build_accuracy(outcomes) for key, outcomes in outcomes_by_field.items()}
 
 
 def _build_accuracy(outcomes: Outcomes) -> Rate:
@@ -141,13 +141,13 @@ def split_by_type(
     """Return the rows of the current types, and a warning for each row of an earlier type."""
     fields, warnings = [], []
     for row in rows:
-        now = types.get((row.schema_id, row.field))
-        if now is None or now == row.field_type:
+        current_type = types.get((row.schema_id, row.field))
+        if current_type is None or current_type == row.field_type:
             fields.append(row)
             continue
         message = (
-            f"The field {row.field} was of type {row.field_type} in an earlier version and is of"
-            f" type {now} now; figures of the earlier type are left out."
+            f"The field {row.field} had the type {row.field_type} in an earlier version and now has"
+            f" the type {current_type}; figures of the earlier type are left out."
         )
         warnings.append({"schema_id": row.schema_id, "field": row.field, "message": message})
     return fields, warnings

@@ -23,7 +23,7 @@ from app.kit.pagination import Page, PageRequest
 from app.kit.principal import Caller
 from app.schemas.artifact_schemas import service as schemas
 
-_OF_LABELERS = ("acceptance_rate", "correction_rate", "gold_accuracy", "agreement")
+_LABELER_METRICS = ("acceptance_rate", "correction_rate", "gold_accuracy", "agreement")
 
 
 def list_labelers(
@@ -38,8 +38,8 @@ def list_labelers(
 ) -> Page:
     """Return a page of labelers that the caller may see, with their metrics in the period.
 
-    Raises 404 for an unknown schema; 403 on a labeler or team that the caller may not see; 422
-    on the period.
+    Raises 404 for an unknown schema; 403 for a labeler or team that the caller may not see; 422 for
+    an invalid period.
     """
     visible = find_visible(caller)
     labelers = visible.labelers
@@ -51,7 +51,7 @@ def list_labelers(
     period = get_period(caller, first, end)
     if schema_id is not None:
         schemas.check(schema_id)
-    chosen = Filter(
+    cell_filter = Filter(
         Subject.LABELER,
         period.first,
         period.end,
@@ -59,7 +59,7 @@ def list_labelers(
         team_id=team_id,
         labelers=labelers,
     )
-    result = reading.list_people(page, chosen)
+    result = reading.list_people(page, cell_filter)
     return replace(result, items=[_build_labeler(row) for row in result.items])
 
 
@@ -68,7 +68,7 @@ def _build_labeler(row: Any) -> dict[str, Any]:
     return {
         "id": row.user_id,
         "user": _build_user(row),
-        **compute_rates(counts, *_OF_LABELERS),
+        **compute_rates(counts, *_LABELER_METRICS),
         "throughput": build_throughput(counts),
         "speed": build_speed(counts),
     }
@@ -88,31 +88,31 @@ def list_reviewers(
 ) -> Page:
     """Return a page of reviewers with their decisions in the period.
 
-    `leniency` is the acceptance rate minus that of all other reviewers, where both have decisions.
-    Raises 404 for an unknown schema; 422 on the period.
+    `leniency` is the acceptance rate minus the acceptance rate of all other reviewers; None if
+    either has no decisions. Raises 404 for an unknown schema; 422 for an invalid period.
     """
     period = get_period(caller, first, end)
     if schema_id is not None:
         schemas.check(schema_id)
-    chosen = Filter(Subject.REVIEWER, period.first, period.end, schema_id=schema_id)
-    result = reading.list_people(page, chosen)
+    cell_filter = Filter(Subject.REVIEWER, period.first, period.end, schema_id=schema_id)
+    result = reading.list_people(page, cell_filter)
     return replace(result, items=[_build_reviewer(row) for row in result.items])
 
 
 def _build_reviewer(row: Any) -> dict[str, Any]:
     counts = row._asdict()
-    own = compute_acceptance(counts)
-    peers = compute_rate(row.peers_accepted, row.peers_decided)
+    rate = compute_acceptance(counts)
+    peer_rate = compute_rate(row.peers_accepted, row.peers_decided)
     leniency = None
-    if own.value is not None and peers.value is not None:
-        leniency = own.value - peers.value
+    if rate.value is not None and peer_rate.value is not None:
+        leniency = rate.value - peer_rate.value
     return {
         "id": row.user_id,
         "user": _build_user(row),
         "decisions": count_decisions(counts),
         **{name: counts[name] for name in ("accepted", "corrected", "rejected")},
         "overturned": compute_overturned(counts),
-        "acceptance_rate": own,
-        "peer_acceptance_rate": peers,
+        "acceptance_rate": rate,
+        "peer_acceptance_rate": peer_rate,
         "leniency": leniency,
     }

@@ -10,10 +10,10 @@ from app.kit.principal import Caller
 
 DEFAULT_DAYS = 30
 MAX_DAYS = 1_830
-"""The longest period: five years."""
+"""The maximum number of days in a period: five years."""
 MAX_BUCKETS = 400
 _DAY = timedelta(days=1)
-_LAST = date(9990, 1, 1)
+_MAX_FIRST_DAY = date(9990, 1, 1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,13 +26,14 @@ class Period:
 
 
 def get_period(caller: Caller, first: date | None, end: date | None) -> Period:
-    """Return the period of a request, by default the last 30 days until today, inclusive.
+    """Return the period of a request; by default the last 30 days, including today.
 
-    Raises 422 on `to` for an empty period, and on `from` for one longer than `MAX_DAYS`.
+    Raises 422 on `to` for an empty period, and on `from` if the period is longer than `MAX_DAYS` or
+    begins after `_MAX_FIRST_DAY`.
     """
     zone = caller.org.settings.get("time_zone") or organizations.DEFAULT_TIME_ZONE
-    if first is not None and first > _LAST:
-        raise errors.unprocessable("from", "The year must be earlier.")
+    if first is not None and first > _MAX_FIRST_DAY:
+        raise errors.unprocessable("from", f"Must not be after {_MAX_FIRST_DAY}.")
     if end is None:
         end = get_today(zone) + _DAY
         if first is not None and first >= end:
@@ -47,24 +48,25 @@ def get_period(caller: Caller, first: date | None, end: date | None) -> Period:
 
 
 def list_buckets(period: Period, unit: str) -> list[tuple[date, date]]:
-    """Return the (first, end) of each day, week (from Monday) or month of the period.
+    """Return (first, end) of each day, week (from Monday) or month of the period.
 
-    The first and the last bucket are cut to the period. Raises 422 on `bucket` for too many.
+    The first and the last bucket are cut to the period. Raises 422 on `bucket` if there would be
+    more than `MAX_BUCKETS`.
     """
     buckets: list[tuple[date, date]] = []
     start = period.first
     while start < period.end:
         if len(buckets) == MAX_BUCKETS:
             raise errors.unprocessable(
-                "bucket", f"There would be more than {MAX_BUCKETS} buckets; use longer ones."
+                "bucket", f"There would be more than {MAX_BUCKETS} buckets; use longer buckets."
             )
-        end = min(_get_next(start, unit), period.end)
+        end = min(_get_next_start(start, unit), period.end)
         buckets.append((start, end))
         start = end
     return buckets
 
 
-def _get_next(day: date, unit: str) -> date:
+def _get_next_start(day: date, unit: str) -> date:
     """Return the start of the next bucket, or the last day of the calendar."""
     try:
         if unit == "day":
@@ -82,7 +84,7 @@ def is_whole(first: date, end: date) -> bool:
 
 
 def get_today(zone: str) -> date:
-    """Return the current day in a time zone, or in UTC if this machine does not know it."""
+    """Return the current day in a time zone, or in UTC if the machine does not know the zone."""
     try:
         return db.utc_now().astimezone(ZoneInfo(zone)).date()
     except (ZoneInfoNotFoundError, ValueError, OSError):

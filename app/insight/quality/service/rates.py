@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from math import sqrt
 from typing import Any, NamedTuple
 
-from app.insight.quality.models import SHARE
+from app.insight.quality.models import SHARE_SCALE
 
 _Z = 1.959963984540054
 """The 97.5 % quantile of the normal distribution: intervals cover 95 %."""
@@ -14,9 +14,9 @@ _DECISIONS = ("accepted", "corrected", "rejected")
 
 
 class Rate(NamedTuple):
-    """A value with its 95 % confidence interval and the number `n` of cases behind it.
+    """A value with its 95 % confidence interval and the number of cases, `n`.
 
-    The value is None without cases. Values that are no shares have no interval.
+    The value is None if there are no cases. Only shares have an interval.
     """
 
     value: float | None
@@ -28,8 +28,8 @@ class Rate(NamedTuple):
 def compute_rate(successes: float, n: int) -> Rate:
     """Return a share of `n` with its Wilson score interval (Wilson 1927, JASA 22:209).
 
-    `successes` may also be a sum of `n` shares. A variable between 0 and 1 with the mean p has at
-    most the variance p(1 - p), so the interval is then wide enough.
+    `successes` may also be a sum of `n` shares. The interval is wide enough for it: the variance of
+    a variable between 0 and 1 with the mean p is at most p(1 - p).
     """
     if not n:
         return Rate(None, None, None, 0)
@@ -42,17 +42,17 @@ def compute_rate(successes: float, n: int) -> Rate:
 
 @dataclass(frozen=True, slots=True)
 class Metric:
-    """A metric of cells: its formula, and the subjects that have it.
+    """A metric of cells, and the formula that computes it.
 
-    `cases` are the counters that add up to its number of cases, and `sums` the others that the
-    formula reads.
+    The counters `cases` add up to the number of cases. `sums` are the other counters that the
+    formula reads. `has_fields` says whether fields have the metric.
     """
 
     name: str
     label: str
     compute: Callable[[Mapping[str, int]], Rate]
     cases: tuple[str, ...]
-    of_fields: bool
+    has_fields: bool
     sums: tuple[str, ...] = ()
     is_share: bool = True
     unit: str = "Share"
@@ -64,7 +64,7 @@ class Metric:
 
 
 def _compute_agreement(counts: Mapping[str, int]) -> Rate:
-    return compute_rate(counts["agreement"] / SHARE, counts["compared"])
+    return compute_rate(counts["agreement"] / SHARE_SCALE, counts["compared"])
 
 
 def compute_acceptance(counts: Mapping[str, int]) -> Rate:
@@ -78,7 +78,7 @@ def _compute_correction(counts: Mapping[str, int]) -> Rate:
 
 
 def _compute_accuracy(counts: Mapping[str, int]) -> Rate:
-    return compute_rate(counts["accuracy"] / SHARE, counts["checked"])
+    return compute_rate(counts["accuracy"] / SHARE_SCALE, counts["checked"])
 
 
 def _compute_throughput(counts: Mapping[str, int]) -> Rate:
@@ -99,25 +99,25 @@ METRICS: Mapping[str, Metric] = {
             "Agreement",
             _compute_agreement,
             ("compared",),
-            of_fields=True,
+            has_fields=True,
             sums=("agreement",),
         ),
         Metric(
-            "acceptance_rate", "Acceptance rate", compute_acceptance, _DECISIONS, of_fields=False
+            "acceptance_rate", "Acceptance rate", compute_acceptance, _DECISIONS, has_fields=False
         ),
         Metric(
             "correction_rate",
             "Correction rate",
             _compute_correction,
             ("accepted", "corrected"),
-            of_fields=True,
+            has_fields=True,
         ),
         Metric(
             "gold_accuracy",
             "Accuracy on gold documents",
             _compute_accuracy,
             ("checked",),
-            of_fields=True,
+            has_fields=True,
             sums=("accuracy",),
         ),
         Metric(
@@ -125,16 +125,16 @@ METRICS: Mapping[str, Metric] = {
             "Submissions",
             _compute_throughput,
             ("submitted",),
-            of_fields=False,
+            has_fields=False,
             is_share=False,
             unit="Tag sets",
         ),
         Metric(
             "seconds_spent",
-            "Time for a tag set",
+            "Time per tag set",
             _compute_seconds,
             ("timed",),
-            of_fields=False,
+            has_fields=False,
             sums=("seconds",),
             is_share=False,
             unit="Seconds",
@@ -150,7 +150,7 @@ def count_decisions(counts: Mapping[str, int]) -> int:
 
 
 def compute_rates(counts: Mapping[str, int], *names: str) -> dict[str, Rate]:
-    """Return the named metrics."""
+    """Return the metrics with these names."""
     return {name: METRICS[name].compute(counts) for name in names}
 
 
@@ -160,7 +160,7 @@ def compute_overturned(counts: Mapping[str, int]) -> Rate:
 
 
 def build_speed(counts: Mapping[str, int]) -> dict[str, Any]:
-    """Return the mean seconds for a tag set, and tag sets per hour; None without times."""
+    """Return the mean seconds per tag set and the tag sets per hour; None without times."""
     timed, seconds = counts["timed"], counts["seconds"]
     return {
         "timed": timed,

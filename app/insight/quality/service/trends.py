@@ -34,7 +34,7 @@ _SUBJECTS: dict[str | None, Subject] = {
 
 
 class TrendPoint(NamedTuple):
-    """A metric in one bucket; a `Rate` with the days of the bucket."""
+    """The rate of a metric in one bucket, with the days of the bucket."""
 
     first: date
     end: date
@@ -44,8 +44,8 @@ class TrendPoint(NamedTuple):
     n: int
 
 
-class Narrowing(NamedTuple):
-    """The filters of a trend besides its period."""
+class TrendFilters(NamedTuple):
+    """The filters of a trend, except for its period."""
 
     schema_id: UUID | None = None
     field: str | None = None
@@ -63,25 +63,25 @@ def get_trends(
     end: date | None = None,
     **filters: Any,
 ) -> dict[str, Any]:
-    """Return a metric in each bucket of the period, for each group with any case.
+    """Return a metric in each bucket of the period, for each group that has cases.
 
-    `filters` are members of `Narrowing`. Figures of teams and labelers need the role of a reviewer;
-    labelers see their own. Raises 400 on `metric` if the group has no such metric, or on a filter
-    that does not fit the group, or on a field without its schema; 403 on hidden labelers or
-    accuracy on gold documents; 404 for an unknown schema; 422 on the period or `bucket`.
+    `filters` are the fields of `TrendFilters`. Figures of teams and of other labelers require the
+    reviewer role. Raises 400 if fields do not have the metric, if filters and group cannot be
+    combined, or if `schema_id` is missing for fields; 403 if the caller may not see the figures;
+    404 for an unknown schema; 422 for an invalid period or too many buckets.
     """
     period = get_period(caller, first, end)
     buckets = list_buckets(period, bucket)
-    figure = METRICS[metric]
-    cells = _choose_cells(caller, figure, group_by, period, Narrowing(**filters))
-    if is_hidden := metric == gold.METRIC and gold.is_restricted(caller):
-        gold.check_trend(caller, bucket, of_fields=cells.subject is Subject.FIELD)
-        cells = _select_whole(cells, period, buckets)
-    cells, warnings = _select_types(cells)
+    definition = METRICS[metric]
+    cell_filter = _build_filter(caller, definition, group_by, period, TrendFilters(**filters))
+    if hides_small := metric == gold.METRIC and gold.is_restricted(caller):
+        gold.check_trend(caller, bucket, by_field=cell_filter.subject is Subject.FIELD)
+        cell_filter = _limit_to_whole_buckets(cell_filter, period, buckets)
+    cell_filter, warnings = _limit_to_current_types(cell_filter)
     groups = trends.sum_by_bucket(
-        cells, group_by, buckets, Unit(bucket), cases=figure.cases, others=figure.sums
+        cell_filter, group_by, buckets, Unit(bucket), cases=definition.cases, sums=definition.sums
     )
-    series = _build_series(groups, figure, buckets, is_hidden=is_hidden)
+    series = _build_series(groups, definition, buckets, hides_small=hides_small)
     return {
         **build_period(period),
         "metric": metric,
@@ -93,30 +93,33 @@ def get_trends(
     }
 
 
-def _select_whole(cells: Filter, period: Period, buckets: Sequence[tuple[date, date]]) -> Filter:
+def _limit_to_whole_buckets(
+    cell_filter: Filter, period: Period, buckets: Sequence[tuple[date, date]]
+) -> Filter:
     """Return the filter limited to whole buckets that have ended."""
     whole = gold.list_visible(period, buckets) or [(period.first, period.first)]
-    return replace(cells, first=whole[0][0], end=whole[-1][1])
+    return replace(cell_filter, first=whole[0][0], end=whole[-1][1])
 
 
-def _select_types(cells: Filter) -> tuple[Filter, list[dict[str, Any]]]:
-    """Return the filter limited to the current types of fields, and warnings of what it omits."""
-    if cells.subject is not Subject.FIELD or cells.schema_id is None:
-        return cells, []
-    types = list_types(reading.get_current_fields([cells.schema_id]))
-    _, warnings = split_by_type(reading.sum_by_field(cells)[: reading.MAX_ROWS], types)
-    return replace(cells, types={name: kind for (_, name), kind in types.items()}), warnings
+def _limit_to_current_types(cell_filter: Filter) -> tuple[Filter, list[dict[str, Any]]]:
+    """Return the filter limited to the current field types, and warnings about omitted figures."""
+    if cell_filter.subject is not Subject.FIELD or cell_filter.schema_id is None:
+        return cell_filter, []
+    types = list_types(reading.get_current_fields([cell_filter.schema_id]))
+    _, warnings = split_by_type(reading.sum_by_field(cell_filter)[: reading.MAX_ROWS], types)
+    type_by_name = {name: field_type for (_, name), field_type in types.items()}
+    return replace(cell_filter, types=type_by_name), warnings
 
 
-def _choose_cells(
-    caller: Caller, metric: Metric, group_by: str | None, period: Period, filters: Narrowing
+def _build_filter(
+    caller: Caller, metric: Metric, group_by: str | None, period: Period, filters: TrendFilters
 ) -> Filter:
-    """Return the selection of cells. Raises 400, 403 and 404 like `get_trends`."""
+    """Return the filter for the cells to read. Raises 400, 403 and 404 like `get_trends`."""
     subject = _choose_subject(group_by, filters)
-    if subject is Subject.FIELD and not metric.of_fields:
+    if subject is Subject.FIELD and not metric.has_fields:
         raise errors.invalid("Fields do not have this metric.", "metric")
     if subject is Subject.FIELD and filters.schema_id is None:
-        raise errors.invalid("Send the schema of the fields, too.", "schema_id")
+        raise errors.invalid("Required with fields: send the schema of the fields.", "schema_id")
     labelers = teams = None
     if subject is Subject.LABELER:
         labelers, teams = _find_visible(caller, group_by, filters)
@@ -134,21 +137,21 @@ def _choose_cells(
     )
 
 
-def _choose_subject(group_by: str | None, filters: Narrowing) -> Subject:
-    """Return the subject whose cells have all filters. Raises 400 on an invalid filter."""
-    of_labelers = next((n for n in ("team_id", "labeler_id") if getattr(filters, n)), None)
-    of_fields = "field" if filters.field is not None else None
-    grouped = _SUBJECTS[group_by]
-    if of_labelers and (of_fields or grouped is Subject.FIELD):
-        raise errors.invalid("Cannot be combined with fields.", of_labelers)
-    if of_fields and grouped is Subject.LABELER:
-        raise errors.invalid("Cannot be combined with teams or labelers.", of_fields)
-    if of_labelers:
+def _choose_subject(group_by: str | None, filters: TrendFilters) -> Subject:
+    """Return the subject whose cells support all filters. Raises 400 on an invalid filter."""
+    people_filter = next((n for n in ("team_id", "labeler_id") if getattr(filters, n)), None)
+    field_filter = "field" if filters.field is not None else None
+    subject = _SUBJECTS[group_by]
+    if people_filter and (field_filter or subject is Subject.FIELD):
+        raise errors.invalid("Cannot be combined with fields.", people_filter)
+    if field_filter and subject is Subject.LABELER:
+        raise errors.invalid("Cannot be combined with teams or labelers.", field_filter)
+    if people_filter:
         return Subject.LABELER
-    return Subject.FIELD if of_fields else grouped
+    return Subject.FIELD if field_filter else subject
 
 
-def _find_visible(caller: Caller, group_by: str | None, filters: Narrowing) -> Visible:
+def _find_visible(caller: Caller, group_by: str | None, filters: TrendFilters) -> Visible:
     """Return the labelers and teams whose cells are read. Raises 403."""
     visible = find_visible(caller)
     if group_by == "team" or filters.team_id is not None:
@@ -167,47 +170,48 @@ def _build_series(
     metric: Metric,
     buckets: Sequence[tuple[date, date]],
     *,
-    is_hidden: bool,
+    hides_small: bool,
 ) -> list[dict[str, Any]]:
-    """Return the series of each group, in their order; buckets without cases included.
+    """Return the series of each group, in the same order, including buckets without cases.
 
-    With `is_hidden`, points of few cases have none, and groups without any other are left out.
+    With `hides_small`, points with too few cases are emptied, and groups whose points are all empty
+    are left out.
     """
-    compute = cache(partial(_compute_rate, metric, is_hidden=is_hidden))
+    compute = cache(partial(_compute_rate, metric, hides_small=hides_small))
     empty = [compute((0,) * len(metric.counters))] * len(buckets)
     series = []
     for key, name, sums in groups:
         rates = empty.copy()
         for position, counts in sums.items():
             rates[position] = compute(counts)
-        if is_hidden and not any(rate.n for rate in rates):
+        if hides_small and not any(rate.n for rate in rates):
             continue
         points = list(map(TrendPoint._make, map(add, buckets, rates)))
         series.append({"key": key or None, "name": name or key or None, "points": points})
     return series
 
 
-def _compute_rate(metric: Metric, counts: tuple[int, ...], *, is_hidden: bool) -> Rate:
+def _compute_rate(metric: Metric, counts: tuple[int, ...], *, hides_small: bool) -> Rate:
     rate = metric.compute(dict(zip(metric.counters, counts, strict=True)))
-    return gold.hide_small(rate) if is_hidden else rate
+    return gold.hide_small_sample(rate) if hides_small else rate
 
 
-def draw_trends(shown: dict[str, Any], kind: ImageKind) -> bytes:
-    """Return the chart of a result of `get_trends`.
+def draw_trends(result: dict[str, Any], kind: ImageKind) -> bytes:
+    """Return a chart of the result of `get_trends`.
 
     Raises 503 `service_unavailable` if it cannot be drawn now.
     """
-    metric = METRICS[shown["metric"]]
+    metric = METRICS[result["metric"]]
     low, high = (0.0, 1.0) if metric.is_share else (0.0, None)
     series = [
         Series(
-            one["name"] or shown["metric"],
+            group["name"] or result["metric"],
             [
                 Point(point.first, point.value, point.ci_low, point.ci_high)
-                for point in one["points"]
+                for point in group["points"]
             ],
         )
-        for one in shown["series"]
+        for group in result["series"]
     ]
-    title = f"{metric.label} by {shown['bucket']}"
+    title = f"{metric.label} by {result['bucket']}"
     return charts.draw(TrendChart(title, metric.unit, series, low, high), kind)

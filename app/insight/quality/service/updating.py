@@ -1,8 +1,8 @@
-"""Keep the daily aggregates equal to what the documents contribute.
+"""Keep the daily aggregates equal to the sums of the documents' contributions.
 
-A document's contributions are computed from its rows, and the difference to its stored ones is
-added to the cells in the same transaction. So every run counts a document exactly once, whatever
-was killed, retried or handled in another order.
+A document's contributions are computed from its rows, and the difference from its stored
+contributions is added to the cells in the same transaction. So each document counts exactly once,
+even if runs are killed, retried or executed in another order.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -12,10 +12,10 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from app.engines.agreement import Shapes
 from app.identity.organizations import service as organizations
-from app.insight.quality.models import RULES, Subject
+from app.insight.quality.models import RULES_VERSION, Subject
 from app.insight.quality.queries import cells, documents, sums
 from app.insight.quality.queries.cells import State
-from app.insight.quality.queries.documents import Loaded
+from app.insight.quality.queries.documents import LoadedDocument
 from app.insight.quality.service.contributions import compute
 from app.insight.quality.service.histories import (
     Contributions,
@@ -40,7 +40,7 @@ def update(artifact_ids: Iterable[UUID], checkpoint: Callable[[], None]) -> None
         if start:
             checkpoint()
         zone = cells.share_state(_get_time_zone())
-        _count(ordered[start : start + BATCH], zone)
+        _recount(ordered[start : start + BATCH], zone)
 
 
 def rebuild(
@@ -49,57 +49,58 @@ def rebuild(
     *,
     resume: bool = False,
 ) -> int:
-    """Recount all documents of the bound organization; return how many cells or sums were wrong.
+    """Recount all documents of the current organization; return how many cells or sums were wrong.
 
-    Works in batches of documents, and then schema by schema, while the service is running. With
-    `resume` it continues an interrupted recount that began with the same rules and time zone.
-    Raises whatever `checkpoint` raises.
+    The service can run meanwhile: `checkpoint` commits each batch of documents, and then each
+    schema. `report` receives the number of counted documents and the total. With `resume`, an
+    interrupted recount is continued if it began with the same rules and time zone. Errors of
+    `checkpoint` are not caught.
     """
     zone = _get_time_zone()
     total = documents.count_labeled() if report is not None else 0
     state = cells.lock_state(zone)
-    continues = resume and (state.time_zone, state.rules) == (zone, RULES)
-    after = (state.counted_until if continues else None) or _START
-    repaired_until = state.repaired_until if continues else None
+    continues_recount = resume and (state.time_zone, state.rules) == (zone, RULES_VERSION)
+    after = (state.counted_until if continues_recount else None) or _START
+    repaired_until = state.repaired_until if continues_recount else None
     state = state._replace(
-        time_zone=zone, rules=RULES, counted_until=after, repaired_until=repaired_until
+        time_zone=zone, rules=RULES_VERSION, counted_until=after, repaired_until=repaired_until
     )
     cells.set_state(state)
-    done = 0
+    done_count = 0
     while batch := documents.list_next(after, BATCH):
-        _count(batch, zone)
+        _recount(batch, zone)
         after = batch[-1]
         cells.set_state(state._replace(counted_until=after))
         checkpoint()
-        done += len(batch)
+        done_count += len(batch)
         if report is not None:
-            report(min(done, total), total)
+            report(min(done_count, total), total)
         cells.lock_state(zone)
-    wrong = _repair(state._replace(counted_until=after), checkpoint)
+    wrong_count = _repair(state._replace(counted_until=after), checkpoint)
     cells.lock_state(zone)
-    wrong += sums.repair()
+    wrong_count += sums.repair()
     now = db.utc_now()
-    cells.set_state(State(zone, RULES, None, None, counted_at=now, summed_at=now))
-    return wrong
+    cells.set_state(State(zone, RULES_VERSION, None, None, counted_at=now, summed_at=now))
+    return wrong_count
 
 
 def _repair(state: State, checkpoint: Callable[[], None]) -> int:
     """Repair the cells of each schema after `state.repaired_until`; return how many were wrong.
 
     Each schema is one transaction, so that a large organization is not locked as a whole, and an
-    interrupted repair goes on with the next schema. The caller has locked the state.
+    interrupted repair continues with the next schema. The caller has locked the state.
     """
-    wrong = 0
+    wrong_count = 0
     for schema_id in cells.list_schemas(state.repaired_until or _START):
         cells.lock_state(state.time_zone)
-        wrong += cells.repair(schema_id)
+        wrong_count += cells.repair(schema_id)
         cells.set_state(state._replace(repaired_until=schema_id))
         checkpoint()
-    return wrong
+    return wrong_count
 
 
 def complete_sums() -> None:
-    """Compute the sums of an organization that was counted before there were sums."""
+    """Compute the sums of the current organization if they are incomplete."""
     state = cells.lock_state(_get_time_zone())
     if state.summed_at is None:
         sums.repair()
@@ -121,14 +122,14 @@ def _get_time_zone() -> str:
 
 
 def _parse_zone(name: str) -> ZoneInfo:
-    """Return the time zone, or UTC if this machine does not know it."""
+    """Return the time zone, or UTC if the machine does not know it."""
     try:
         return ZoneInfo(name)
     except (ZoneInfoNotFoundError, ValueError, OSError):
         return ZoneInfo("UTC")
 
 
-def _count(artifact_ids: Sequence[UUID], zone: str) -> None:
+def _recount(artifact_ids: Sequence[UUID], zone: str) -> None:
     """Replace the contributions of documents, and add the differences to the cells.
 
     The caller has locked the state.
@@ -154,11 +155,11 @@ def _get_shapes(version_id: UUID) -> Shapes:
 def _add_up(
     deltas: dict[tuple[Any, ...], list[int]], contributions: Sequence[list[Any]], sign: int
 ) -> None:
-    for one in contributions:
-        key, values = tuple(one[:_KEY_LENGTH]), one[_KEY_LENGTH:]
-        known = deltas.setdefault(key, [0] * len(values))
+    for contribution in contributions:
+        key, values = tuple(contribution[:_KEY_LENGTH]), contribution[_KEY_LENGTH:]
+        totals = deltas.setdefault(key, [0] * len(values))
         for position, value in enumerate(values):
-            known[position] += sign * value
+            totals[position] += sign * value
 
 
 def _pack(contributions: Contributions) -> list[list[Any]]:
@@ -178,7 +179,7 @@ def _pack_key(key: Key) -> list[str]:
     ]
 
 
-def _build_document(loaded: Loaded) -> Document:
+def _build_document(loaded: LoadedDocument) -> Document:
     return Document(
         loaded.schema_id,
         loaded.gold,
@@ -187,10 +188,16 @@ def _build_document(loaded: Loaded) -> Document:
     )
 
 
-def _build_history(row: Any, loaded: Loaded) -> TagSetHistory:
+def _build_history(row: Any, loaded: LoadedDocument) -> TagSetHistory:
     revisions = [
-        Revision(one.number, one.kind, one.author_id, one.created_at, one.tags or [])
-        for one in loaded.revisions.get(row.id, [])
+        Revision(
+            revision.number,
+            revision.kind,
+            revision.author_id,
+            revision.created_at,
+            revision.tags or [],
+        )
+        for revision in loaded.revisions.get(row.id, [])
     ]
     return TagSetHistory(
         row.id,

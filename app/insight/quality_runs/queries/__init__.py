@@ -1,1 +1,1 @@
-"""SQL of quality runs."""
+"""SQL queries for quality runs."""

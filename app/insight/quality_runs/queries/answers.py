@@ -1,4 +1,4 @@
-"""SQL that streams the answers of labelers from one database snapshot."""
+"""SQL queries that stream the answers of labelers from one database snapshot."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -14,18 +14,18 @@ from sqlalchemy import Connection, text
 from app.kit import db, tenancy
 
 _BATCH = 200
-MOST_BYTES = 256 * 1024
-"""The bytes of tags up to which a tag set is compared; a batch of larger ones could fill the
-memory."""
-# One core, and no time limit: the run may take minutes beside requests.
+MAX_BYTES = 256 * 1024
+"""The maximum size in bytes of the tags of a compared tag set. A batch of larger tag sets could
+fill the memory."""
+# A run may take minutes while requests are served, so it uses one core and has no timeout.
 _SETTINGS = (
     "SET LOCAL statement_timeout = 0; SET LOCAL max_parallel_workers_per_gather = 0;"
     " SET LOCAL idle_in_transaction_session_timeout = 0; SET LOCAL work_mem = '32MB'"
 )
 SUBMITTED_AT = "coalesce({t}.submitted_at, {t}.decided_at, {t}.created_at)"
 IS_ANSWER = "{t}.source = 'human' AND {t}.labeler_id IS NOT NULL AND {t}.status <> 'draft'"
-"""The condition of a tag set that is the independent answer of one labeler."""
-# A reviewer's correction replaces the tags, so the labeler's own are those of the submission. Only
+"""The condition that a tag set is the independent answer of one labeler."""
+# A reviewer's correction replaces the tags, so the labeler's own tags are in the submission. Only
 # tag sets that a reviewer has seen can have a correction.
 OWN_TAGS = """
 CASE WHEN {t}.reviewer_id IS NULL AND NOT {t}.reopened THEN {t}.tags
@@ -33,7 +33,7 @@ ELSE coalesce((
     SELECT r.tags FROM tag_set_revisions r
     WHERE r.organization_id = {t}.organization_id AND r.tag_set_id = {t}.id AND r.kind = 'submit'
     ORDER BY r.number DESC LIMIT 1), {t}.tags) END"""
-"""The tags as the labeler submitted them last."""
+"""The tags as the labeler last submitted them."""
 _PERIOD = f"""
 ({SUBMITTED_AT.format(t="t")} >= coalesce(CAST(:starts_at AS timestamptz), '-infinity')
  AND {SUBMITTED_AT.format(t="t")} < :ends_at)"""
@@ -51,14 +51,14 @@ _STREAM = text(
         CASE WHEN t.status = 'accepted' AND NOT a.gold THEN CAST(t.tags AS text) END AS tags
     FROM tag_sets t
     JOIN artifacts a ON a.organization_id = t.organization_id AND a.id = t.artifact_id
-    WHERE {_WHERE} AND t.tags_bytes <= {MOST_BYTES}
+    WHERE {_WHERE} AND t.tags_bytes <= {MAX_BYTES}
     ORDER BY t.artifact_id, t.labeler_id, {SUBMITTED_AT.format(t="t")} DESC, t.id DESC
     """  # noqa: S608
 )
 _COUNT = text(
     f"""
-    SELECT count(*) FILTER (WHERE t.tags_bytes <= {MOST_BYTES}),
-        count(*) FILTER (WHERE t.tags_bytes > {MOST_BYTES})
+    SELECT count(*) FILTER (WHERE t.tags_bytes <= {MAX_BYTES}),
+        count(*) FILTER (WHERE t.tags_bytes > {MAX_BYTES})
     FROM tag_sets t WHERE {_WHERE}
     """  # noqa: S608
 )
@@ -73,7 +73,7 @@ class Answer(NamedTuple):
 
 
 class Document(NamedTuple):
-    """The answers for a document, one of each labeler, and the accepted one if there is one.
+    """The answers for a document, one per labeler, and the accepted answer if there is one.
 
     `accepted` is None for gold documents. `rows` is the number of tag sets that were read.
     """
@@ -86,7 +86,7 @@ class Document(NamedTuple):
 
 
 class Snapshot:
-    """The answers for a schema in a period, unaffected by what is saved meanwhile."""
+    """The answers for a schema in a period, unaffected by concurrent changes."""
 
     def __init__(
         self, connection: Connection, schema_id: UUID, starts_at: datetime | None, ends_at: datetime
@@ -101,7 +101,7 @@ class Snapshot:
         counts = connection.execute(_COUNT, self._values).one()
         self.total = int(counts[0])
         """The number of tag sets that a pass reads."""
-        self.too_large = int(counts[1])
+        self.too_large_count = int(counts[1])
         """The number of tag sets that are left out because of their size."""
 
     def iterate(self) -> Iterator[Document]:
@@ -127,17 +127,17 @@ def _build_document(artifact_id: UUID, rows: Sequence[Any]) -> Document:
         key=lambda row: (row.is_merge, row.decided_at is not None, row.decided_at),
         default=None,
     )
-    final = None
+    accepted_answer = None
     if accepted is not None:
-        final = Answer("", accepted.schema_version_id, orjson.loads(accepted.tags))
-    return Document(artifact_id, answers, final, rows[0].text_length or 0, len(rows))
+        accepted_answer = Answer("", accepted.schema_version_id, orjson.loads(accepted.tags))
+    return Document(artifact_id, answers, accepted_answer, rows[0].text_length or 0, len(rows))
 
 
 @contextmanager
 def open_snapshot(
     schema_id: UUID, starts_at: datetime | None, ends_at: datetime
 ) -> Iterator[Snapshot]:
-    """Open a snapshot of the bound organization on a separate connection."""
+    """Open a snapshot of the current organization on a separate connection."""
     connection = db.engine().connect()
     try:
         connection = connection.execution_options(

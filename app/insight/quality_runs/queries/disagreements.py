@@ -1,4 +1,4 @@
-"""SQL of the disagreements of labelers."""
+"""SQL queries for the disagreements of labelers."""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -12,7 +12,7 @@ from app.insight.quality_runs.counters import DISAGREEMENTS
 from app.insight.quality_runs.models import Disagreement
 from app.insight.quality_runs.queries.answers import (
     IS_ANSWER,
-    MOST_BYTES,
+    MAX_BYTES,
     OWN_TAGS,
     SUBMITTED_AT,
 )
@@ -20,7 +20,7 @@ from app.kit import counters, db, tenancy
 from app.kit.pagination import Page, PageRequest, paginate
 
 CHUNK_BYTES = 8 * 1024 * 1024
-"""The maximum number of bytes of tags read at once, unless a single document has more."""
+"""The maximum size in bytes of the tags in one query, unless a single document has more."""
 
 _LOCK = text("SELECT pg_advisory_xact_lock(hashtextextended('disagreements ' || :id, 0))")
 _ANSWERS = text(
@@ -30,7 +30,7 @@ _ANSWERS = text(
             AS tags
     FROM tag_sets t
     WHERE t.organization_id = :organization_id AND t.artifact_id = ANY(:artifact_ids)
-      AND {IS_ANSWER.format(t="t")} AND t.tags_bytes <= {MOST_BYTES}
+      AND {IS_ANSWER.format(t="t")} AND t.tags_bytes <= {MAX_BYTES}
     ORDER BY t.artifact_id, t.schema_id, t.labeler_id, {SUBMITTED_AT.format(t="t")} DESC, t.id DESC
     """  # noqa: S608 - constants
 )
@@ -38,7 +38,7 @@ _SIZES = text(
     f"""
     SELECT t.artifact_id, sum(t.tags_bytes) AS size FROM tag_sets t
     WHERE t.organization_id = :organization_id AND t.artifact_id = ANY(:artifact_ids)
-      AND {IS_ANSWER.format(t="t")} AND t.tags_bytes <= {MOST_BYTES}
+      AND {IS_ANSWER.format(t="t")} AND t.tags_bytes <= {MAX_BYTES}
     GROUP BY t.artifact_id HAVING count(DISTINCT t.labeler_id) > 1 ORDER BY t.artifact_id
     """  # noqa: S608 - constants
 )
@@ -62,7 +62,7 @@ class StoredAnswer(NamedTuple):
 
 
 def lock() -> None:
-    """Wait for other updates of the organization's disagreements, until the transaction ends."""
+    """Lock the disagreements of the organization until the transaction ends."""
     db.session().execute(_LOCK, {"id": str(tenancy.current_organization_id())})
 
 
@@ -79,7 +79,7 @@ def list_answers(artifact_ids: Sequence[UUID]) -> list[StoredAnswer]:
 
 
 def list_chunks(artifact_ids: Sequence[UUID]) -> list[list[UUID]]:
-    """Return those of the documents that several labelers answered, in chunks of bounded size."""
+    """Return the documents with answers by several labelers, in chunks of at most `CHUNK_BYTES`."""
     values = {
         "organization_id": tenancy.current_organization_id(),
         "artifact_ids": list(artifact_ids),
@@ -107,22 +107,23 @@ def list_next(schema_id: UUID, after: UUID, batch: int) -> list[UUID]:
 
 
 def replace(artifact_ids: Sequence[UUID], rows: Sequence[dict[str, Any]]) -> None:
-    """Replace the disagreements on these documents, except those that were deleted meanwhile."""
-    removed = delete(Disagreement).where(Disagreement.artifact_id.in_(artifact_ids))
-    db.session().execute(removed.execution_options(synchronize_session=False))
-    wanted = {row["artifact_id"] for row in rows}
+    """Replace the disagreements on these documents; skip documents that were deleted meanwhile."""
+    deletion = delete(Disagreement).where(Disagreement.artifact_id.in_(artifact_ids))
+    db.session().execute(deletion.execution_options(synchronize_session=False))
+    document_ids = {row["artifact_id"] for row in rows}
     # The lock keeps the documents until the commit, so that the foreign key cannot fail.
     statement = (
         select(Artifact.id)
-        .where(Artifact.id.in_(wanted))
+        .where(Artifact.id.in_(document_ids))
         .with_for_update(read=True, key_share=True)
     )
     existing = set(db.session().scalars(statement))
-    kept = [row for row in rows if row["artifact_id"] in existing]
-    if kept:
+    remaining_rows = [row for row in rows if row["artifact_id"] in existing]
+    if remaining_rows:
         organization_id = tenancy.current_organization_id()
         db.session().execute(
-            insert(Disagreement), [{**row, "organization_id": organization_id} for row in kept]
+            insert(Disagreement),
+            [{**row, "organization_id": organization_id} for row in remaining_rows],
         )
 
 

@@ -1,4 +1,4 @@
-"""SQL of the people whom results name."""
+"""SQL query for the people who appear in results."""
 
 from collections.abc import Collection
 from typing import Any
@@ -11,7 +11,7 @@ from app.kit import db
 
 
 def get_people(user_ids: Collection[str]) -> dict[str, dict[str, Any]]:
-    """Return {id, name} of the users that still exist, by the text of their ids."""
+    """Return {id, name} of each user that still exists, by the id as text."""
     statement = select(User.id, User.name).where(User.id.in_([UUID(key) for key in user_ids]))
     return {
         str(row.id): {"id": row.id, "name": row.name} for row in db.session().execute(statement)

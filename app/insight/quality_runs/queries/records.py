@@ -1,4 +1,4 @@
-"""SQL of the records of quality runs."""
+"""SQL queries for the records of quality runs."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -24,7 +24,7 @@ class VersionFields(NamedTuple):
 
 
 class OutdatedSchema(NamedTuple):
-    """A schema whose newest full run does not have all tag sets."""
+    """A schema whose newest full run does not include all tag sets."""
 
     organization_id: UUID
     schema_id: UUID
@@ -78,11 +78,12 @@ def find_newest(
     end: datetime | None = None,
     default_metrics: Sequence[str] = (),
 ) -> QualityRun | None:
-    """Return the completed run of a schema that answers a query about these best.
+    """Return the completed run of a schema that fits a query best, or None.
 
-    Its fields, metrics and period cover those that are given. Without one of them, runs over all
-    fields, over `default_metrics`, from the first tag set, and those that end last come first, and
-    then the newest: a narrow run must not hide one that has everything.
+    The run covers the field, the metric, and the start and end of the query. If one of these is
+    missing in the query, runs over all fields, with all `default_metrics`, from the first tag set,
+    or with the latest end are preferred, so that a narrow run does not hide a wide run. Among equal
+    runs, the newest run is returned.
     """
     conditions: list[ColumnElement[bool]] = []
     order: list[ColumnElement[Any]] = []
@@ -134,7 +135,7 @@ def update_progress(run_id: UUID, *, done: int, total: int) -> bool:
 
 
 def schema_exists(schema_id: UUID) -> bool:
-    """Return whether the bound organization has the schema."""
+    """Return whether the current organization has the schema."""
     statement = select(ArtifactSchema.id).where(ArtifactSchema.id == schema_id)
     return db.session().execute(statement).first() is not None
 
@@ -170,7 +171,7 @@ _OUTDATED = text(
 
 
 def list_outdated(metrics: Sequence[str]) -> list[OutdatedSchema]:
-    """Return the schemas with several labelers whose tag sets have changed since the newest run.
+    """Return schemas that need several labelers and whose tag sets changed since the newest run.
 
     Only runs over all fields, from the first tag set and with all `metrics` count. Requires access
     across organizations.

@@ -1,4 +1,4 @@
-"""Compute the agreement of labelers from a snapshot. Runs only in the job, because of numpy."""
+"""Compute the agreement of labelers from a snapshot. Only the job loads this module and numpy."""
 
 import zlib
 from collections.abc import Callable, Iterator
@@ -21,8 +21,8 @@ from app.engines.agreement.metrics import (
 from app.insight.quality_runs.queries.answers import Answer, Document, Snapshot
 from app.insight.quality_runs.service.confusing import Confusion
 from app.insight.quality_runs.service.pairs import (
-    MOST_PAIRS,
-    MOST_RATERS_IN_PAIRS,
+    MAX_PAIRS,
+    MAX_RATERS_IN_PAIRS,
     choose_resamples,
     count_pairs,
 )
@@ -30,18 +30,18 @@ from app.insight.quality_runs.service.plans import (
     PAIR_METRICS,
     Comparison,
     FieldPlan,
-    group_values,
+    group_value_plans,
 )
 
 RESAMPLES = 1000
-_DISTANCES = "\x00distances"
-_WHOLE = (0.0, 0.0, 1.0, 1.0)
+_DISTANCES_SUFFIX = "\x00distances"
+_WHOLE_PAGE = (0.0, 0.0, 1.0, 1.0)
 Report = Callable[[int, int], None]
 
 
 @dataclass(slots=True)
-class Computed:
-    """The results of a run in the form of the API."""
+class RunResults:
+    """The results of a run, in the form in which the API returns them."""
 
     results: list[dict[str, Any]] = field(default_factory=list)
     pairs: list[dict[str, Any]] = field(default_factory=list)
@@ -49,27 +49,27 @@ class Computed:
     warnings: list[dict[str, Any]] = field(default_factory=list)
 
     def warn(self, code: str, message: str, field_name: str | None = None) -> None:
-        """Add a warning, once."""
+        """Add a warning, unless it already exists."""
         warning = {"code": code, "field": field_name, "message": message}
         if warning not in self.warnings:
             self.warnings.append(warning)
 
 
-def compute(snapshot: Snapshot, plans: list[FieldPlan], seed: UUID, report: Report) -> Computed:
+def compute(snapshot: Snapshot, plans: list[FieldPlan], seed: UUID, report: Report) -> RunResults:
     """Compute all coefficients of all fields.
 
-    `seed` makes the intervals repeatable. `report` gets the number of tag sets read and the total,
-    over all passes: one for each group of fields with single values, and one for each other field.
-    The memory depends on the answers of one group, not on the number of fields.
+    `seed` makes the intervals repeatable. `report` receives the number of tag sets read and the
+    total over all passes. There is one pass for each group of single-value fields, and one for each
+    other field. Memory use depends on the answers of one group, not on the number of fields.
     """
     run = _Run(snapshot, plans, zlib.crc32(seed.bytes), report)
-    for group in group_values(plans):
+    for group in group_value_plans(plans):
         run.measure_values(group)
     for plan in plans:
         if plan.comparison != Comparison.VALUE:
             run.measure_marks(plan)
-    run.warn_about_left_out()
-    # In the order of the fields, whatever pass they belong to.
+    run.warn_about_omissions()
+    # In the order of the fields, regardless of the passes.
     order = {plan.name: position for position, plan in enumerate(plans)}
     run.computed.results.sort(key=lambda result: order[result["field"]])
     run.computed.pairs.sort(key=lambda pair: order[pair["field"]])
@@ -86,50 +86,52 @@ class _Run:
         self._seed = seed
         self._report = report
         self._done = 0
-        self._left_out: dict[tuple[str, int], int] = {}
+        self._omitted_counts: dict[tuple[str, int], int] = {}
         marked = [plan for plan in plans if plan.comparison != Comparison.VALUE]
-        self._total = snapshot.total * (len(marked) + len(group_values(plans)))
-        self.computed = Computed()
+        self._total = snapshot.total * (len(marked) + len(group_value_plans(plans)))
+        self.computed = RunResults()
 
     def measure_values(self, plans: list[FieldPlan]) -> None:
-        """Measure fields with one value of each labeler, in one pass."""
+        """Measure fields with one value per labeler, in one pass."""
         confusions = {plan.name: Confusion(plan.options) for plan in plans if plan.has_confusion}
-        levels = {plan.name + _DISTANCES: Level.INTERVAL for plan in plans if plan.has_distances}
+        levels = {
+            plan.name + _DISTANCES_SUFFIX: Level.INTERVAL for plan in plans if plan.has_distances
+        }
         categories = {plan.name: list(plan.options) for plan in plans if plan.options}
         ratings = coefficients.build_ratings_by_field(
             self._iterate_ratings(plans, confusions), levels=levels, categories=categories
         )
         for plan in plans:
             if plan.name not in ratings:
-                self._add_nothing(plan)
+                self._add_empty_results(plan)
                 continue
             for metric in plan.metrics:
                 with_distances = plan.has_distances and metric == Metric.KRIPPENDORFF_ALPHA
-                name = plan.name + _DISTANCES if with_distances else plan.name
+                name = plan.name + _DISTANCES_SUFFIX if with_distances else plan.name
                 self._measure_ratings(plan, metric, ratings.get(name, ratings[plan.name]))
-            # Measuring needs as much memory as the ratings, so each field is dropped at once.
+            # Measuring needs as much memory as the ratings, so these are deleted immediately.
             del ratings[plan.name]
-            ratings.pop(plan.name + _DISTANCES, None)
+            ratings.pop(plan.name + _DISTANCES_SUFFIX, None)
         self.computed.confusions.update({name: c.build() for name, c in confusions.items()})
 
     def measure_marks(self, plan: FieldPlan) -> None:
-        """Measure a field with several values, spans or regions of each labeler."""
+        """Measure a field with several values, spans or regions per labeler."""
         has_lengths = plan.comparison == Comparison.SPANS
         rows = chain.from_iterable(self._iterate_marks(plan, has_lengths=has_lengths))
         marks = coefficients.build_mark_sets(rows)
         for metric in plan.metrics:
             self._measure_mark_sets(plan, metric, marks)
 
-    def warn_about_left_out(self) -> None:
+    def warn_about_omissions(self) -> None:
         """Warn about tag sets that could not be compared."""
-        for (name, number), count in self._left_out.items():
+        for (name, number), count in self._omitted_counts.items():
             message = (
                 f"The field has another type in version {number} of the schema;"
                 f" {count} tag sets of that version were left out."
             )
             self.computed.warn("field_type_changed", message, name)
-        if self._snapshot.too_large:
-            message = f"{self._snapshot.too_large} tag sets are too large and were left out."
+        if self._snapshot.too_large_count:
+            message = f"{self._snapshot.too_large_count} tag sets are too large and were left out."
             self.computed.warn("tag_set_too_large", message)
 
     def _measure_ratings(self, plan: FieldPlan, metric: Metric, ratings: Ratings) -> None:
@@ -152,22 +154,20 @@ class _Run:
             )
             self._add_pairs(plan, pairs)
 
-    def _has_pairs(self, plan: FieldPlan, measured: Ratings | MarkSets) -> bool:
-        raters = len(measured.raters)
-        if raters > MOST_RATERS_IN_PAIRS:
-            message = f"More than {MOST_RATERS_IN_PAIRS} labelers: there are no figures of pairs."
+    def _has_pairs(self, plan: FieldPlan, ratings_or_marks: Ratings | MarkSets) -> bool:
+        raters = len(ratings_or_marks.raters)
+        if raters > MAX_RATERS_IN_PAIRS:
+            message = f"There are more than {MAX_RATERS_IN_PAIRS} labelers: pairs are not computed."
             self.computed.warn("too_many_pairs", message, plan.name)
             return False
         # Each pair costs memory and time, so they are counted before they are computed.
-        if len(self.computed.pairs) + count_pairs(measured) > MOST_PAIRS:
-            message = (
-                f"The run would have more than {MOST_PAIRS:,} pairs: some figures are missing."
-            )
+        if len(self.computed.pairs) + count_pairs(ratings_or_marks) > MAX_PAIRS:
+            message = f"The run would have more than {MAX_PAIRS:,} pairs: some pairs are missing."
             self.computed.warn("too_many_pairs", message, plan.name)
             return False
         return raters > 1
 
-    def _add_nothing(self, plan: FieldPlan) -> None:
+    def _add_empty_results(self, plan: FieldPlan) -> None:
         caution = Caution(CautionCode.NO_RATINGS, "Nobody has labeled this field in the period.")
         for metric in plan.metrics:
             self._add_result(plan, Estimate(metric, None, None, None, 0, 0, 0, (caution,)))
@@ -202,13 +202,13 @@ class _Run:
             self._report(self._done, self._total)
 
     def _has_field(self, plan: FieldPlan, answer: Answer) -> bool:
-        """Return whether the answer can be compared; count it if only its type prevents it."""
+        """Return whether the answer can be compared. Count answers whose field has another type."""
         if answer.version_id in plan.version_ids:
             return True
         number = plan.other_versions.get(answer.version_id)
         if number is not None:
             key = (plan.name, number)
-            self._left_out[key] = self._left_out.get(key, 0) + 1
+            self._omitted_counts[key] = self._omitted_counts.get(key, 0) + 1
         return False
 
     def _iterate_ratings(
@@ -220,20 +220,23 @@ class _Run:
                 for answer in document.answers
             ]
             accepted = document.accepted
-            final = {tag["field"]: tag["value"] for tag in accepted.tags} if accepted else {}
+            accepted_values = (
+                {tag["field"]: tag["value"] for tag in accepted.tags} if accepted else {}
+            )
             for plan in plans:
-                given = [
+                plan_values = [
                     (answer.labeler_id, value_of.get(plan.name))
                     for answer, value_of in values
                     if self._has_field(plan, answer)
                 ]
-                for labeler_id, value in given:
+                for labeler_id, value in plan_values:
                     yield from _build_ratings(plan, document.id, labeler_id, value)
                 confusion = confusions.get(plan.name)
                 if confusion is not None:
-                    confusion.add([value for _, value in given])
+                    answers = [value for _, value in plan_values]
+                    confusion.add(answers)
                     if accepted is not None and accepted.version_id in plan.version_ids:
-                        confusion.add_accepted([value for _, value in given], final.get(plan.name))
+                        confusion.add_accepted(answers, accepted_values.get(plan.name))
 
     def _iterate_marks(
         self, plan: FieldPlan, *, has_lengths: bool
@@ -245,7 +248,7 @@ class _Run:
                 if self._has_field(plan, answer)
             ]
             if has_lengths:
-                # A text that was recognized anew may be shorter than the spans on the earlier one.
+                # If text recognition was repeated, the new text may be shorter than earlier spans.
                 ends = [int(mark.box[3]) for _, _, marks in rows for mark in marks]
                 length = max([document.text_length, *ends])
                 yield [(name, length, labeler, marks) for name, labeler, marks in rows]
@@ -259,13 +262,18 @@ def _build_ratings(
     key = EMPTY if value is None else coefficients.normalize_value(plan.kind, value)
     yield plan.name, document_id, labeler_id, key
     if plan.has_distances:
-        yield plan.name + _DISTANCES, document_id, labeler_id, EMPTY if value is None else value
+        yield (
+            plan.name + _DISTANCES_SUFFIX,
+            document_id,
+            labeler_id,
+            EMPTY if value is None else value,
+        )
 
 
 def _list_marks(plan: FieldPlan, answer: Answer) -> list[Mark]:
-    """Return the marks of an answer. Values of a set are marks of the same place.
+    """Return the marks of an answer. Values of a set are marks at the same place.
 
-    Tags without a position are no marks of spans and regions.
+    For spans and regions, tags without a position are left out.
     """
     tags = [tag for tag in answer.tags if tag["field"] == plan.name]
     marks: list[Mark | None]
@@ -274,7 +282,7 @@ def _list_marks(plan: FieldPlan, answer: Answer) -> list[Mark]:
     elif plan.comparison == Comparison.REGIONS:
         marks = [get_region_mark(tag["evidence"], _normalize(plan, tag)) for tag in tags]
     else:
-        marks = [Mark(0, _WHOLE, _normalize(plan, tag)) for tag in tags]
+        marks = [Mark(0, _WHOLE_PAGE, _normalize(plan, tag)) for tag in tags]
     return [mark for mark in marks if mark is not None]
 
 

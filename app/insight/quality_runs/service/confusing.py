@@ -1,18 +1,18 @@
-"""Count how often labelers give different values of a choice field, and read the counts."""
+"""Count the pairs of values that labelers give to a choice field, and build matrices."""
 
 from collections import Counter
 from collections.abc import Sequence
 from itertools import combinations
 from typing import Any, NamedTuple
 
-STORED_VALUES = 100
-"""The number of the most frequent values that are stored; the others are summed as one."""
+MAX_STORED_VALUES = 100
+"""The maximum number of values to store. All less frequent values are combined into one."""
 
 
 class Matrix(NamedTuple):
     """A confusion matrix. `values` are in order of frequency; None stands for no value.
 
-    With `has_other`, the last row and column are all other values together.
+    If `has_other` is true, the last row and column combine all other values.
     """
 
     values: list[str | bool | None]
@@ -23,34 +23,34 @@ class Matrix(NamedTuple):
 
 
 class Confusion:
-    """The counts of one field. Values that are not among `options` are added when they occur."""
+    """The counts of one field. Values that are not in `options` are added when they occur."""
 
     def __init__(self, options: Sequence[str]) -> None:
         self._numbers: dict[Any, int] = {option: n for n, option in enumerate(options)}
-        self._of_labelers: Counter[tuple[int, int]] = Counter()
-        self._of_accepted: Counter[tuple[int, int]] = Counter()
+        self._labeler_pairs: Counter[tuple[int, int]] = Counter()
+        self._accepted_pairs: Counter[tuple[int, int]] = Counter()
 
     def add(self, values: Sequence[Any]) -> None:
-        """Count each two answers for a document; the order of a pair does not matter."""
-        given = Counter(self._number(value) for value in values)
-        for number, count in given.items():
+        """Count every pair of answers for a document, regardless of the order within a pair."""
+        frequency = Counter(self._number(value) for value in values)
+        for number, count in frequency.items():
             if count > 1:
-                self._of_labelers[number, number] += count * (count - 1) // 2
-        for a, b in combinations(sorted(given), 2):
-            self._of_labelers[a, b] += given[a] * given[b]
+                self._labeler_pairs[number, number] += count * (count - 1) // 2
+        for a, b in combinations(sorted(frequency), 2):
+            self._labeler_pairs[a, b] += frequency[a] * frequency[b]
 
     def add_accepted(self, values: Sequence[Any], accepted: Any) -> None:
         """Count each answer for a document against the accepted value."""
         column = self._number(accepted)
         for value in values:
-            self._of_accepted[self._number(value), column] += 1
+            self._accepted_pairs[self._number(value), column] += 1
 
     def build(self) -> dict[str, Any]:
         """Return the counts as JSON values, reduced to the most frequent values."""
         names = list(self._numbers)
         return {
-            "labelers": _reduce(self._of_labelers, names),
-            "accepted": _reduce(self._of_accepted, names),
+            "labelers": _reduce(self._labeler_pairs, names),
+            "accepted": _reduce(self._accepted_pairs, names),
         }
 
     def _number(self, value: Any) -> int:
@@ -63,27 +63,27 @@ def _reduce(cells: Counter[tuple[int, int]], names: list[Any]) -> dict[str, Any]
         frequency[a] += count
         frequency[b] += count
     ranked = sorted(frequency, key=lambda number: (-frequency[number], number))
-    kept = ranked[:STORED_VALUES]
-    positions = {number: position for position, number in enumerate(kept)}
+    kept_numbers = ranked[:MAX_STORED_VALUES]
+    positions = {number: position for position, number in enumerate(kept_numbers)}
     reduced: Counter[tuple[int, int]] = Counter()
     for (a, b), count in cells.items():
-        reduced[positions.get(a, len(kept)), positions.get(b, len(kept))] += count
+        reduced[positions.get(a, len(kept_numbers)), positions.get(b, len(kept_numbers))] += count
     return {
-        "values": [names[number] for number in kept],
-        "other_values": len(ranked) - len(kept),
+        "values": [names[number] for number in kept_numbers],
+        "other_values": len(ranked) - len(kept_numbers),
         "cells": [[a, b, count] for (a, b), count in sorted(reduced.items())],
     }
 
 
 def build_matrix(stored: dict[str, Any], *, limit: int, is_symmetric: bool) -> Matrix:
-    """Return the matrix of the `limit` most frequent values, with all others summed as one.
+    """Return the matrix of the `limit` most frequent values, with all other values combined.
 
-    In a symmetric matrix, a pair of different answers counts in both of its cells, and a pair of
-    equal answers once.
+    In a symmetric matrix, a pair of different answers counts in two cells, and a pair of equal
+    answers in one cell.
     """
     values = stored["values"][:limit]
-    others = stored["other_values"] + len(stored["values"]) - len(values)
-    size = len(values) + bool(others)
+    other_count = stored["other_values"] + len(stored["values"]) - len(values)
+    size = len(values) + bool(other_count)
     counts = [[0] * size for _ in range(size)]
     for a, b, count in stored["cells"]:
         row, column = min(a, len(values)), min(b, len(values))
@@ -91,4 +91,4 @@ def build_matrix(stored: dict[str, Any], *, limit: int, is_symmetric: bool) -> M
         if is_symmetric and row != column:
             counts[column][row] += count
     units = sum(count for _, _, count in stored["cells"])
-    return Matrix(values, others > 0, others, counts, units)
+    return Matrix(values, other_count > 0, other_count, counts, units)

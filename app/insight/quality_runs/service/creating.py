@@ -22,7 +22,7 @@ def create(
     end: datetime | None = None,
     created_by: UUID | None,
 ) -> QualityRun:
-    """Create a run, whose job computes the agreement. An end in the future becomes now.
+    """Create a run, whose job computes the agreement. The end is at most the current time.
 
     Raises 400 `validation_error` for an unknown schema or field, and for an empty period.
     """
@@ -57,9 +57,9 @@ def check_fields(schema_id: UUID, names: Sequence[str]) -> None:
     versions = records.list_versions(schema_id)
     if not versions:
         raise errors.invalid("This schema has no published version.", "schema_id")
-    known = {name for version in versions for name in build_shapes(version.fields)}
+    known_names = {name for version in versions for name in build_shapes(version.fields)}
     for position, name in enumerate(names):
-        if name not in known:
+        if name not in known_names:
             message = "No version of the schema has this field. Name a column as `table.column`."
             raise errors.invalid(message, f"fields.{position}")
 
@@ -75,9 +75,9 @@ def check_period(start: datetime | None, end: datetime | None) -> datetime:
 
 
 def create_outdated() -> int:
-    """Create a run for each schema with several labelers and changes since its newest full run.
+    """Create a run for each schema that needs several labelers and changed since its last full run.
 
-    Requires access across organizations; returns the number of runs.
+    Requires access across organizations. Returns the number of runs.
     """
     outdated = records.list_outdated(list(DEFAULT_METRICS))
     for organization_id, schema_id in outdated:

@@ -16,17 +16,17 @@ from app.engines.agreement import (
     measure_agreement,
 )
 from app.engines.agreement.places import build_value_key
-from app.insight.quality_runs.models import SHARE
+from app.insight.quality_runs.models import SHARE_SCALE
 from app.insight.quality_runs.queries import disagreements, records
 from app.insight.quality_runs.queries.disagreements import StoredAnswer
 from app.kit import db
 from app.kit.ids import uuid7
 
-MOST_ANSWERS = 10
-MOST_VALUES = 20
-MOST_CHARACTERS = 200
-WALK = 500
-"""The number of documents that one step of an update compares."""
+MAX_ANSWERS = 10
+MAX_VALUES = 20
+MAX_CHARACTERS = 200
+STEP_SIZE = 500
+"""The maximum number of documents that one step of an update compares."""
 _PAIR = 2
 Tags = list[dict[str, Any]]
 
@@ -34,10 +34,10 @@ Tags = list[dict[str, Any]]
 def update(artifact_ids: Sequence[UUID]) -> None:
     """Compare the answers to these documents again, and replace their disagreements."""
     disagreements.lock()
-    compared = disagreements.list_chunks(artifact_ids)
+    chunks = disagreements.list_chunks(artifact_ids)
     versions: dict[UUID, dict[UUID, tuple[int, dict[str, Shape]]]] = {}
     rows: list[dict[str, Any]] = []
-    for chunk in compared:
+    for chunk in chunks:
         answers: dict[tuple[UUID, UUID], list[StoredAnswer]] = defaultdict(list)
         for answer in disagreements.list_answers(chunk):
             answers[answer.artifact_id, answer.schema_id].append(answer)
@@ -50,7 +50,7 @@ def update(artifact_ids: Sequence[UUID]) -> None:
 
 def update_next(schema_id: UUID, after: UUID) -> UUID | None:
     """Update the next documents of a schema; return the last one, or None at the end."""
-    artifact_ids = disagreements.list_next(schema_id, after, WALK)
+    artifact_ids = disagreements.list_next(schema_id, after, STEP_SIZE)
     if not artifact_ids:
         return None
     update(artifact_ids)
@@ -67,30 +67,34 @@ def _list_shapes(schema_id: UUID) -> dict[UUID, tuple[int, dict[str, Shape]]]:
 def compare(
     answers: Sequence[StoredAnswer], versions: dict[UUID, tuple[int, dict[str, Shape]]]
 ) -> list[dict[str, Any]]:
-    """Return the disagreements of the answers of several labelers to one document.
+    """Return the disagreements between the answers of several labelers to one document.
 
-    A field is compared among the answers whose version gives it the type of the newest one.
+    Each field is compared in the answers whose version gives it the same type as the newest version
+    of any answer.
     """
-    known = [answer for answer in answers if answer.version_id in versions]
-    if len(known) < _PAIR:
+    comparable_answers = [answer for answer in answers if answer.version_id in versions]
+    if len(comparable_answers) < _PAIR:
         return []
-    newest = max((versions[answer.version_id] for answer in known), key=lambda entry: entry[0])[1]
+    newest = max(
+        (versions[answer.version_id] for answer in comparable_answers), key=lambda entry: entry[0]
+    )[1]
     groups: dict[tuple[int, ...], list[str]] = defaultdict(list)
     for name, shape in newest.items():
-        members = tuple(
+        positions = tuple(
             position
-            for position, answer in enumerate(known)
+            for position, answer in enumerate(comparable_answers)
             if versions[answer.version_id][1].get(name) == shape
         )
-        if len(members) >= _PAIR:
-            groups[members].append(name)
+        if len(positions) >= _PAIR:
+            groups[positions].append(name)
     rows = []
-    for members, names in groups.items():
+    for positions, names in groups.items():
         shapes = {name: newest[name] for name in names}
         sets = [
-            [tag for tag in known[position].tags if tag["field"] in shapes] for position in members
+            [tag for tag in comparable_answers[position].tags if tag["field"] in shapes]
+            for position in positions
         ]
-        rows += _compare_sets(known[0], sets, shapes)
+        rows += _compare_sets(comparable_answers[0], sets, shapes)
     return rows
 
 
@@ -106,31 +110,31 @@ def _compare_sets(
             "artifact_id": document.artifact_id,
             "schema_id": document.schema_id,
             "field": name,
-            "share": round((1 - share) * SHARE),
+            "share": round((1 - share) * SHARE_SCALE),
             "raters": len(sets),
             "answers": _summarize(name, sets, shapes[name]),
             "compared_at": db.utc_now(),
         }
         for name, share in agreement.fields.items()
-        if round((1 - share) * SHARE) > 0
+        if round((1 - share) * SHARE_SCALE) > 0
     ]
 
 
 def _summarize(name: str, sets: list[Tags], shape: Shape) -> list[dict[str, Any]]:
-    """Return the most frequent answers, without their labelers and the accepted answer."""
+    """Return the most frequent answers, without revealing labelers or the accepted answer."""
     counts: dict[Any, int] = defaultdict(int)
-    shown: dict[Any, Any] = {}
+    value_by_key: dict[Any, Any] = {}
     for tags in sets:
-        own = [tag for tag in tags if tag["field"] == name]
-        key = frozenset(map(build_value_key, own))
-        values = [_shorten(tag["value"]) for tag in own[:MOST_VALUES]]
+        field_tags = [tag for tag in tags if tag["field"] == name]
+        key = frozenset(map(build_value_key, field_tags))
+        values = [_shorten(tag["value"]) for tag in field_tags[:MAX_VALUES]]
         is_list = shape.multiple or "." in name
-        shown.setdefault(key, values if is_list else next(iter(values), None))
+        value_by_key.setdefault(key, values if is_list else next(iter(values), None))
         counts[key] += 1
-    ranked = sorted(counts, key=lambda key: (-counts[key], orjson.dumps(shown[key])))
-    return [{"value": shown[key], "count": counts[key]} for key in ranked[:MOST_ANSWERS]]
+    ranked = sorted(counts, key=lambda key: (-counts[key], orjson.dumps(value_by_key[key])))
+    return [{"value": value_by_key[key], "count": counts[key]} for key in ranked[:MAX_ANSWERS]]
 
 
 def _shorten(value: Any) -> Any:
     text = value if isinstance(value, str) else orjson.dumps(value).decode()
-    return value if len(text) <= MOST_CHARACTERS else text[: MOST_CHARACTERS - 1] + "…"
+    return value if len(text) <= MAX_CHARACTERS else text[: MAX_CHARACTERS - 1] + "…"

@@ -10,18 +10,18 @@ _AXES = {"labelers": ("Labeler", "Other labeler"), "accepted": ("Labeler", "Acce
 
 
 def draw_confusion(confusion: dict[str, Any], kind: ImageKind) -> bytes:
-    """Return the chart of a result of `reading.get_confusion`.
+    """Return a chart of the result of `reading.get_confusion`.
 
-    Raises 503 if no process can draw it now.
+    Raises 503 if it cannot be drawn now.
     """
     values, counts = confusion["values"], confusion["counts"]
-    others = confusion["other_values"]
+    other_count = confusion["other_values"]
     if len(counts) > MAX_CATEGORIES:
-        others += len(values) - (MAX_CATEGORIES - 1)
+        other_count += len(values) - (MAX_CATEGORIES - 1)
         values, counts = values[: MAX_CATEGORIES - 1], _sum_rest(counts, MAX_CATEGORIES - 1)
     names = ["(no value)" if value is None else str(value) for value in values]
-    if others:
-        names.append(f"({others} others)")
+    if other_count:
+        names.append(f"({other_count} others)")
     row_axis, column_axis = _AXES[confusion["against"]]
     chart = ConfusionChart(
         title=f"{confusion['field']}: {confusion['units']} comparisons",
@@ -34,8 +34,8 @@ def draw_confusion(confusion: dict[str, Any], kind: ImageKind) -> bytes:
     return charts.draw(chart, kind)
 
 
-def _sum_rest(counts: Sequence[Sequence[int]], kept: int) -> list[list[int]]:
-    """Return the counts with all rows and columns after the first `kept` summed as one each."""
-    columns = [[*row[:kept], sum(row[kept:])] for row in counts]
-    rest = [sum(column) for column in zip(*columns[kept:], strict=True)]
-    return [*columns[:kept], rest]
+def _sum_rest(counts: Sequence[Sequence[int]], kept_count: int) -> list[list[int]]:
+    """Return the counts, with all rows and columns after `kept_count` summed into one each."""
+    columns = [[*row[:kept_count], sum(row[kept_count:])] for row in counts]
+    rest = [sum(column) for column in zip(*columns[kept_count:], strict=True)]
+    return [*columns[:kept_count], rest]

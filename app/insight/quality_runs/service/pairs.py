@@ -1,25 +1,26 @@
-"""Count pairs of labelers before anything is computed for them. Runs only in the job."""
+"""Count pairs of labelers before their agreement is computed. Only the job loads this module."""
 
 import numpy as np
 
 from app.engines.agreement.coefficients import MarkSets, Ratings
 
 PAIR_RESAMPLES = 200
-MOST_PAIRS_WITH_INTERVALS = 66
-"""Pairs of twelve labelers. More pairs have no intervals, because each costs as much as a field."""
-MOST_RATERS_IN_PAIRS = 100
-MOST_PAIRS = 20_000
-"""The number of pairs that are computed in a run; fields that would exceed it have none."""
+MAX_PAIRS_WITH_INTERVALS = 66
+"""The number of pairs of twelve labelers. If there are more pairs, they have no intervals: the
+interval of a pair takes as long as that of a field."""
+MAX_RATERS_IN_PAIRS = 100
+MAX_PAIRS = 20_000
+"""The maximum number of pairs that a run computes. A field that would exceed it has no pairs."""
 
 
-def count_pairs(measured: Ratings | MarkSets) -> int:
-    """Return the number of pairs of labelers who share units."""
-    raters = len(measured.raters)
-    if isinstance(measured, MarkSets):
-        return len(np.unique(measured.pair_a * raters + measured.pair_b))
-    units, codes = measured.units, measured.rater_codes
+def count_pairs(ratings_or_marks: Ratings | MarkSets) -> int:
+    """Return the number of pairs of labelers who labeled the same units."""
+    raters = len(ratings_or_marks.raters)
+    if isinstance(ratings_or_marks, MarkSets):
+        return len(np.unique(ratings_or_marks.pair_a * raters + ratings_or_marks.pair_b))
+    units, codes = ratings_or_marks.units, ratings_or_marks.rater_codes
     shared = np.zeros((raters, raters), dtype=bool)
-    for distance in range(1, int(measured.sizes.max(initial=0))):
+    for distance in range(1, int(ratings_or_marks.sizes.max(initial=0))):
         is_shared = units[distance:] == units[:-distance]
         shared[codes[:-distance][is_shared], codes[distance:][is_shared]] = True
     return int(shared.sum())
@@ -28,4 +29,4 @@ def count_pairs(measured: Ratings | MarkSets) -> int:
 def choose_resamples(raters: int) -> int:
     """Return the number of resamples for the interval of each pair; 0 for no interval."""
     pairs = raters * (raters - 1) // 2
-    return PAIR_RESAMPLES if pairs <= MOST_PAIRS_WITH_INTERVALS else 0
+    return PAIR_RESAMPLES if pairs <= MAX_PAIRS_WITH_INTERVALS else 0

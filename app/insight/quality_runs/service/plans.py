@@ -23,28 +23,28 @@ DEFAULT_METRICS = (
 )
 PAIR_METRICS = frozenset((Metric.PERCENT, Metric.COHEN_KAPPA, Metric.F1, Metric.IOU))
 """The coefficients that are also computed for each pair of labelers."""
-CHOICES = frozenset(("choice", "boolean", "country", "currency"))
-"""The types of fields that have a confusion matrix."""
-INTERVALS = frozenset(("number", "integer", "date", "time", "datetime"))
-"""The types of fields whose values have distances, which Krippendorff's alpha considers."""
+CHOICE_TYPES = frozenset(("choice", "boolean", "country", "currency"))
+"""The field types that have a confusion matrix."""
+INTERVAL_TYPES = frozenset(("number", "integer", "date", "time", "datetime"))
+"""The field types whose values have distances, which Krippendorff's alpha considers."""
 
 RATINGS_PER_PASS = 4
-"""The number of arrays of ratings that a pass fills: one for each field, and another one for the
-distances of its values. 100,000 documents with three labelers take 27 MB for each."""
+"""The maximum number of rating arrays that a pass fills: one for each field, and a second one if
+its values have distances. With 100,000 documents and three labelers, an array takes 27 MB."""
 
 
 class Comparison(StrEnum):
-    """How the values of a field are compared."""
+    """The way in which the values of a field are compared."""
 
     VALUE = "value"
-    """One value of each labeler."""
+    """One value per labeler."""
     SET = "set"
-    """A set of values of each labeler, such as those of a table's column."""
+    """A set of values per labeler, such as the values of a table column."""
     SPANS = "spans"
     REGIONS = "regions"
 
 
-_AVAILABLE = {
+_AVAILABLE_METRICS = {
     Comparison.VALUE: RATING_METRICS,
     Comparison.SET: frozenset((Metric.F1,)),
     Comparison.SPANS: SPAN_METRICS,
@@ -54,7 +54,10 @@ _AVAILABLE = {
 
 @dataclass(frozen=True, slots=True)
 class FieldPlan:
-    """How a field is compared, and in which versions it has the type of the newest version."""
+    """The plan for comparing a field.
+
+    `version_ids` are the schema versions in which the field has its newest type.
+    """
 
     name: str
     kind: str
@@ -62,18 +65,18 @@ class FieldPlan:
     metrics: tuple[Metric, ...]
     version_ids: frozenset[UUID]
     other_versions: dict[UUID, int] = field(default_factory=dict)
-    """The numbers of the versions whose field has another type."""
+    """The numbers of the versions in which the field has another type, by version id."""
     options: tuple[str, ...] = ()
 
     @property
     def has_distances(self) -> bool:
-        """Return whether the distance of two values counts in Krippendorff's alpha."""
-        return self.comparison == Comparison.VALUE and self.kind in INTERVALS
+        """Return whether the distance between two values counts in Krippendorff's alpha."""
+        return self.comparison == Comparison.VALUE and self.kind in INTERVAL_TYPES
 
     @property
     def has_confusion(self) -> bool:
         """Return whether the field has a confusion matrix."""
-        return self.comparison == Comparison.VALUE and self.kind in CHOICES
+        return self.comparison == Comparison.VALUE and self.kind in CHOICE_TYPES
 
 
 def plan_fields(
@@ -84,11 +87,11 @@ def plan_fields(
     `versions` is ordered from the newest. A field has the type that it has in the newest version
     that contains it.
     """
-    shapes_of = {version.id: build_shapes(version.fields) for version in versions}
+    shapes_by_version = {version.id: build_shapes(version.fields) for version in versions}
     numbers = {version.id: version.number for version in versions}
-    wanted = [metric for metric in Metric if metric in set(metrics)]
+    selected_metrics = [metric for metric in Metric if metric in set(metrics)]
     newest: dict[str, Shape] = {}
-    for shapes in shapes_of.values():
+    for shapes in shapes_by_version.values():
         for name, shape in shapes.items():
             newest.setdefault(name, shape)
     options = _list_options(versions)
@@ -96,23 +99,29 @@ def plan_fields(
     for name, shape in newest.items():
         if names and name not in names:
             continue
-        having = {key: shapes[name] for key, shapes in shapes_of.items() if name in shapes}
+        shape_by_version = {
+            key: shapes[name] for key, shapes in shapes_by_version.items() if name in shapes
+        }
         comparison = _choose_comparison(name, shape)
         plan = FieldPlan(
             name=name,
             kind=shape.kind,
             comparison=comparison,
-            metrics=tuple(metric for metric in wanted if metric in _AVAILABLE[comparison]),
-            version_ids=frozenset(key for key, other in having.items() if other == shape),
-            other_versions={key: numbers[key] for key, other in having.items() if other != shape},
+            metrics=tuple(
+                metric for metric in selected_metrics if metric in _AVAILABLE_METRICS[comparison]
+            ),
+            version_ids=frozenset(key for key, other in shape_by_version.items() if other == shape),
+            other_versions={
+                key: numbers[key] for key, other in shape_by_version.items() if other != shape
+            },
             options=options.get(name, ()),
         )
         plans.append(plan)
     return plans
 
 
-def group_values(plans: Iterable[FieldPlan]) -> list[list[FieldPlan]]:
-    """Return the fields with one value of each labeler in groups that are measured in one pass."""
+def group_value_plans(plans: Iterable[FieldPlan]) -> list[list[FieldPlan]]:
+    """Return the plans of single-value fields in groups, each of which is measured in one pass."""
     groups: list[list[FieldPlan]] = []
     size = RATINGS_PER_PASS
     for plan in plans:
@@ -128,7 +137,7 @@ def group_values(plans: Iterable[FieldPlan]) -> list[list[FieldPlan]]:
 
 
 def _list_options(versions: Sequence[VersionFields]) -> dict[str, tuple[str, ...]]:
-    """Return the options of the newest version's choice fields, which count even if unused."""
+    """Return the options of the choice fields in the newest version, including unused options."""
     return {
         entry["key"]: tuple(option["value"] for option in entry["options"])
         for version in versions[:1]

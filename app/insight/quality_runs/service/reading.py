@@ -1,15 +1,15 @@
-"""Read quality runs and those of their results that the caller may see."""
+"""Read quality runs and the results that the caller may see."""
 
 from datetime import datetime
 from typing import Any
 from uuid import UUID
 
 from app.engines.agreement import build_shapes
-from app.insight.quality_runs.models import SHARE, QualityRun
+from app.insight.quality_runs.models import SHARE_SCALE, QualityRun
 from app.insight.quality_runs.queries import disagreements, people, records
 from app.insight.quality_runs.service import creating
 from app.insight.quality_runs.service.confusing import build_matrix
-from app.insight.quality_runs.service.plans import CHOICES, DEFAULT_METRICS
+from app.insight.quality_runs.service.plans import CHOICE_TYPES, DEFAULT_METRICS
 from app.insight.visibility.service import find_visible
 from app.kit import errors
 from app.kit.pagination import Page, PageRequest
@@ -37,22 +37,22 @@ def get(run_id: UUID, *, caller: Caller) -> dict[str, Any]:
 
 
 def _show_pairs(pairs: list[dict[str, Any]], caller: Caller) -> list[dict[str, Any]]:
-    """Return the pairs of at least one labeler whom the caller may see; viewers see none.
+    """Return the pairs in which the caller may see at least one labeler; viewers see no pairs.
 
-    `a` may be seen. Where `b` may not, they are not named.
+    The caller may see `a`. `b` is None if the caller may not see it.
     """
     if not caller.has(Role.labeler):
         return []
     visible = find_visible(caller)
     ids = {pair[side] for pair in pairs for side in ("a", "b")}
     seen = {user_id for user_id in ids if visible.has_labeler(UUID(user_id))}
-    persons = people.get_people(seen)
-    turned = [
+    people_by_id = people.get_people(seen)
+    ordered_pairs = [
         pair if pair["a"] in seen else {**pair, "a": pair["b"], "b": pair["a"]} for pair in pairs
     ]
     return [
-        {**pair, "a": persons.get(pair["a"]), "b": persons.get(pair["b"])}
-        for pair in turned
+        {**pair, "a": people_by_id.get(pair["a"]), "b": people_by_id.get(pair["b"])}
+        for pair in ordered_pairs
         if pair["a"] in seen
     ]
 
@@ -66,9 +66,9 @@ def get_agreement(
     start: datetime | None = None,
     end: datetime | None = None,
 ) -> dict[str, Any]:
-    """Return the agreement according to the newest run that covers the query.
+    """Return the agreement from the newest run that covers the query.
 
-    Runs over all fields and the whole time precede narrower ones where the query does not say.
+    If the query names no field or no period, runs over all fields and all time are preferred.
     Without such a run, `computed_at` is None and there are no results. Raises 400 for an unknown
     schema or field, and for an empty period.
     """
@@ -103,12 +103,12 @@ def get_confusion(
     start: datetime | None = None,
     end: datetime | None = None,
 ) -> dict[str, Any]:
-    """Return the confusion matrix of a choice field according to the newest run that covers it.
+    """Return the confusion matrix of a choice field from the newest run that covers the query.
 
     Without such a run, `computed_at` is None and the matrix is empty. Raises 400 for an unknown
-    schema, a field that has no options, and for an empty period.
+    schema, a field without a confusion matrix, and an empty period.
     """
-    _check_field(schema_id, field, kinds=CHOICES)
+    _check_field(schema_id, field, kinds=CHOICE_TYPES)
     run = _find_run(schema_id, field, None, start, end)
     stored = {} if run is None else run.confusions.get(field, {})
     matrix = build_matrix(
@@ -140,7 +140,7 @@ def list_disagreements(
     elif field is not None:
         raise errors.invalid("Required with `field`: send the schema of the field.", "schema_id")
     rows = disagreements.list_disagreements(page=page, schema_id=schema_id, field=field)
-    items = [{**row._asdict(), "disagreement": row.share / SHARE} for row in rows.items]
+    items = [{**row._asdict(), "disagreement": row.share / SHARE_SCALE} for row in rows.items]
     return Page(items, rows.total, rows.next_cursor, rows.prev_cursor, rows.page_size)
 
 
@@ -152,7 +152,7 @@ def _find_run(
     end: datetime | None,
 ) -> QualityRun | None:
     covered_end = creating.check_period(start, end) if start or end else None
-    # A run cannot reach into the future: one that began after the request may.
+    # No run covers a time after its creation, so an end in the future is replaced by the present.
     return records.find_newest(
         schema_id,
         field=field,
@@ -181,7 +181,9 @@ def _check_field(schema_id: UUID, field: str | None, kinds: frozenset[str] | Non
         if shape is None:
             continue
         if kinds is not None and (shape.kind not in kinds or shape.multiple or "." in field):
-            raise errors.invalid("Only a field with one choice has a confusion matrix.", "field")
+            raise errors.invalid(
+                "Only a choice field with a single value has a confusion matrix.", "field"
+            )
         return
     raise errors.invalid("No version of the schema has this field.", "field")
 

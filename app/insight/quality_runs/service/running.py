@@ -12,7 +12,7 @@ from app.kit import db, events
 from app.kit.jobs import Job, LostLease
 
 if TYPE_CHECKING:
-    from app.insight.quality_runs.service.computing import Computed
+    from app.insight.quality_runs.service.computing import RunResults
 
 _FAILURE = {"code": "internal_error", "message": "The computation failed after several attempts."}
 
@@ -22,7 +22,7 @@ update_progress = records.update_progress
 def start(run_id: UUID) -> QualityRun | None:
     """Start a run from the beginning, even if an earlier attempt was interrupted.
 
-    Returns None if the run is already over.
+    Returns None if the run has already ended.
     """
     run = change_status(run_id, RunStatus.RUNNING)
     if run is not None:
@@ -37,11 +37,11 @@ def plan(run: QualityRun) -> list[FieldPlan]:
     return plan_fields(records.list_versions(run.schema_id), run.fields, run.metrics)
 
 
-def complete(job: Job, run_id: UUID, computed: "Computed") -> None:
+def complete(job: Job, run_id: UUID, computed: "RunResults") -> None:
     """Store the results and complete the run; do nothing if it has already ended.
 
     Emits `quality_run.completed`. The lease is locked until the transaction ends, so that no other
-    attempt can complete the run too. Raises LostLease.
+    attempt can also complete the run. Raises LostLease.
     """
     if not job.lock_lease():
         raise LostLease
@@ -70,7 +70,7 @@ def fail(run_id: UUID) -> None:
 
 
 def reopen(run_id: UUID) -> None:
-    """Queue a failed run again, for a retry of its job; leave others unchanged."""
+    """Queue a failed run again, for a retry of its job; ignore a run with another status."""
     run = change_status(run_id, RunStatus.QUEUED)
     if run is not None:
         run.error = run.started_at = run.finished_at = None
@@ -79,7 +79,7 @@ def reopen(run_id: UUID) -> None:
 
 
 def change_status(run_id: UUID, status: RunStatus) -> QualityRun | None:
-    """Lock a run and change its status; return None if its current status forbids that."""
+    """Lock a run and change its status; return None if its current status forbids the change."""
     run = records.lock(run_id)
     if run is None or status not in TRANSITIONS[RunStatus(run.status)]:
         return None

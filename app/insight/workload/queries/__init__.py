@@ -1,1 +1,1 @@
-"""SQL queries of workload."""
+"""SQL queries for workload."""

@@ -1,4 +1,4 @@
-"""SQL queries of a user's activity.
+"""SQL queries for a user's activity.
 
 The outcome of a submission is the revision after it: every change of a tag set creates a revision,
 and only a decision can follow a submission.
@@ -57,8 +57,8 @@ _REVIEWED = text(
 class Submissions(NamedTuple):
     """A user's submissions of one day, or of the whole period (day None), by outcome.
 
-    `seconds_spent` is the time spent on tag sets whose last submission in the period was then;
-    `timed` is the number of these that have a recorded time.
+    `seconds_spent` is the time spent on tag sets whose last submission in the period was on that
+    day; `timed` is the number of these tag sets that have a recorded time.
     """
 
     day: int | None

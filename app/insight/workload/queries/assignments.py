@@ -1,4 +1,4 @@
-"""SQL queries of a user's assignments."""
+"""SQL queries for a user's assignments."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -17,8 +17,8 @@ from app.kit.pagination import Edge, Page, PageRequest, paginate_rows
 from app.workflow.tag_sets import claimable
 from app.workflow.tag_sets.claimable import LEVEL, RANK_STEP, TIME
 
-# By urgency, then by time, then by id. Each part is read in the order of an index,
-# and only as many rows as a page needs.
+# By urgency, then by time, then by id. Each part of the union is read in the order of an index, and
+# only as many rows as a page needs.
 _ORDER = {"rank": int, "at": datetime, "id": UUID}
 _OWN_ARTIFACTS = """
     SELECT 'label' AS kind, 100 - own.urgency AS rank, own.at, own.artifact_id AS id,
@@ -43,7 +43,7 @@ _OPEN_ASSIGNMENTS = """
     WHERE (reach.by_name OR user_schemas.has_skills)
       AND (CAST(:schema_id AS uuid) IS NULL OR user_schemas.schema_id = :schema_id)
 """
-# Skips assignees and schemas that have no work due in time.
+# Excludes assignees and schemas that have no work due before `due_before`.
 _DUE = """
     JOIN (
         SELECT CAST(assignee_id AS uuid) AS assignee_id, CAST(schema_id AS uuid) AS schema_id
@@ -99,7 +99,7 @@ _PAGE = f"""
 
 
 class Assignment(NamedTuple):
-    """A document to label or a tag set to review, with the values that it is ordered by."""
+    """A document to label or a tag set to review, with its sort keys."""
 
     kind: str
     rank: int
@@ -117,20 +117,20 @@ class Assignment(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Kinds:
-    """Kinds of work to list; `self_review` includes tag sets that the user labeled."""
+class WorkTypes:
+    """The types of work to list; `self_review` includes tag sets that the user labeled."""
 
     label: bool
     review: bool
     self_review: bool
 
 
-def list_assignments(request: PageRequest, criteria: WorkCriteria, kinds: Kinds) -> Page:
-    """Return a page of what one user has to label or review."""
+def list_assignments(request: PageRequest, criteria: WorkCriteria, work_types: WorkTypes) -> Page:
+    """Return a page of the work that one user has to label or review."""
     (user_id,) = criteria.user_ids
 
     def fetch(edge: Edge) -> tuple[list[Any], int | None]:
-        if not (kinds.label or kinds.review):
+        if not (work_types.label or work_types.review):
             return [], 0
         parameters = {
             **criteria.build_parameters(),
@@ -138,12 +138,12 @@ def list_assignments(request: PageRequest, criteria: WorkCriteria, kinds: Kinds)
             "me": user_id,
             "limit": edge.limit,
         }
-        parameters["self_review"] = kinds.self_review
+        parameters["self_review"] = work_types.self_review
         statement = Statement(tenancy.current_organization_id())
-        sql = _build_sql(edge, kinds, _build_due_join(statement, criteria))
+        sql = _build_sql(edge, work_types, _build_due_join(statement, criteria))
         rows = db.session().execute(statement.as_text(sql, parameters))
         assignments = [Assignment._make(row) for row in rows]
-        return assignments, _count(criteria, kinds) if edge.is_first else None
+        return assignments, _count(criteria, work_types) if edge.is_first else None
 
     return paginate_rows(request, _ORDER, fetch)
 
@@ -157,11 +157,11 @@ def _build_due_join(statement: Statement, criteria: WorkCriteria) -> str:
     return _DUE.format(cells=cells)
 
 
-def _build_sql(edge: Edge, kinds: Kinds, due: str) -> str:
+def _build_sql(edge: Edge, work_types: WorkTypes, due_join: str) -> str:
     descending = edge.descending
     order = "rank DESC, at DESC, id DESC" if descending else "rank, at, id"
     parts = []
-    if kinds.label:
+    if work_types.label:
         after_edge = _build_edge_condition(edge, "100 - own.urgency", "own.at", "own.artifact_id")
         parts.append(_OWN_ARTIFACTS.format(own_filters=f"{todo.OWN_FILTERS} {after_edge}"))
         after_edge = _build_edge_condition(
@@ -173,14 +173,14 @@ def _build_sql(edge: Edge, kinds: Kinds, due: str) -> str:
             _OPEN_ASSIGNMENTS.format(
                 may_begin=todo.MAY_BEGIN.format(user="reach.user_id"),
                 of_team=todo.OF_TEAM,
-                due=due,
+                due=due_join,
                 edge=after_edge,
                 order="work.priority, work.urgent_at DESC, work.artifact_id DESC"
                 if descending
                 else "work.priority DESC, work.urgent_at, work.artifact_id",
             )
         )
-    if kinds.review:
+    if work_types.review:
         after_edge = _build_edge_condition(edge, _RANK, _AT, "item.id")
         if after_edge:
             bound = f"< (:rank + 1) * {RANK_STEP}" if descending else f">= :rank * {RANK_STEP}"
@@ -209,12 +209,12 @@ def _build_edge_condition(edge: Edge, rank: str, at: str, identifier: str) -> st
     )
 
 
-def _count(criteria: WorkCriteria, kinds: Kinds) -> int:
+def _count(criteria: WorkCriteria, work_types: WorkTypes) -> int:
     parts = []
-    if kinds.label:
+    if work_types.label:
         parts.append(counting.count_to_label(criteria))
-    if kinds.review:
-        parts.append(counting.count_to_review(criteria, self_review=kinds.self_review))
+    if work_types.review:
+        parts.append(counting.count_to_review(criteria, self_review=work_types.self_review))
     total: ColumnElement[int] = literal(0)
     for part in parts:
         total += select(func.coalesce(func.sum(part.c.n), 0)).scalar_subquery()

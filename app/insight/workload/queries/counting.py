@@ -1,4 +1,4 @@
-"""SQL queries that count what users have to do, in a time independent of the backlog's length."""
+"""SQL queries that count the work of users, in a time that does not depend on the backlog."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -33,7 +33,7 @@ from app.workflow.tag_sets.models import TagSet
 from app.workflow.tag_sets.transitions import TagSetStatus
 
 ASSIGNEES = Query("SELECT CAST(assignee_id AS text) FROM reach")
-"""The assignees whose cells are read; `reach` is a common table expression of `todo`."""
+"""The assignees whose cells are read; `reach` is a common table expression in `todo`."""
 _MICROSECOND = timedelta(microseconds=1)
 _TO_LABEL = f"""
 WITH {todo.PEOPLE}, {todo.BEGUN}, {todo.OFFERED}, {todo.WITHHELD}, due_today AS (
@@ -73,7 +73,7 @@ class WorkCriteria:
 
     @property
     def counted_until(self) -> datetime | None:
-        """Return the end of the due times that counters cover, or None without `due_before`.
+        """Return the end of the due times that the counters cover, or None without `due_before`.
 
         Work due later than this, but before `due_before`, is found through an index.
         """
@@ -95,14 +95,14 @@ class WorkCriteria:
 
 
 def count_to_label(criteria: WorkCriteria) -> Subquery:
-    """Return a subquery of the number of documents each user has to label: user_id, n."""
+    """Return a subquery of the number of documents that each user has to label: user_id, n."""
     statement = Statement(tenancy.current_organization_id())
     where: dict[str, Any] = {"assignee_id": ASSIGNEES}
     if criteria.schema_id is not None:
         where["schema_id"] = criteria.schema_id
     span = None if criteria.counted_until is None else Span("due", None, criteria.counted_until)
-    shown = ("assignee_id", "schema_id", "assignees", "labeled_by", "places_taken")
-    cells = statement.select_cells(OFFERED, shown, where, span)
+    facet_names = ("assignee_id", "schema_id", "assignees", "labeled_by", "places_taken")
+    cells = statement.select_cells(OFFERED, facet_names, where, span)
     counts = statement.as_select(
         _TO_LABEL.format(cells=cells),
         {"user_id": Uuid(), "n": BigInteger()},
@@ -112,16 +112,16 @@ def count_to_label(criteria: WorkCriteria) -> Subquery:
 
 
 def count_to_review(criteria: WorkCriteria, *, self_review: bool) -> Subquery:
-    """Return a subquery of the number of tag sets each user has to review: user_id, n.
+    """Return a subquery of the number of tag sets that each user has to review: user_id, n.
 
-    Claimed tag sets are read one by one; there are as many as users are reviewing at the time.
+    Claimed tag sets are read row by row: only tag sets that are being reviewed are claimed.
     """
     where: dict[str, Any] = {"assignee_id": list(criteria.user_ids), "archived": False}
     if criteria.schema_id is not None:
         where["schema_id"] = criteria.schema_id
-    shown = ("assignee_id", "labeler_id")
+    facet_names = ("assignee_id", "labeler_id")
     if criteria.due_before is None:
-        cells = counters.select_cells(REVIEWS, shown, where)
+        cells = counters.select_cells(REVIEWS, facet_names, where)
     else:
         rows = _select_items(
             criteria,
@@ -129,7 +129,7 @@ def count_to_review(criteria: WorkCriteria, *, self_review: bool) -> Subquery:
             func.coalesce(cast(TagSet.labeler_id, Text), "").label("labeler_id"),
         ).where(TagSet.assignee_id.in_(criteria.user_ids))
         between = Between("due", TagSet.due_at, None, criteria.due_before, rows)
-        cells = counters.select_cells_between(REVIEWS, shown, where, between)
+        cells = counters.select_cells_between(REVIEWS, facet_names, where, between)
     assigned = select(cells.c.assignee_id, cells.c.n)
     if not self_review:
         assigned = assigned.where(cells.c.assignee_id != cells.c.labeler_id)

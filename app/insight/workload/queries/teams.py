@@ -1,4 +1,4 @@
-"""SQL queries of a team's workload."""
+"""SQL queries for a team's workload."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -31,7 +31,7 @@ from app.kit.counters import Between
 from app.workflow.tag_sets.counters import WORK
 from app.workflow.tag_sets.models import TagSetRevision
 
-_KINDS = ("submit", "accept", "correction", "reject")
+_FINISHED_KINDS = ("submit", "accept", "correction", "reject")
 
 
 class Member(NamedTuple):
@@ -44,10 +44,11 @@ class Member(NamedTuple):
 
 
 class MemberWork(NamedTuple):
-    """Numbers of open, overdue and finished work of a user.
+    """The numbers of open, overdue and finished tasks of a user.
 
-    `to_label` and `to_review` count what the user is assigned to by name or has begun; `overdue`
-    counts both. `labeled` and `reviewed` count submissions and decisions.
+    `to_label` and `to_review` count the work that is assigned to the user by name or that the user
+    has begun; `overdue` counts the overdue work of both types. `labeled` and `reviewed` count
+    submissions and decisions.
     """
 
     user_id: UUID
@@ -84,12 +85,12 @@ def list_members(team_id: UUID) -> list[Member] | None:
 def count_work(
     user_ids: Sequence[UUID], *, now: datetime, start: datetime, end: datetime, self_review: bool
 ) -> dict[UUID, MemberWork]:
-    """Return the work of each user, by user id; finished is that from `start` until `end`."""
-    everything, overdue = WorkCriteria(user_ids), WorkCriteria(user_ids, due_before=now)
-    to_label = counting.count_to_label(everything)
-    to_review = counting.count_to_review(everything, self_review=self_review)
-    overdue_labels = counting.count_to_label(overdue)
-    overdue_reviews = counting.count_to_review(overdue, self_review=self_review)
+    """Return the work of each user by user id. Finished work is from `start` until `end`."""
+    all_work, overdue_work = WorkCriteria(user_ids), WorkCriteria(user_ids, due_before=now)
+    to_label = counting.count_to_label(all_work)
+    to_review = counting.count_to_review(all_work, self_review=self_review)
+    overdue_labels = counting.count_to_label(overdue_work)
+    overdue_reviews = counting.count_to_review(overdue_work, self_review=self_review)
     finished = _count_finished(user_ids, start, end)
 
     def replace_null(column: ColumnElement[int]) -> ColumnElement[int]:
@@ -116,9 +117,9 @@ def _count_finished(user_ids: Sequence[UUID], start: datetime, end: datetime) ->
         TagSetRevision.organization_id == tenancy.current_organization_id(),
         TagSetRevision.author_id.in_(user_ids),
         TagSetRevision.kind != "save",
-        TagSetRevision.kind.in_(_KINDS),
+        TagSetRevision.kind.in_(_FINISHED_KINDS),
     )
-    where = {"author_id": list(user_ids), "kind": list(_KINDS)}
+    where = {"author_id": list(user_ids), "kind": list(_FINISHED_KINDS)}
     between = Between("at", at, start, end, rows)
     cells = counters.select_cells_between(WORK, ("author_id", "kind"), where, between)
     labeled = case((cells.c.kind == "submit", cells.c.n), else_=0)
@@ -150,8 +151,8 @@ _BEGUN = """
 def count_not_begun(team_id: UUID, *, now: datetime) -> WaitingWork:
     """Return the numbers of open and overdue documents of a team that nobody has begun.
 
-    The counters give all open documents assigned to the team; those that somebody has begun are
-    read one by one and subtracted.
+    The counters give all open documents assigned to the team. Documents that somebody has begun are
+    read row by row and subtracted.
     """
     work = ArtifactAssignee
     rows = select(work.artifact_id).where(

@@ -1,11 +1,11 @@
-"""Common table expressions that find what users have to label.
+"""Common table expressions that find the documents that users have to label.
 
-For the users `:people` they find the documents that each has begun, the documents assigned to them
-by name or through a team, and which of these they may begin. The rules are those for claiming the
-next artifact (`claimable`), except that a document that needs several tag sets is listed while
-somebody else has claimed it. Documents that users have begun are read one by one. Documents
-that they could begin may be as many as a team's backlog: the counter `OFFERED` counts them, and the
-exceptions, which are read one by one, are subtracted.
+For each user in `:people`, they find the documents that the user has begun, the documents assigned
+to the user by name or through a team, and the assigned documents that the user may begin. The rules
+are those for claiming the next artifact (`claimable`), except that a document that needs several
+tag sets is listed even while somebody else has claimed it. Documents that users have begun are read
+row by row. The documents that users could begin may be a team's whole backlog: the counter
+`OFFERED` counts them, and the exceptions are read row by row and subtracted.
 """
 
 from app.documents.artifacts.models import URGENCY, URGENT_AT
@@ -33,7 +33,7 @@ people AS MATERIALIZED (
     WHERE schemas.organization_id = :org AND schemas.status = 'active'
 )
 """  # noqa: S608 - made of constants
-"""The users, the assignee ids of each user (`reach`), and the schemas each labels."""
+"""The users, the assignee ids of each user (`reach`), and the schemas that each user labels."""
 
 OFFER = """
     SELECT bool_or(reach.by_name) AS by_name,
@@ -43,7 +43,7 @@ OFFER = """
     JOIN reach ON reach.assignee_id = work.assignee_id AND reach.user_id = {user}
     WHERE work.organization_id = :org AND work.artifact_id = document.id AND work.is_open
 """
-"""The way a user is assigned to a document: by name, or through which team."""
+"""The way in which a user is assigned to a document: by name, or through a team and its id."""
 
 _FREE = f"({claimable.UNCLAIMED.format(of='document.')} OR document.claim_user_id = {{user}})"
 _HAS_PLACE = claimable.HAS_PLACE.format(
@@ -94,7 +94,7 @@ begun AS MATERIALIZED (
     )
 )
 """  # noqa: S608 - made of constants
-"""Documents that users have begun or claimed (`begun`), and those that their lists show (`own`)."""
+"""Documents that users have begun or claimed (`begun`), and documents in their lists (`own`)."""
 
 OFFERED = """
 grouped AS (
@@ -121,8 +121,8 @@ grouped AS (
 """
 """The number of documents with a free place that users are assigned to, from the counter's cells.
 
-A document with several assignees is in the cells of each of them, under a hash of all of them, so
-that it counts once.
+A document with several assignees is in the cells of each assignee, under a hash of all assignees,
+so that it counts once.
 """
 
 WITHHELD = f"""
@@ -163,10 +163,10 @@ candidates AS (
     GROUP BY candidates.user_id
 )
 """  # noqa: S608 - made of constants
-"""The number of these documents that users may not begin.
+"""The number of documents in `offered` that users may not begin.
 
-Somebody else works on them, the user has skipped them, or the user has begun them and `own` counts
-them. As many rows are read as documents are being worked on at the time.
+Somebody else works on such a document, the user has skipped it, or the user has begun it and `own`
+counts it. The number of rows read depends on the documents in work, not on the backlog.
 """
 
 MAY_BEGIN = f"""
@@ -191,7 +191,7 @@ OF_TEAM = """
             WHERE other.organization_id = :org AND other.artifact_id = work.artifact_id
               AND other.is_open AND (other_reach.by_name OR other.assignee_id < work.assignee_id))))
 """
-"""The condition that the user has the document through the team that the list is filtered by."""
+"""The condition that the document is assigned to the user through the team of the list's filter."""
 
 OWN_FILTERS = """
     (CAST(:schema_id AS uuid) IS NULL OR own.schema_id = :schema_id)

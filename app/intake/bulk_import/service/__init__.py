@@ -1,4 +1,4 @@
-"""Bulk import: accept files with many documents, and import them batch by batch."""
+"""Service functions for bulk import: accept files with many documents, and import them."""
 
 from app.intake.bulk_import.service.accepting import import_local_file, import_records
 from app.intake.bulk_import.service.labels import LabelsAs

@@ -1,4 +1,4 @@
-"""Accept files for import: recognize the format, store the file and create the job."""
+"""Acceptance of files to import: detect the format, store the file and create the job."""
 
 from pathlib import Path
 from typing import NamedTuple
@@ -43,16 +43,16 @@ def import_records(
 ) -> IngestionJob:
     """Store a file, or its content, and create the job that imports it.
 
-    `name` is by default the name of the uploaded file. Raises 403 if the caller, who may not
-    review, imports labels as accepted; 400 for an empty `file` or `content`, an unknown
+    The default of `name` is the name of the uploaded file. Raises 403 if a caller who may not
+    review imports labels as accepted; 400 for an empty `file` or `content`, an unknown
     `schema_id`, or a `format` that is not recognized; 422 on an invalid `name`; 503 while the disk
     is full or the storage is not available.
     """
     if labels_as == LabelsAs.ACCEPTED and not caller.has(Role.reviewer):
         raise errors.denied("Only reviewers may import labels as accepted.")
-    member = "content" if file is None else "file"
+    field = "content" if file is None else "file"
     if not (content if file is None else file.staged.size):
-        raise errors.invalid("The file is empty.", member)
+        raise errors.invalid("The file is empty.", field)
     _check_schema(schema_id)
     checked_name = _check_name(name or (file and file.name) or _DEFAULT_NAME)
     request = _Request(checked_name, format_id, schema_id, labels_as, caller.user_id)
@@ -68,7 +68,7 @@ def import_records(
 def import_local_file(
     path: Path, *, format_id: str | None, schema_id: UUID | None, labels_as: str
 ) -> IngestionJob:
-    """Store a file of this machine, and create the job that imports it.
+    """Store a file from this machine, and create the job that imports it.
 
     Raises the errors of `import_records`, and OSError if the file cannot be read.
     """

@@ -1,4 +1,4 @@
-"""Import a ZIP archive: each file becomes a document, which a job of the documents parses."""
+"""Import of ZIP archives: each file becomes a document, which another job parses."""
 
 from collections.abc import Callable
 from time import perf_counter
@@ -24,7 +24,7 @@ Checkpoint = Callable[[], None]
 def import_archive(job: IngestionJob, file: BinaryIO, checkpoint: Checkpoint) -> bool:
     """Create a document from each file of an archive; return False if the job ended meanwhile.
 
-    Each file is a transaction of its own. Raises ImportFileError.
+    Each file is imported in a separate transaction. Raises ImportFileError.
     """
     with Archive(file, job.size_bytes or 0) as archive:
         if job.total is None:
@@ -47,10 +47,10 @@ def _import_entry(
         return False
     items: list[ItemRow] = []
     if numbers:
-        # Unpacking may take long; nobody should wait for the job's lock meanwhile.
+        # Unpacking may take a long time, so the job's lock is released meanwhile.
         checkpoint()
         with container.current().storage.stage(container.settings().max_upload_bytes) as staged:
-            problem = _find_problem(archive, entry, staged)
+            problem = _unpack_entry(archive, entry, staged)
             if ingestion_jobs.begin_batch(job.id, entry.number, entry.number) is None:
                 return False
             outcome = problem or create_document(
@@ -61,8 +61,8 @@ def _import_entry(
     return True
 
 
-def _find_problem(archive: Archive, entry: Entry, staged: Staged) -> Outcome | None:
-    """Unpack a file; return its outcome if it cannot become a document."""
+def _unpack_entry(archive: Archive, entry: Entry, staged: Staged) -> Outcome | None:
+    """Unpack a file to `staged`; return an outcome if the file cannot become a document."""
     if entry.is_ignored:
         return Outcome(ItemStatus.SKIPPED)
     if entry.error is not None:

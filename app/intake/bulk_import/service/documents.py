@@ -1,4 +1,4 @@
-"""Build documents from the members of imported records, by the rules of the API."""
+"""Documents that are built from the fields of imported records, by the rules of the API."""
 
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
@@ -15,36 +15,36 @@ MAX_PRIORITY = 100
 _NUMBER_LENGTH = 12
 
 
-class MemberError(Exception):
-    """A member of a record breaks a rule; the message names it."""
+class FieldError(Exception):
+    """A field of a record is invalid; the message names the field."""
 
 
 def build_document(
-    members: Mapping[str, Any], *, file_name: str, number: int, schema_id: UUID | None
+    fields: Mapping[str, Any], *, file_name: str, number: int, schema_id: UUID | None
 ) -> NewText:
-    """Return the document of a record.
+    """Return the document for the fields of a record.
 
-    Its name is by default the name of the file and the number of the record. `schema_id` is the
-    schema of records that name none. Raises MemberError.
+    The default name consists of the file name and the number of the record. `schema_id` is the
+    schema for records without a schema. Raises FieldError.
     """
-    unknown = next((name for name in members if name not in _CHECKS), None)
+    unknown = next((name for name in fields if name not in _CHECKS), None)
     if unknown is not None:
-        raise MemberError(f"`{_shorten(unknown)}`: Unknown member.")
-    if members.get("text") is None:
-        raise MemberError("`text`: Missing data for required member.")
+        raise FieldError(f"`{_shorten(unknown)}`: Unknown field.")
+    if fields.get("text") is None:
+        raise FieldError("`text`: Missing data for required field.")
     checked: dict[str, Any] = {"name": build_name(file_name, number), "schema_id": schema_id}
-    for name, value in members.items():
+    for name, value in fields.items():
         if value is None:
             continue
         try:
             checked[name] = _CHECKS[name](value)
         except ValueError as error:
-            raise MemberError(f"`{name}`: {error}") from None
+            raise FieldError(f"`{name}`: {error}") from None
     return NewText(**checked)
 
 
 def build_name(file_name: str, number: int) -> str:
-    """Return the default name of a document: that of its file with the number of the record."""
+    """Return the default name of a document: the file name with the number of the record."""
     path = PurePosixPath(file_name)
     stem = path.stem[: MAX_NAME - _NUMBER_LENGTH - len(".txt")]
     return f"{stem}-{number}.txt"
@@ -55,7 +55,10 @@ def _shorten(name: str) -> str:
 
 
 def check_storable(text: str, *, replace: bool = False) -> str:
-    """Return a text without NUL, which PostgreSQL cannot store. Raises ValueError."""
+    """Return a text without NUL characters, which PostgreSQL cannot store.
+
+    Replaces NUL characters if `replace` is set, and otherwise raises ValueError.
+    """
     if "\x00" in text:
         if replace:
             return text.replace("\x00", "\ufffd")
@@ -63,11 +66,11 @@ def check_storable(text: str, *, replace: bool = False) -> str:
     return text
 
 
-def _check_text(value: object, most: int = MAX_TEXT) -> str:
+def _check_text(value: object, max_length: int = MAX_TEXT) -> str:
     if not isinstance(value, str):
         raise ValueError("Not a valid string.")  # noqa: TRY004 - reported as the record's error
-    if len(value) > most:
-        raise ValueError(f"Longer than maximum length {most}.")
+    if len(value) > max_length:
+        raise ValueError(f"Longer than maximum length {max_length}.")
     return check_storable(value)
 
 
@@ -104,13 +107,13 @@ def _check_schema_id(value: object) -> UUID:
 def _check_due_at(value: object) -> datetime:
     text = _check_text(value, 64)
     try:
-        at = datetime.fromisoformat(text.replace("z", "Z"))
+        due_at = datetime.fromisoformat(text.replace("z", "Z"))
     except ValueError:
         raise ValueError("Not a valid time, such as 2026-01-31T09:30:00Z.") from None
-    if at.tzinfo is None:
-        raise ValueError("Must carry a time zone, as in 2026-01-31T09:30:00Z.")
+    if due_at.tzinfo is None:
+        raise ValueError("Must have a time zone, as in 2026-01-31T09:30:00Z.")
     try:
-        return at.astimezone(UTC)
+        return due_at.astimezone(UTC)
     except OverflowError:
         raise ValueError("Not a valid time, such as 2026-01-31T09:30:00Z.") from None
 
@@ -124,4 +127,4 @@ _CHECKS: Mapping[str, Callable[[object], object]] = {
     "priority": _check_priority,
     "due_at": _check_due_at,
 }
-"""The members of a record. Null is the same as an absent member."""
+"""The check for each field of a record. Null is the same as an absent field."""

@@ -1,4 +1,4 @@
-"""Check the labels of imported records against their schemas, and create their tag sets."""
+"""Labels of imported records, which are checked against schemas and become tag sets."""
 
 from collections.abc import Sequence
 from enum import StrEnum
@@ -17,11 +17,11 @@ from app.workflow.tag_sets import service as tag_sets
 from app.workflow.tag_sets.service import NewTagSet
 
 TAGS = "tags"
-"""The member of a record that has its tags, as in the API."""
+"""The field of a record that contains its tags, as in the API."""
 
 
 class LabelsAs(StrEnum):
-    """What imported labels become."""
+    """The handling of imported labels: submitted or accepted tag sets, or ignored."""
 
     SUBMITTED = "submitted"
     ACCEPTED = "accepted"
@@ -29,7 +29,7 @@ class LabelsAs(StrEnum):
 
 
 class Labels(NamedTuple):
-    """The labels of a record: tags as in the API, or the marks of another tool by each person."""
+    """The labels of a record: tags as in the API, or label sets of another tool, one per person."""
 
     tags: object | None
     label_sets: Sequence[Sequence[Mark]]
@@ -39,14 +39,14 @@ class Labels(NamedTuple):
 
 
 class CheckedLabels(NamedTuple):
-    """Tag sets in canonical form, and the schema version that they follow."""
+    """Tag sets in canonical form, and the schema version that they conform to."""
 
     version: CurrentVersion
     tag_sets: list[list[dict[str, object]]]
 
 
-def take_labels(content: Content, labels_as: LabelsAs) -> Labels:
-    """Remove the tags from the members of a record, and return its labels unless ignored."""
+def pop_labels(content: Content, labels_as: LabelsAs) -> Labels:
+    """Remove the tags from the fields of a record; return its labels, or none if ignored."""
     tags = content.members.pop(TAGS, None)
     if labels_as is LabelsAs.IGNORED:
         return Labels(None, ())
@@ -62,7 +62,7 @@ class LabelChecker:
     def check(self, prepared: PreparedText, labels: Labels) -> CheckedLabels | Outcome:
         """Return the checked labels of a parsed text, or the error of its record.
 
-        Of the sets of labels, as many are imported as the schema requires, the first ones.
+        Only the first label sets are checked, as many as the schema requires.
         """
         assert prepared.parsed is not None
         schema_id = prepared.text.schema_id
@@ -100,27 +100,27 @@ def _find_version(schema_id: UUID) -> CurrentVersion | ApiError:
 
 
 def _build_tag_lists(version: CurrentVersion, labels: Labels, text: str) -> list[object]:
-    """Return the tags of each set of labels. Raises MarkError."""
+    """Return the tags of each label set. Raises MarkError."""
     if labels.tags is not None:
         return [labels.tags]
-    names = _build_names(version)
-    required = tag_sets.count_required(version)
-    return [names.build_tags(marks, text) for marks in labels.label_sets[:required]]
+    names = _build_field_names(version)
+    required_count = tag_sets.count_required(version)
+    return [names.build_tags(marks, text) for marks in labels.label_sets[:required_count]]
 
 
 @cached(LRUCache(64), key=lambda version: version.id, lock=Lock())
-def _build_names(version: CurrentVersion) -> FieldNames:
+def _build_field_names(version: CurrentVersion) -> FieldNames:
     """Return the names of a version's fields, which never change."""
     return FieldNames(version.fields)
 
 
 def create_tag_sets(
-    created: Sequence[tuple[UUID, CheckedLabels]], *, accepted: bool, author_id: UUID | None
+    documents: Sequence[tuple[UUID, CheckedLabels]], *, accepted: bool, author_id: UUID | None
 ) -> None:
-    """Create the tag sets of new documents, given with their ids."""
-    new = [
+    """Create the tag sets of new documents, which are pairs of document id and labels."""
+    new_tag_sets = [
         NewTagSet(artifact_id, labels.version, tags)
-        for artifact_id, labels in created
+        for artifact_id, labels in documents
         for tags in labels.tag_sets
     ]
-    tag_sets.import_many(new, accepted=accepted, author_id=author_id)
+    tag_sets.import_many(new_tag_sets, accepted=accepted, author_id=author_id)

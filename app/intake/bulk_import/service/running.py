@@ -1,4 +1,4 @@
-"""Import a stored file: read it batch by batch, each of which is one transaction."""
+"""Import of stored files in batches; each batch is one transaction."""
 
 import sys
 from collections.abc import Callable, Iterator
@@ -13,14 +13,14 @@ from app.documents.artifacts import service as artifacts
 from app.documents.artifacts.service import Outcome, PreparedText
 from app.engines.imports import READERS, ImportFileError, Position, Reader, Record
 from app.intake.bulk_import.service.archives import import_archive
-from app.intake.bulk_import.service.documents import MemberError, build_document, check_storable
+from app.intake.bulk_import.service.documents import FieldError, build_document, check_storable
 from app.intake.bulk_import.service.labels import (
     CheckedLabels,
     LabelChecker,
     Labels,
     LabelsAs,
     create_tag_sets,
-    take_labels,
+    pop_labels,
 )
 from app.intake.ingestion_jobs import service as ingestion_jobs
 from app.intake.ingestion_jobs.models import IngestionJob
@@ -30,7 +30,7 @@ from app.kit import container
 
 BATCH_RECORDS = artifacts.MAX_BATCH
 BATCH_BYTES = 4 * 1024 * 1024
-"""A batch ends after the record with which it has this size."""
+"""A batch ends after the record with which it reaches this size."""
 
 _SWITCH_SECONDS = 0.0002
 
@@ -38,7 +38,7 @@ Checkpoint = Callable[[], None]
 
 
 class _Source(NamedTuple):
-    """The name of the file, the schema of records that name none, and what labels become."""
+    """The file name, the schema for records without a schema, and the handling of labels."""
 
     name: str
     schema_id: UUID | None
@@ -46,7 +46,7 @@ class _Source(NamedTuple):
 
 
 class _Document(NamedTuple):
-    """A parsed text, with its labels, and with the tag sets that they become once checked."""
+    """A parsed text with its labels; `checked` is set after the labels were checked."""
 
     prepared: PreparedText
     labels: Labels
@@ -57,7 +57,7 @@ _Result = _Document | Outcome
 
 
 def run_import(job_id: UUID, checkpoint: Checkpoint) -> None:
-    """Import the rest of a job's file, and end the job; do nothing if it has ended.
+    """Import the remaining part of a job's file, and end the job; do nothing if it has ended.
 
     `checkpoint` commits each batch, or raises if this run must stop; the next run continues after
     the last batch that was committed.
@@ -82,7 +82,7 @@ def run_import(job_id: UUID, checkpoint: Checkpoint) -> None:
 
 
 class _Batch(NamedTuple):
-    """Records of a file; `results` has a document, or an error, for each that is new."""
+    """Records of a file; `results` has a document or an error for each new record."""
 
     records: list[Record]
     results: dict[int, _Result]
@@ -99,7 +99,7 @@ def _import_records(
     records = reader.read(file, Position(job.next_offset, job.next_number))
     source = _read_source(job)
     batches = _prepare_batches(source, _split_batches(records), job.retried_until)
-    with _switching_threads_often():
+    with _use_short_switch_interval():
         for batch in _read_ahead(batches):
             first, last = batch.records[0], batch.records[-1]
             numbers = ingestion_jobs.begin_batch(job.id, first.number, last.number)
@@ -111,10 +111,10 @@ def _import_records(
 
 
 @contextmanager
-def _switching_threads_often() -> Iterator[None]:
-    """Let threads that wait for the database or the disk continue soon after their results.
+def _use_short_switch_interval() -> Iterator[None]:
+    """Let a thread continue soon after the database or the disk has responded.
 
-    By default, each result waits up to 5 ms for the thread that parses the next batch.
+    By default, it waits up to 5 ms after each response for the thread that parses the next batch.
     """
     interval = sys.getswitchinterval()
     sys.setswitchinterval(_SWITCH_SECONDS)
@@ -141,24 +141,26 @@ def _split_batches(records: Iterator[Record]) -> Iterator[list[Record]]:
 def _prepare_batches(
     source: _Source, batches: Iterator[list[Record]], retried_until: int
 ) -> Iterator[_Batch]:
-    """Parse the texts of new records; which earlier ones are tried again is not known yet."""
+    """Parse the texts of new records; which earlier records are retried is not known yet."""
     for records in batches:
-        new = [record for record in records if record.number >= retried_until]
-        yield _Batch(records, {record.number: _prepare(source, record) for record in new})
+        new_records = [record for record in records if record.number >= retried_until]
+        yield _Batch(
+            records, {record.number: _prepare_record(source, record) for record in new_records}
+        )
 
 
 def _read_ahead(batches: Iterator[_Batch]) -> Iterator[_Batch]:
-    """Yield the batches, and prepare the next one while the database is busy with this one."""
+    """Yield the batches; prepare the next batch while the database is busy with a batch."""
     with ThreadPoolExecutor(1, "import") as pool:
-        following = pool.submit(next, batches, None)
-        while (batch := following.result()) is not None:
-            following = pool.submit(next, batches, None)
+        future = pool.submit(next, batches, None)
+        while (batch := future.result()) is not None:
+            future = pool.submit(next, batches, None)
             yield batch
 
 
 def _read_source(job: IngestionJob) -> _Source:
     schema_id = job.options["schema_id"]
-    # Jobs of earlier releases have no such option.
+    # Jobs of earlier releases do not have this option.
     labels_as = LabelsAs(job.options.get("labels", LabelsAs.SUBMITTED))
     return _Source(job.name, None if schema_id is None else UUID(schema_id), labels_as)
 
@@ -166,20 +168,22 @@ def _read_source(job: IngestionJob) -> _Source:
 def _import_batch(job: IngestionJob, source: _Source, batch: _Batch, numbers: set[int]) -> None:
     """Create the documents of the records with these numbers, and record the batch."""
     began = perf_counter()
-    chosen = [record for record in batch.records if record.number in numbers]
-    prepared = [batch.results.get(record.number) or _prepare(source, record) for record in chosen]
+    records = [record for record in batch.records if record.number in numbers]
+    prepared = [
+        batch.results.get(record.number) or _prepare_record(source, record) for record in records
+    ]
     outcomes = _create_documents(job, source, _check_labels(prepared))
-    seconds = round((perf_counter() - began) / max(1, len(chosen)), 6)
+    seconds = round((perf_counter() - began) / max(1, len(records)), 6)
     items = [
         _build_item(source, record, outcome, seconds)
-        for record, outcome in zip(chosen, outcomes, strict=True)
+        for record, outcome in zip(records, outcomes, strict=True)
     ]
     end = batch.records[-1].next
     ingestion_jobs.record_batch(job, items, offset=end.offset, number=end.number)
 
 
 def _check_labels(results: list[_Result]) -> list[_Result]:
-    """Return the results with checked labels, or with the errors of labels that do not fit."""
+    """Return the results with checked labels; results with invalid labels become errors."""
     checker = LabelChecker()
     checked: list[_Result] = []
     for result in results:
@@ -212,11 +216,11 @@ def _create_documents(job: IngestionJob, source: _Source, results: list[_Result]
     return [next(remaining) if isinstance(result, _Document) else result for result in results]
 
 
-def _prepare(source: _Source, record: Record) -> _Result:
+def _prepare_record(source: _Source, record: Record) -> _Result:
     if record.content is None:
         assert record.error is not None
         return Outcome(None, error=record.error)
-    labels = take_labels(record.content, source.labels_as)
+    labels = pop_labels(record.content, source.labels_as)
     try:
         document = build_document(
             record.content.members,
@@ -224,7 +228,7 @@ def _prepare(source: _Source, record: Record) -> _Result:
             number=record.number,
             schema_id=source.schema_id,
         )
-    except MemberError as failure:
+    except FieldError as failure:
         return Outcome(None, error=("unprocessable", str(failure)))
     return _Document(artifacts.prepare_text(replace(document, is_labeled=bool(labels))), labels)
 

@@ -1,1 +1,1 @@
-"""SQL queries of connectors."""
+"""SQL queries for connectors."""

@@ -1,4 +1,4 @@
-"""SQL queries of alerts."""
+"""SQL queries for connector alerts."""
 
 from datetime import datetime
 from uuid import UUID
@@ -13,7 +13,7 @@ from app.kit.pagination import Page, PageRequest, paginate, within
 
 
 def create(connector_id: UUID, kind: str, message: str, *, job_id: UUID | None) -> UUID | None:
-    """Create an alert and return its id; None if one of this kind is open."""
+    """Create an alert and return its id, or None if an alert of this kind is already open."""
     statement = (
         insert(ConnectorAlert)
         .values(
@@ -62,7 +62,7 @@ def list_alerts(
     created_after: datetime | None = None,
     created_before: datetime | None = None,
 ) -> Page:
-    """Return a page of the alerts of a connector; `is_open` chooses open or closed ones."""
+    """Return a page of a connector's alerts; `is_open` selects open or closed alerts."""
     conditions: list[ColumnElement[bool]] = [ConnectorAlert.connector_id == connector_id]
     conditions += within(ConnectorAlert.created_at, created_after, created_before)
     if is_open is not None:

@@ -1,4 +1,4 @@
-"""SQL queries of the objects that crawls have handled."""
+"""SQL queries for the objects that crawls have handled."""
 
 from collections.abc import Mapping, Sequence
 from hashlib import sha256
@@ -8,7 +8,7 @@ from sqlalchemy import text
 
 from app.kit import db, tenancy
 
-# In the order of the digests, so that two writers never wait for each other.
+# Rows are written in the order of their digests, so that two writers cannot deadlock.
 _SAVE = text(
     """
     INSERT INTO connector_objects (organization_id, connector_id, digest, version)
@@ -39,7 +39,7 @@ _DELETE = text(
 
 
 def find_unchanged(connector_id: UUID, versions: Sequence[tuple[str, str]]) -> set[int]:
-    """Return the positions in `versions`, pairs of path and version, that are known already."""
+    """Return the positions of known versions in `versions`, which has pairs of path and version."""
     if not versions:
         return set()
     values = _build_values(connector_id, versions)
@@ -47,14 +47,14 @@ def find_unchanged(connector_id: UUID, versions: Sequence[tuple[str, str]]) -> s
 
 
 def save(connector_id: UUID, versions: Mapping[str, str | None]) -> None:
-    """Store the versions of paths; None for those that must be read again."""
+    """Store the version of each path; None means that the document must be read again."""
     if versions:
         db.session().execute(_SAVE, _build_values(connector_id, list(versions.items())))
 
 
-def delete_some(connector_id: UUID, limit: int) -> int:
-    """Delete at most `limit` objects of a connector, and return how many."""
-    values = {**_bind(connector_id), "limit": limit}
+def delete_batch(connector_id: UUID, limit: int) -> int:
+    """Delete at most `limit` objects of a connector, and return the number of deleted objects."""
+    values = {**_build_key(connector_id), "limit": limit}
     return int(db.session().execute(_DELETE, values).rowcount)  # type: ignore[attr-defined]
 
 
@@ -62,13 +62,13 @@ def _build_values(
     connector_id: UUID, versions: Sequence[tuple[str, str | None]]
 ) -> dict[str, object]:
     return {
-        **_bind(connector_id),
+        **_build_key(connector_id),
         "digests": [sha256(path.encode()).digest() for path, _ in versions],
         "versions": [version for _, version in versions],
     }
 
 
-def _bind(connector_id: UUID) -> dict[str, object]:
+def _build_key(connector_id: UUID) -> dict[str, object]:
     return {
         "organization_id": tenancy.current_organization_id(),
         "connector_id": connector_id,

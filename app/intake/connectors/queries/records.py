@@ -26,8 +26,8 @@ from app.kit import db
 from app.kit.pagination import Page, PageRequest, paginate, within
 from app.schemas.artifact_schemas.models import ArtifactSchema
 
-_ACTIVE = "active"
-_JOB = (
+_ACTIVE_ORGANIZATION = "active"
+_JOB_COLUMNS = (
     IngestionJob.status.label("job_status"),
     func.coalesce(IngestionJob.finished_at, IngestionJob.started_at, IngestionJob.created_at).label(
         "job_at"
@@ -36,9 +36,9 @@ _JOB = (
 )
 
 
-def _select() -> Select[Any]:
+def _select_connectors() -> Select[Any]:
     """Select connectors with their last crawl."""
-    return select(*Connector.__table__.columns, *_JOB).outerjoin(
+    return select(*Connector.__table__.columns, *_JOB_COLUMNS).outerjoin(
         IngestionJob,
         (IngestionJob.organization_id == Connector.organization_id)
         & (IngestionJob.id == Connector.last_job_id),
@@ -62,7 +62,7 @@ def list_connectors(
     if enabled is not None:
         conditions.append(Connector.enabled == enabled)
     sorts = {"created_at": Connector.created_at, "name": Connector.name}
-    return paginate(_select().where(*conditions), page, sorts=sorts, unique=Connector.id)
+    return paginate(_select_connectors().where(*conditions), page, sorts=sorts, unique=Connector.id)
 
 
 def list_type_names(page: PageRequest, names: Sequence[str]) -> Page:
@@ -73,8 +73,8 @@ def list_type_names(page: PageRequest, names: Sequence[str]) -> Page:
 
 
 def read(connector_id: UUID) -> Row[Any] | None:
-    """Return a connector with its last crawl, as a row."""
-    return db.session().execute(_select().where(Connector.id == connector_id)).first()
+    """Return a connector with its last crawl as a row, or None if it does not exist."""
+    return db.session().execute(_select_connectors().where(Connector.id == connector_id)).first()
 
 
 def get(connector_id: UUID, *, lock: bool = False) -> Connector | None:
@@ -87,28 +87,28 @@ def get(connector_id: UUID, *, lock: bool = False) -> Connector | None:
 
 
 def set_state(connector_id: UUID, **state: Any) -> None:
-    """Update columns that are not edited by users, without a new revision."""
+    """Update columns that users do not edit, without changing the revision."""
     statement = update(Connector).where(Connector.id == connector_id)
     state["updated_at"] = Connector.updated_at
     db.session().execute(statement.values(state))
 
 
 def lock_due(limit: int) -> list[Connector]:
-    """Lock and return connectors of any active organization whose crawls are due."""
+    """Lock and return connectors in any active organization whose crawls are due."""
     return _lock_past(Connector.next_crawl_at, limit)
 
 
 def lock_stale(limit: int) -> list[Connector]:
-    """Lock and return connectors of any active organization that have become stale."""
+    """Lock and return connectors in any active organization that have become stale."""
     return _lock_past(Connector.stale_at, limit)
 
 
-def _lock_past(at: Any, limit: int) -> list[Connector]:
+def _lock_past(time_column: Any, limit: int) -> list[Connector]:
     statement = (
         select(Connector)
         .join(Organization, Organization.id == Connector.organization_id)
-        .where(at <= func.now(), Organization.status == _ACTIVE)
-        .order_by(at)
+        .where(time_column <= func.now(), Organization.status == _ACTIVE_ORGANIZATION)
+        .order_by(time_column)
         .limit(limit)
         .with_for_update(of=Connector, skip_locked=True, key_share=True)
     )
@@ -116,6 +116,6 @@ def _lock_past(at: Any, limit: int) -> list[Connector]:
 
 
 def schema_exists(schema_id: UUID) -> bool:
-    """Return whether the bound organization has the schema."""
+    """Return whether the current organization has the schema."""
     statement = select(ArtifactSchema.id).where(ArtifactSchema.id == schema_id)
     return db.session().execute(statement).first() is not None

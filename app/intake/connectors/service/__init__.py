@@ -1,13 +1,13 @@
-"""Connectors: manage, test, browse and crawl sources of documents. Other features call these."""
+"""Service functions to manage, test, browse and crawl sources, for use by other features."""
 
 from app.intake.connectors.service.alerts import acknowledge, list_alerts
 from app.intake.connectors.service.crawling import fail_crawl, run_crawl
 from app.intake.connectors.service.managing import (
-    FORGET,
+    DELETE_OBJECTS_JOB,
     crawl,
     create,
     delete,
-    forget_objects,
+    delete_objects,
     get,
     list_connectors,
     list_types,
@@ -17,14 +17,14 @@ from app.intake.connectors.service.probing import browse, test
 from app.intake.connectors.service.scheduling import raise_stale_alerts, start_due_crawls
 
 __all__ = [
-    "FORGET",
+    "DELETE_OBJECTS_JOB",
     "acknowledge",
     "browse",
     "crawl",
     "create",
     "delete",
+    "delete_objects",
     "fail_crawl",
-    "forget_objects",
     "get",
     "list_alerts",
     "list_connectors",

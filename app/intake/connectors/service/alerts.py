@@ -1,4 +1,4 @@
-"""Raise and close alerts: one per connector and cause, which a successful crawl closes."""
+"""Alerts: at most one open alert per connector and cause, which a successful crawl closes."""
 
 from typing import Any
 from uuid import UUID
@@ -14,7 +14,7 @@ from app.kit import db, errors, events
 from app.kit.pagination import Page, PageRequest
 
 QUARANTINE_AFTER = 10
-"""The number of failed crawls in a row that suspends the schedule."""
+"""The number of consecutive failed crawls that suspends the schedule."""
 _KINDS = {
     SourceErrorKind.UNREACHABLE.value: AlertKind.UNREACHABLE,
     SourceErrorKind.CREDENTIALS_REFUSED.value: AlertKind.CREDENTIALS_REFUSED,
@@ -22,9 +22,9 @@ _KINDS = {
 
 
 def record_failure(connector_id: UUID, code: str, message: str, *, job_id: UUID) -> None:
-    """Count a failed crawl and raise its alert; `code` is that of the job's error.
+    """Count a failed crawl and raise an alert with the `code` and `message` of the job's error.
 
-    Too many failures in a row suspend the schedule. Does nothing if the connector was deleted.
+    Too many consecutive failures suspend the schedule. Does nothing if the connector was deleted.
     """
     connector = records.get(connector_id, lock=True)
     if connector is None:
@@ -45,9 +45,9 @@ def record_failure(connector_id: UUID, code: str, message: str, *, job_id: UUID)
 def raise_alert(
     connector: Connector, kind: AlertKind, message: str, *, job_id: UUID | None
 ) -> None:
-    """Raise an alert of a locked connector and emit `connector.alert`.
+    """Raise an alert for a locked connector and emit `connector.alert`.
 
-    Does nothing if an alert of this kind is open already.
+    Does nothing if an alert of this kind is already open.
     """
     alert_id = queries.create(connector.id, kind.value, message, job_id=job_id)
     if alert_id is None:
@@ -60,8 +60,8 @@ def raise_alert(
         "ingestion_job_id": job_id,
     }
     events.emit(emitted_events.ALERT, payload)
-    raised: AlertRaisedPayload = {**payload, "connector_name": connector.name}
-    events.emit(emitted_events.ALERT_RAISED, raised)
+    raised_payload: AlertRaisedPayload = {**payload, "connector_name": connector.name}
+    events.emit(emitted_events.ALERT_RAISED, raised_payload)
 
 
 def close_alerts(connector_id: UUID) -> None:
@@ -77,7 +77,7 @@ def list_alerts(connector_id: UUID, *, page: PageRequest, **filters: Any) -> Pag
 
 
 def acknowledge(connector_id: UUID, alert_id: UUID, *, by: UUID | None) -> ConnectorAlert:
-    """Record who has seen an alert; a second time changes nothing. Raises 404."""
+    """Record the first user who has seen an alert; later calls change nothing. Raises 404."""
     alert = queries.get(connector_id, alert_id, lock=True)
     if alert is None:
         raise errors.not_found()

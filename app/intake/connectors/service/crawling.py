@@ -1,7 +1,8 @@
-"""Crawl a source: list it, compare with what is known, and create what is new or has changed.
+"""Crawls, which list a source and create the documents that are new or have changed.
 
 Each batch is one transaction, which creates documents and stores their items, their versions, and
-the path where the next batch starts. A run that is killed continues there.
+the path at which the next batch starts. After a run was killed, the next run continues at this
+path.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -15,31 +16,31 @@ from app.engines.sources import SourceError, SourceObject
 from app.intake.connectors.models import Connector
 from app.intake.connectors.queries import objects, records
 from app.intake.connectors.service import alerts
-from app.intake.connectors.service.fetching import Fetched, Fetcher, Wanted
+from app.intake.connectors.service.fetching import Fetcher, FetchRequest, FetchResult
 from app.intake.connectors.service.globs import is_included
 from app.intake.connectors.service.opening import Target, open_source, read_target
-from app.intake.connectors.service.scheduling import plan
+from app.intake.connectors.service.scheduling import compute_crawl_times
 from app.intake.ingestion_jobs import service as ingestion_jobs
 from app.intake.ingestion_jobs.models import IngestionJob
 from app.intake.ingestion_jobs.service import ItemRow
 from app.kit import plan_limits
 
-LISTED = 1000
-"""How many objects of a listing are compared with one statement."""
-FETCHED = 16
+LIST_BATCH = 1000
+"""The maximum number of listed objects that one statement compares with known versions."""
+FETCH_BATCH = 16
 """The maximum number of documents that one transaction creates."""
-FETCHED_BYTES = 64 * 1024 * 1024
+FETCH_BATCH_BYTES = 64 * 1024 * 1024
 _UNKNOWN_SIZE = 4 * 1024 * 1024
 
 Checkpoint = Callable[[], None]
 
 
 class _LimitReachedError(Exception):
-    """The plan allows no more documents; the message says which limit is reached."""
+    """The plan allows no more documents; the message names the limit that is reached."""
 
 
-class _Plan(NamedTuple):
-    """What a run needs of its connector."""
+class _CrawlSettings(NamedTuple):
+    """The settings of a crawl, which are read from its connector."""
 
     connector_id: UUID
     schema_id: UUID | None
@@ -63,7 +64,7 @@ def run_crawl(job_id: UUID, checkpoint: Checkpoint) -> None:
         ingestion_jobs.fail(job_id, code="not_found", message=message)
         return
     try:
-        crawl = _Crawl(job, _read_plan(connector), checkpoint)
+        crawl = _Crawl(job, _read_settings(connector), checkpoint)
         checkpoint()
         if crawl.run():
             finish_crawl(job_id)
@@ -78,7 +79,7 @@ def finish_crawl(job_id: UUID) -> None:
     ingestion_jobs.finish(job_id)
     connector = _lock_connector(job_id)
     if connector is not None:
-        next_crawl_at, stale_at = plan(connector)
+        next_crawl_at, stale_at = compute_crawl_times(connector)
         alerts.close_alerts(connector.id)
         times = {"next_crawl_at": next_crawl_at, "stale_at": stale_at}
         records.set_state(connector.id, failures_in_a_row=0, **times)
@@ -97,8 +98,8 @@ def _lock_connector(job_id: UUID) -> Connector | None:
     return None if job.connector_id is None else records.get(job.connector_id, lock=True)
 
 
-def _read_plan(connector: Connector) -> _Plan:
-    return _Plan(
+def _read_settings(connector: Connector) -> _CrawlSettings:
+    return _CrawlSettings(
         connector.id,
         connector.schema_id,
         list(connector.include_patterns),
@@ -108,119 +109,130 @@ def _read_plan(connector: Connector) -> _Plan:
 
 
 class _Crawl:
-    """One run of a job."""
+    """One run of a crawl's job."""
 
-    def __init__(self, job: IngestionJob, plan: _Plan, checkpoint: Checkpoint) -> None:
+    def __init__(self, job: IngestionJob, settings: _CrawlSettings, checkpoint: Checkpoint) -> None:
         self._job = job
-        self._plan = plan
+        self._settings = settings
         self._checkpoint = checkpoint
 
     def run(self) -> bool:
-        """Handle what is left of the source; return False if the job ended meanwhile."""
-        with Fetcher(self._plan.target) as fetcher:
-            if not self._retry(fetcher):
+        """Handle the remaining documents; return False if the job ended meanwhile."""
+        with Fetcher(self._settings.target) as fetcher:
+            if not self._retry_failed(fetcher):
                 return False
-            # The total is known since an earlier run has listed everything.
-            return self._job.total is not None or self._list(fetcher)
+            # The total is known if an earlier run has listed the whole source.
+            return self._job.total is not None or self._crawl_listing(fetcher)
 
-    def _retry(self, fetcher: Fetcher) -> bool:
+    def _retry_failed(self, fetcher: Fetcher) -> bool:
         """Fetch the failed documents of an earlier run again."""
         job = self._job
         while job.next_number < job.retried_until:
             last = job.retried_until - 1
-            failed = ingestion_jobs.list_failed(job.id, job.next_number, last, FETCHED)
-            end = failed[-1][0] + 1 if len(failed) == FETCHED else job.retried_until
-            wanted = [Wanted(number, path, None, None) for number, path in failed]
+            failed = ingestion_jobs.list_failed(job.id, job.next_number, last, FETCH_BATCH)
+            end = failed[-1][0] + 1 if len(failed) == FETCH_BATCH else job.retried_until
+            requests = [FetchRequest(number, path, None, None) for number, path in failed]
             self._checkpoint()
-            if not self._handle(fetcher, _Batch(wanted, 0, job.next_number, end, None)):
+            if not self._handle_batch(fetcher, _Batch(requests, 0, job.next_number, end, None)):
                 return False
         return True
 
-    def _list(self, fetcher: Fetcher) -> bool:
+    def _crawl_listing(self, fetcher: Fetcher) -> bool:
         """Handle the objects of the source after the job's cursor."""
-        with closing(open_source(self._plan.target)) as source:
-            listed = (
-                found for found in source.list_objects(self._job.cursor) if self._wants(found)
-            )
-            while page := list(islice(listed, LISTED)):
-                for batch in self._split(page):
-                    if not self._handle(fetcher, batch):
+        with closing(open_source(self._settings.target)) as source:
+            source_objects = source.list_objects(self._job.cursor)
+            included_objects = (found for found in source_objects if self._is_included(found))
+            while page := list(islice(included_objects, LIST_BATCH)):
+                for batch in self._split_batches(page):
+                    if not self._handle_batch(fetcher, batch):
                         return False
         return True
 
-    def _wants(self, found: SourceObject) -> bool:
-        return is_included(found.path, self._plan.include, self._plan.exclude)
+    def _is_included(self, source_object: SourceObject) -> bool:
+        return is_included(source_object.path, self._settings.include, self._settings.exclude)
 
-    def _split(self, page: Sequence[SourceObject]) -> Iterator["_Batch"]:
-        """Yield the batches of a page: few documents to fetch, and the unchanged among them."""
-        versions = [(found.path, found.version) for found in page]
-        known = objects.find_unchanged(self._plan.connector_id, versions)
+    def _split_batches(self, page: Sequence[SourceObject]) -> Iterator["_Batch"]:
+        """Yield batches of a page, each with a few documents to fetch between unchanged ones."""
+        versions = [(source_object.path, source_object.version) for source_object in page]
+        known_positions = objects.find_unchanged(self._settings.connector_id, versions)
         self._checkpoint()
         first = number = self._job.next_number
-        wanted: list[Wanted] = []
+        requests: list[FetchRequest] = []
         size = 0
-        for position, found in enumerate(page):
-            if position not in known:
-                wanted.append(Wanted(number, found.path, found.version, found.size))
-                size += _UNKNOWN_SIZE if found.size is None else found.size
+        for position, source_object in enumerate(page):
+            if position not in known_positions:
+                requests.append(_build_request(number, source_object))
+                size += _UNKNOWN_SIZE if source_object.size is None else source_object.size
             number += 1
-            is_full = len(wanted) == FETCHED or size >= FETCHED_BYTES
+            is_full = len(requests) == FETCH_BATCH or size >= FETCH_BATCH_BYTES
             if is_full or position == len(page) - 1:
-                unchanged = number - first - len(wanted)
-                yield _Batch(wanted, unchanged, first, number, found.path)
-                first, wanted, size = number, [], 0
+                unchanged = number - first - len(requests)
+                yield _Batch(requests, unchanged, first, number, source_object.path)
+                first, requests, size = number, [], 0
 
-    def _handle(self, fetcher: Fetcher, batch: "_Batch") -> bool:
-        """Fetch the documents of a batch, create them and record it, in one transaction."""
+    def _handle_batch(self, fetcher: Fetcher, batch: "_Batch") -> bool:
+        """Fetch and create the documents of a batch and record the batch, in one transaction.
+
+        Returns False if the job ended meanwhile.
+        """
         with ExitStack() as stack:
-            fetched = fetcher.fetch(batch.wanted, stack) if batch.wanted else []
+            results = fetcher.fetch(batch.requests, stack) if batch.requests else []
             job = self._job
             if ingestion_jobs.begin_batch(job.id, batch.first, batch.end - 1) is None:
                 return False
-            # In the order of the contents, so that two crawls never wait for each other.
-            fetched.sort(key=lambda one: one.staged.sha256)
-            items = [self._create(one) for one in fetched]
+            # Documents are created in the order of their checksums, so that crawls cannot deadlock.
+            results.sort(key=lambda result: result.staged.sha256)
+            items = [self._create_document(result) for result in results]
             refusals = _find_refusals(items)
             versions = {
-                one.wanted.path: None if one.wanted.number in refusals else _choose_version(one)
-                for one in fetched
+                result.request.path: (
+                    None if result.request.number in refusals else _get_version_to_store(result)
+                )
+                for result in results
             }
             if batch.cursor is not None:
-                objects.save(self._plan.connector_id, versions)
+                objects.save(self._settings.connector_id, versions)
             ingestion_jobs.record_batch(
                 job, items, number=batch.end, cursor=batch.cursor, unchanged=batch.unchanged
             )
             self._checkpoint()
         if refusals:
-            # To fetch the rest would be in vain. The next crawl continues with what was refused.
+            # Further documents would also be refused. The next crawl fetches the refused documents.
             raise _LimitReachedError(next(iter(refusals.values())))
         return True
 
-    def _create(self, fetched: Fetched) -> ItemRow:
-        number, path = fetched.wanted.number, fetched.wanted.path
-        outcome = fetched.failure or ingestion_jobs.create_document(
+    def _create_document(self, result: FetchResult) -> ItemRow:
+        number, path = result.request.number, result.request.path
+        outcome = result.failure or ingestion_jobs.create_document(
             self._job,
             number,
-            fetched.staged,
+            result.staged,
             name=PurePosixPath(path).name,
-            schema_id=self._plan.schema_id,
+            schema_id=self._settings.schema_id,
         )
         status = outcome.status.value
-        return ItemRow(number, path, status, outcome.artifact_id, outcome.error, fetched.seconds)
+        return ItemRow(number, path, status, outcome.artifact_id, outcome.error, result.seconds)
 
 
 class _Batch(NamedTuple):
-    """Objects with the numbers from `first` to before `end`, which one transaction handles."""
+    """Objects that one transaction handles, with numbers from `first` to `end` (exclusive).
 
-    wanted: list[Wanted]
+    `unchanged` is the number of objects that are not fetched.
+    """
+
+    requests: list[FetchRequest]
     unchanged: int
     first: int
     end: int
     cursor: str | None
 
 
+def _build_request(number: int, source_object: SourceObject) -> FetchRequest:
+    return FetchRequest(number, source_object.path, source_object.version, source_object.size)
+
+
 def _find_refusals(items: Sequence[ItemRow]) -> dict[int, str]:
-    """Return the messages of documents that the plan did not allow, by number."""
+    """Return the error messages for documents that the plan did not allow, by number."""
     return {
         item.number: item.error["message"]
         for item in items
@@ -228,7 +240,7 @@ def _find_refusals(items: Sequence[ItemRow]) -> dict[int, str]:
     }
 
 
-def _choose_version(fetched: Fetched) -> str | None:
-    """Return the version that need not be read again; None if the next crawl tries again."""
-    is_handled = fetched.failure is None or fetched.is_final
-    return fetched.wanted.version if is_handled else None
+def _get_version_to_store(result: FetchResult) -> str | None:
+    """Return the version of a document, or None if the next crawl must read it again."""
+    is_handled = result.failure is None or result.is_final
+    return result.request.version if is_handled else None

@@ -1,4 +1,4 @@
-"""Fetch documents of a source into the storage, several at a time."""
+"""Fetching of documents from a source into the storage, with several threads."""
 
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -14,13 +14,13 @@ from app.kit import container
 from app.kit.storage import Staged, TooLarge
 
 FETCHERS = 3
-"""How many documents are fetched at the same time; many servers limit connections."""
-MAX_ATTEMPTS = 3
-"""The number of documents in a row that a host may fail to send before the crawl ends."""
+"""The maximum number of concurrent connections; many servers limit connections."""
+MAX_FAILURES = 3
+"""The number of consecutive documents that the host fails to send after which the crawl fails."""
 
 
-class Wanted(NamedTuple):
-    """A document to fetch. `version` is None if it is unknown, because it is tried again."""
+class FetchRequest(NamedTuple):
+    """A document to fetch. `version` is None if the document is retried."""
 
     number: int
     path: str
@@ -28,13 +28,13 @@ class Wanted(NamedTuple):
     size: int | None
 
 
-class Fetched(NamedTuple):
-    """A document that was fetched, or the reason why not.
+class FetchResult(NamedTuple):
+    """A document that was fetched, or the reason why it was not fetched.
 
     `is_final` is whether the same version will fail again.
     """
 
-    wanted: Wanted
+    request: FetchRequest
     staged: Staged
     seconds: float
     failure: Outcome | None = None
@@ -62,17 +62,17 @@ class Fetcher:
         while not self._idle.empty():
             self._idle.get().close()
 
-    def fetch(self, wanted: Sequence[Wanted], stack: ExitStack) -> list[Fetched]:
+    def fetch(self, requests: Sequence[FetchRequest], stack: ExitStack) -> list[FetchResult]:
         """Fetch documents into staged files that `stack` removes.
 
-        Raises SourceError if the source refuses the credentials, or failed several times in a row.
+        Raises SourceError if the source refuses the credentials or fails MAX_FAILURES times.
         """
         limit = container.settings().max_upload_bytes
         storage = container.current().storage
-        staged = [stack.enter_context(storage.stage(limit)) for _ in wanted]
+        files = [stack.enter_context(storage.stage(limit)) for _ in requests]
         futures = [
-            self._pool.submit(self._fetch, one, file)
-            for one, file in zip(wanted, staged, strict=True)
+            self._pool.submit(self._fetch, request, file)
+            for request, file in zip(requests, files, strict=True)
         ]
         results = []
         for future in futures:
@@ -82,30 +82,30 @@ class Fetcher:
             results.append(result)
         return results
 
-    def _fetch(self, wanted: Wanted, staged: Staged) -> Fetched | SourceError:
+    def _fetch(self, request: FetchRequest, staged: Staged) -> FetchResult | SourceError:
         began = perf_counter()
 
-        def fail(code: str, message: str, *, is_final: bool = False) -> Fetched:
+        def fail(code: str, message: str, *, is_final: bool = False) -> FetchResult:
             seconds = round(perf_counter() - began, 6)
-            return Fetched(wanted, staged, seconds, build_failure(code, message), is_final)
+            return FetchResult(request, staged, seconds, build_failure(code, message), is_final)
 
         try:
-            self._receive(wanted.path, staged)
+            self._receive(request.path, staged)
         except ObjectMissing:
-            return fail("not_found", "The document is no longer there, or it was replaced.")
+            return fail("not_found", "The document no longer exists, or it was replaced.")
         except TooLarge as failure:
             message = f"The document is larger than {failure.limit} bytes."
             return fail("payload_too_large", message, is_final=True)
         except SourceError as problem:
-            # That a document may not be read tells nothing about the host.
+            # A document that may not be read does not count as a failure of the host.
             if problem.kind != SourceErrorKind.NOT_ALLOWED:
                 self._failures += 1
                 is_refused = problem.kind == SourceErrorKind.CREDENTIALS_REFUSED
-                if is_refused or self._failures >= MAX_ATTEMPTS:
+                if is_refused or self._failures >= MAX_FAILURES:
                     return problem
             return fail(problem.kind.value, problem.message)
         self._failures = 0
-        return Fetched(wanted, staged, round(perf_counter() - began, 6))
+        return FetchResult(request, staged, round(perf_counter() - began, 6))
 
     def _receive(self, path: str, staged: Staged) -> None:
         try:

@@ -1,4 +1,4 @@
-"""Choose documents of a source by patterns over their paths.
+"""Patterns for paths, which select the documents of a source to crawl.
 
 `*`, `?` and `[…]` match within a name, `**` matches any number of folders. A pattern without a
 slash applies to names in every folder.
@@ -16,7 +16,7 @@ _Part = re.Pattern[str] | None
 
 
 def is_included(path: str, include: Sequence[str], exclude: Sequence[str]) -> bool:
-    """Return whether a path matches one of `include`, if there are any, and none of `exclude`."""
+    """Return whether a path matches a pattern of `include`, if not empty, and none of `exclude`."""
     names = path.split("/")
     if include and not any(_matches(_compile(pattern), names) for pattern in include):
         return False
@@ -27,8 +27,8 @@ def is_included(path: str, include: Sequence[str], exclude: Sequence[str]) -> bo
 def _compile(pattern: str) -> tuple[_Part, ...]:
     """Return the parts of a pattern between slashes; None stands for any number of folders.
 
-    The expressions of `fnmatch` never backtrack beyond the last star, so that they take linear
-    time. Those of libraries with `**` take exponential time for some patterns.
+    The expressions of `fnmatch` never backtrack beyond the last star, so they take linear time. The
+    expressions of libraries that support `**` take exponential time for some patterns.
     """
     names = pattern.strip("/").split("/")
     if "/" not in pattern:
@@ -39,8 +39,11 @@ def _compile(pattern: str) -> tuple[_Part, ...]:
 
 
 def _matches(parts: Sequence[_Part], names: Sequence[str]) -> bool:
-    """Compare part by part; `reached` are the numbers of parts that match the names so far."""
-    reached = _skip_any({0}, parts)
+    """Return whether the parts match all names.
+
+    `reached` contains each number of parts that match the names so far.
+    """
+    reached = _add_skipped({0}, parts)
     for name in names:
         following = set()
         for position in reached:
@@ -51,12 +54,12 @@ def _matches(parts: Sequence[_Part], names: Sequence[str]) -> bool:
                 following.add(position)
             elif part.match(name):
                 following.add(position + 1)
-        reached = _skip_any(following, parts)
+        reached = _add_skipped(following, parts)
     return len(parts) in reached
 
 
-def _skip_any(reached: set[int], parts: Sequence[_Part]) -> set[int]:
-    """Add the positions after each `**`, which matches no folder, too."""
+def _add_skipped(reached: set[int], parts: Sequence[_Part]) -> set[int]:
+    """Return the positions and those after each `**`, because `**` also matches no folder."""
     complete = set(reached)
     for position in sorted(reached):
         following = position

@@ -1,4 +1,4 @@
-"""Create, read, update and delete connectors, and start their crawls."""
+"""Service functions to create, read, update and delete connectors, and to start crawls."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -12,7 +12,11 @@ from app.intake.connectors.models import Connector
 from app.intake.connectors.queries import objects, records
 from app.intake.connectors.service import settings_rules
 from app.intake.connectors.service.globs import MAX_PATTERN, MAX_PATTERNS
-from app.intake.connectors.service.scheduling import check_schedule, plan, start_crawl
+from app.intake.connectors.service.scheduling import (
+    check_schedule,
+    compute_crawl_times,
+    start_crawl,
+)
 from app.intake.ingestion_jobs import service as ingestion_jobs
 from app.intake.ingestion_jobs.models import IngestionJob
 from app.kit import db, errors, jobs, plan_limits, tenancy, typed_settings
@@ -21,30 +25,34 @@ from app.kit.plan_limits import Meter
 from app.kit.secrets import DecryptionFailed
 from app.kit.typed_settings import Settings
 
-FORGET = "connectors.forget"
+DELETE_OBJECTS_JOB = "connectors.forget"
 """The job that deletes the objects of a deleted connector."""
-_FORGET_BATCH = 1000
+_DELETE_BATCH = 1000
 
 
 def list_connectors(*, page: PageRequest, **filters: Any) -> Page:
     """Return a page of connectors with their last crawls."""
-    found = records.list_connectors(page, **filters)
-    return replace(found, items=[_describe(row) for row in found.items])
+    rows = records.list_connectors(page, **filters)
+    return replace(rows, items=[_describe(row) for row in rows.items])
 
 
 def list_types(*, page: PageRequest) -> Page:
     """Return a page of the types that this installation offers."""
-    offered = {found.name: found for found in settings_rules.list_types()}
-    names = records.list_type_names(page, list(offered))
-    return replace(names, items=[_describe_type(offered[row.type]) for row in names.items])
+    types = {source_type.name: source_type for source_type in settings_rules.list_types()}
+    names = records.list_type_names(page, list(types))
+    return replace(names, items=[_describe_type(types[row.type]) for row in names.items])
 
 
-def _describe_type(found: SourceType) -> dict[str, Any]:
-    return {"type": found.name, "title": found.title, "settings_schema": found.settings_schema}
+def _describe_type(source_type: SourceType) -> dict[str, Any]:
+    return {
+        "type": source_type.name,
+        "title": source_type.title,
+        "settings_schema": source_type.settings_schema,
+    }
 
 
 def get(connector_id: UUID) -> dict[str, Any]:
-    """Return a connector with its last crawl; of its secrets only the names. Raises 404."""
+    """Return a connector with its last crawl, and the names of its secrets. Raises 404."""
     db.session().flush()
     row = records.read(connector_id)
     if row is None:
@@ -55,7 +63,7 @@ def get(connector_id: UUID) -> dict[str, Any]:
 def create(
     *,
     name: str,
-    type: str,  # noqa: A002 - the name of the member
+    type: str,  # noqa: A002 - the name of the property
     settings: dict[str, Any],
     schema_id: UUID | None = None,
     enabled: bool = True,
@@ -66,63 +74,64 @@ def create(
 ) -> dict[str, Any]:
     """Create a connector and return it.
 
-    Raises 400 `validation_error` on `type`, a member of `settings`, `schema_id`, `schedule`,
+    Raises 400 `validation_error` on `type`, a property of `settings`, `schema_id`, `schedule`,
     `include` or `exclude`, and 402 `plan_limit_reached`.
     """
     checked = settings_rules.check_settings(type, settings)
     connector = Connector(type=type, created_by=created_by)
     _store_settings(connector, checked)
     changes = {"name": name, "schema_id": schema_id, "enabled": enabled, "schedule": schedule}
-    _change(connector, {**changes, "include": include, "exclude": exclude})
+    _apply_changes(connector, {**changes, "include": include, "exclude": exclude})
     plan_limits.reserve(Meter.CONNECTORS)
     db.session().add(connector)
     connector.organization_id = tenancy.current_organization_id()
-    connector.next_crawl_at, connector.stale_at = plan(connector)
+    connector.next_crawl_at, connector.stale_at = compute_crawl_times(connector)
     db.session().flush()
     return get(connector.id)
 
 
 def update(connector_id: UUID, *, revision: int | None, **changes: Any) -> dict[str, Any]:
-    """Change the given members of a connector, and return it.
+    """Change the given properties of a connector, and return it.
 
-    `settings` replaces all settings; the secrets are kept unless new ones are sent. Resumes a
-    suspended schedule. Raises 404, 409, and the errors of `create`.
+    `settings` replaces all settings; if it has no secrets, the stored secrets are kept, which
+    requires the same host and account. Resumes a suspended schedule. Raises 404, 409, and the
+    errors of `create`.
     """
     connector = _lock(connector_id, revision)
     if "settings" in changes:
         stored = Settings(connector.settings, _read_secrets(connector))
         merged = settings_rules.merge_settings(connector.type, stored, changes.pop("settings"))
         _store_settings(connector, merged)
-    _change(connector, changes)
-    connector.next_crawl_at, connector.stale_at = plan(connector)
+    _apply_changes(connector, changes)
+    connector.next_crawl_at, connector.stale_at = compute_crawl_times(connector)
     db.session().flush()
     return get(connector_id)
 
 
 def delete(connector_id: UUID, *, revision: int | None) -> None:
-    """Delete a connector and cancel its crawl; the documents and jobs stay. Raises 404, 409."""
+    """Delete a connector and cancel its crawl; documents and jobs are kept. Raises 404, 409."""
     # A crawl locks its job before its connector.
     ingestion_jobs.cancel_crawl(connector_id)
     connector = _lock(connector_id, revision)
     db.session().delete(connector)
     jobs.enqueue(
-        FORGET,
+        DELETE_OBJECTS_JOB,
         {"connector_id": str(connector_id)},
         organization_id=connector.organization_id,
     )
     db.session().flush()
 
 
-def forget_objects(connector_id: UUID) -> bool:
-    """Delete some objects of a deleted connector; return whether there may be more."""
-    return objects.delete_some(connector_id, _FORGET_BATCH) == _FORGET_BATCH
+def delete_objects(connector_id: UUID) -> bool:
+    """Delete a batch of objects of a deleted connector; return whether there may be more."""
+    return objects.delete_batch(connector_id, _DELETE_BATCH) == _DELETE_BATCH
 
 
 def crawl(connector_id: UUID, *, created_by: UUID | None) -> IngestionJob:
     """Create the job that crawls a connector.
 
     Raises 404, and 409 `conflict` with `details.state` if the connector is disabled, or with
-    `details.job_id` if a crawl waits or runs.
+    `details.job_id` if a crawl is queued or running.
     """
     connector = _lock(connector_id)
     if not connector.enabled:
@@ -150,11 +159,11 @@ def _read_secrets(connector: Connector) -> dict[str, Any]:
     try:
         return typed_settings.decrypt_secrets(connector.credentials)
     except DecryptionFailed:
-        # They must be sent again, as if there were none.
+        # The client must send the secrets again, as if none were stored.
         return {}
 
 
-def _change(connector: Connector, changes: dict[str, Any]) -> None:
+def _apply_changes(connector: Connector, changes: dict[str, Any]) -> None:
     schema_id, schedule = changes.get("schema_id"), changes.get("schedule")
     if schema_id is not None and not records.schema_exists(schema_id):
         raise errors.invalid("This schema does not exist.", "schema_id")
@@ -169,10 +178,10 @@ def _change(connector: Connector, changes: dict[str, Any]) -> None:
 
 def _check_patterns(patterns: Sequence[str], field: str) -> list[str]:
     if len(patterns) > MAX_PATTERNS:
-        raise errors.invalid(f"At most {MAX_PATTERNS} patterns are possible.", field)
+        raise errors.invalid(f"There must be at most {MAX_PATTERNS} patterns.", field)
     for pattern in patterns:
         if not pattern.strip("/") or len(pattern) > MAX_PATTERN:
-            raise errors.invalid(f"A pattern has 1 to {MAX_PATTERN} characters.", field)
+            raise errors.invalid(f"A pattern must have 1 to {MAX_PATTERN} characters.", field)
     return list(dict.fromkeys(patterns))
 
 

@@ -1,4 +1,4 @@
-"""Open the source of a connector, over the guarded client for outbound connections."""
+"""Opening of a connector's source, over the guarded client for outbound connections."""
 
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -13,7 +13,7 @@ from app.kit.typed_settings import decrypt_secrets
 
 
 class Target(NamedTuple):
-    """What is needed to open a source; it can be used after the transaction, and by any thread."""
+    """The data to open a source. It can be used after the transaction and in any thread."""
 
     type: str
     settings: dict[str, Any]
@@ -21,9 +21,9 @@ class Target(NamedTuple):
 
 
 def read_target(connector: Connector) -> Target:
-    """Return what is needed to open the source of a connector.
+    """Return the data to open the source of a connector.
 
-    Raises SourceError if no key decrypts its credentials.
+    Raises SourceError if its credentials cannot be decrypted.
     """
     try:
         secrets = decrypt_secrets(connector.credentials)
@@ -48,6 +48,6 @@ def _describe_refusal(reason: str) -> SourceError:
 
 
 def _find_local_root(organization_id: UUID) -> Path | None:
-    """Return the folder of an organization: each has its own below the operator's folder."""
+    """Return the organization's folder in the operator's folder, or None if none is configured."""
     root = container.settings().connector_local_root
     return Path(root) / str(organization_id) if root else None

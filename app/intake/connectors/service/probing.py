@@ -1,7 +1,8 @@
-"""Test and browse sources while a request waits.
+"""Tests and browsing of sources during a request.
 
-A host may answer slowly without end. The request waits for a limited time, and the connections are
-made by a thread of their own, whose number is limited, by organization too.
+A host may send a slow response that never ends. So the request waits for a limited time, and a
+separate thread makes the connection. The number of these threads is limited per process and per
+organization.
 """
 
 import threading
@@ -24,11 +25,12 @@ log = get_logger(__name__)
 
 WAIT_SECONDS = 10.0
 MAX_PROBES = 8
-"""The maximum number of probes in a process. An organization has one at a time."""
+"""The maximum number of probes in a process. An organization can have one probe at a time."""
 TEST_ENTRIES = 5
 _RETRY_AFTER = 5
 _lock = threading.Lock()
-_probing: set[UUID] = set()
+_probing_ids: set[UUID] = set()
+"""The ids of the organizations that have a probe."""
 
 Entries = list[SourceEntry]
 
@@ -72,7 +74,7 @@ def get_connector(connector_id: UUID) -> Connector:
 def _list_entries(connector: Connector, path: str, limit: int) -> list[dict[str, Any]]:
     include, exclude = list(connector.include_patterns), list(connector.exclude_patterns)
     target, organization_id = read_target(connector), connector.organization_id
-    # Hosts may take long; no transaction stays open meanwhile.
+    # The host may be slow, so no transaction stays open during the probe.
     db.checkpoint()
     entries = _probe(organization_id, target, lambda source: source.browse(path, limit))
     return [_describe(entry, include, exclude) for entry in entries]
@@ -81,24 +83,24 @@ def _list_entries(connector: Connector, path: str, limit: int) -> list[dict[str,
 def _probe(organization_id: UUID, target: Target, read: Callable[[Source], Entries]) -> Entries:
     """Open the source in a thread and wait for the result of `read`."""
     _acquire(organization_id)
-    answers: SimpleQueue[Entries | SourceError] = SimpleQueue()
+    results: SimpleQueue[Entries | SourceError] = SimpleQueue()
 
     def run() -> None:
         try:
-            answers.put(_read(target, read))
+            results.put(_read(target, read))
         finally:
             with _lock:
-                _probing.discard(organization_id)
+                _probing_ids.discard(organization_id)
 
     threading.Thread(target=run, name="connector-probe", daemon=True).start()
     try:
-        answer = answers.get(timeout=WAIT_SECONDS)
+        result = results.get(timeout=WAIT_SECONDS)
     except Empty:
-        message = f"The host did not answer within {WAIT_SECONDS:.0f} seconds."
+        message = f"The host did not respond within {WAIT_SECONDS:.0f} seconds."
         raise SourceError(SourceErrorKind.UNREACHABLE, message) from None
-    if isinstance(answer, SourceError):
-        raise answer
-    return answer
+    if isinstance(result, SourceError):
+        raise result
+    return result
 
 
 def _read(target: Target, read: Callable[[Source], Entries]) -> Entries | SourceError:
@@ -111,16 +113,16 @@ def _read(target: Target, read: Callable[[Source], Entries]) -> Entries | Source
         return SourceError(SourceErrorKind.NOT_FOUND, "The folder does not exist.")
     except Exception:
         log.exception("connector.probe_failed", type=target.type)
-        message = "The host answers, but not as its protocol demands."
+        message = "The response of the host does not conform to the protocol."
         return SourceError(SourceErrorKind.PROTOCOL, message)
 
 
 def _acquire(organization_id: UUID) -> None:
     with _lock:
-        if organization_id in _probing or len(_probing) >= MAX_PROBES:
+        if organization_id in _probing_ids or len(_probing_ids) >= MAX_PROBES:
             message = "A source is being tested. Try again shortly."
             raise errors.busy(message, retry_after=_RETRY_AFTER)
-        _probing.add(organization_id)
+        _probing_ids.add(organization_id)
 
 
 def _describe(entry: SourceEntry, include: Sequence[str], exclude: Sequence[str]) -> dict[str, Any]:

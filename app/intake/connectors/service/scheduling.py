@@ -1,4 +1,4 @@
-"""Times at which connectors are crawled: cron expressions in the organization's time zone."""
+"""Crawl schedules of connectors: cron expressions in the organization's time zone."""
 
 from contextlib import suppress
 from datetime import datetime, timedelta
@@ -17,7 +17,7 @@ from app.kit.errors import ApiError
 
 MIN_INTERVAL = timedelta(minutes=5)
 MISSED_CRAWLS = 3
-"""A connector is stale after so many scheduled times without a successful crawl."""
+"""The number of scheduled times without a successful crawl that makes a connector stale."""
 _BATCH = 100
 
 
@@ -26,20 +26,23 @@ def check_schedule(schedule: str) -> str:
     return cron.check_expression(schedule, field="schedule", min_interval=MIN_INTERVAL)
 
 
-def plan(connector: Connector) -> tuple[datetime | None, datetime | None]:
-    """Return when a connector is crawled next, and when it is stale; None for never."""
+def compute_crawl_times(connector: Connector) -> tuple[datetime | None, datetime | None]:
+    """Return the time of the next crawl, and the time when the connector becomes stale.
+
+    Both are None without a schedule, or if the connector is disabled.
+    """
     if connector.schedule is None or not connector.enabled:
         return None, None
     time_zone = organizations.get_time_zone(connector.organization_id)
-    due = cron.iterate_times(connector.schedule, time_zone, db.utc_now())
-    times = list(islice(due, MISSED_CRAWLS))
+    all_times = cron.iterate_times(connector.schedule, time_zone, db.utc_now())
+    times = list(islice(all_times, MISSED_CRAWLS))
     return (times[0], times[-1]) if times else (None, None)
 
 
 def start_crawl(connector: Connector, created_by: UUID | None) -> IngestionJob:
     """Create the job that crawls a locked connector.
 
-    Raises 409 `conflict` with `details.job_id` if another crawl of it waits or runs.
+    Raises 409 `conflict` with `details.job_id` if another crawl of it is queued or running.
     """
     job = ingestion_jobs.create_crawl(connector.id, name=connector.name, created_by=created_by)
     records.set_state(connector.id, last_job_id=job.id)
@@ -47,14 +50,15 @@ def start_crawl(connector: Connector, created_by: UUID | None) -> IngestionJob:
 
 
 def start_due_crawls() -> int:
-    """Start the crawls of any organization that are due, and return how many were due.
+    """Start a batch of due crawls in any organization, and return the size of the batch.
 
-    If the crawl before still runs, none is started. Runs in one transaction.
+    A crawl is not started if the connector's previous crawl is still running. Runs in the caller's
+    transaction.
     """
     due = records.lock_due(_BATCH)
     for connector in due:
         with tenancy.organization(connector.organization_id):
-            next_crawl_at, _ = plan(connector)
+            next_crawl_at, _ = compute_crawl_times(connector)
             records.set_state(connector.id, next_crawl_at=next_crawl_at)
             with suppress(ApiError):
                 start_crawl(connector, None)
@@ -62,7 +66,7 @@ def start_due_crawls() -> int:
 
 
 def raise_stale_alerts() -> int:
-    """Raise alerts for connectors of any organization that are stale; return their number."""
+    """Raise alerts for a batch of stale connectors in any organization; return their number."""
     stale = records.lock_stale(_BATCH)
     for connector in stale:
         with tenancy.organization(connector.organization_id):

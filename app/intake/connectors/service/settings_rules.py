@@ -13,7 +13,9 @@ _FIELD = "settings"
 
 def list_types() -> list[SourceType]:
     """Return the types that this installation offers."""
-    return [found for name, found in TYPES.items() if name != LOCAL or _has_local_root()]
+    return [
+        source_type for name, source_type in TYPES.items() if name != LOCAL or _has_local_root()
+    ]
 
 
 def _has_local_root() -> bool:
@@ -22,18 +24,18 @@ def _has_local_root() -> bool:
 
 def check_type(name: str) -> SourceType:
     """Return a type. Raises 400 on `type` if this installation does not offer it."""
-    offered = {found.name: found for found in list_types()}
-    if name not in offered:
-        message = f"This type is not available. Available are: {', '.join(offered)}."
-        raise errors.invalid(message, "type", supported=list(offered))
-    return offered[name]
+    types = {source_type.name: source_type for source_type in list_types()}
+    if name not in types:
+        message = f"This type is not available. Available types: {', '.join(types)}."
+        raise errors.invalid(message, "type", supported=list(types))
+    return types[name]
 
 
-def check_settings(type_name: str, given: Mapping[str, Any]) -> Settings:
-    """Split and validate all settings of a connector. Raises 400 on `settings` or a member."""
-    return typed_settings.check_settings(check_type(type_name), given, field=_FIELD)
+def check_settings(type_name: str, settings: Mapping[str, Any]) -> Settings:
+    """Split and validate all settings of a connector. Raises 400 on `settings` or a property."""
+    return typed_settings.check_settings(check_type(type_name), settings, field=_FIELD)
 
 
-def merge_settings(type_name: str, stored: Settings, given: Mapping[str, Any]) -> Settings:
-    """Replace the settings of a connector, see `typed_settings`. Raises 400."""
-    return typed_settings.merge_settings(check_type(type_name), stored, given, field=_FIELD)
+def merge_settings(type_name: str, stored: Settings, settings: Mapping[str, Any]) -> Settings:
+    """Replace the settings of a connector (see `typed_settings`). Raises 400."""
+    return typed_settings.merge_settings(check_type(type_name), stored, settings, field=_FIELD)

@@ -1,1 +1,1 @@
-"""SQL queries of ingestion jobs."""
+"""SQL queries for ingestion jobs."""

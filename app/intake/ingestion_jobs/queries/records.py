@@ -32,7 +32,7 @@ _SAVE_ITEMS = text(
 
 
 class ItemRow(NamedTuple):
-    """The outcome of a document, as it is stored; `error` is {code, message}."""
+    """The stored outcome of a document; `error` is {code, message}."""
 
     number: int
     uri: str
@@ -48,7 +48,7 @@ def get(job_id: UUID) -> IngestionJob | None:
 
 
 def lock(job_id: UUID) -> IngestionJob | None:
-    """Return a job, locked until the transaction ends."""
+    """Return a job, locked until the transaction ends, or None if it does not exist."""
     statement = select(IngestionJob).where(IngestionJob.id == job_id).with_for_update()
     return db.session().execute(statement, execution_options={"populate_existing": True}).scalar()
 
@@ -103,7 +103,7 @@ def list_items(
     conditions += within(item.created_at, created_after, created_before)
     if status is not None:
         conditions.append(item.status == status)
-    # The job has counts of its items, so that a long list need not be counted.
+    # The job has counts of its items, so a long list need not be counted.
     is_counted = created_after is None and created_before is None
     total = _build_total(job, status) if is_counted else None
     return paginate(
@@ -133,7 +133,7 @@ def _build_total(job: IngestionJob, status: str | None) -> ColumnElement[int]:
 
 
 def save_items(job_id: UUID, items: Sequence[ItemRow]) -> None:
-    """Store the outcomes of documents; a retry replaces those of an earlier run."""
+    """Store the outcomes of documents; a retry replaces outcomes of an earlier run."""
     if not items:
         return
     values = {
@@ -145,7 +145,7 @@ def save_items(job_id: UUID, items: Sequence[ItemRow]) -> None:
 
 
 def find_failed(job_id: UUID, first: int, last: int) -> set[int]:
-    """Return the numbers from `first` to `last` whose documents failed."""
+    """Return the numbers of failed documents from `first` to `last`."""
     statement = select(IngestionItem.number).where(
         IngestionItem.job_id == job_id,
         IngestionItem.status == ItemStatus.FAILED,
@@ -155,7 +155,7 @@ def find_failed(job_id: UUID, first: int, last: int) -> set[int]:
 
 
 def list_failed(job_id: UUID, first: int, last: int, limit: int) -> list[tuple[int, str]]:
-    """Return number and URI of failed documents from `first` to `last`, in order of numbers."""
+    """Return numbers and URIs of failed documents from `first` to `last`, in order of numbers."""
     item = IngestionItem
     statement = (
         select(item.number, item.uri)
@@ -168,7 +168,7 @@ def list_failed(job_id: UUID, first: int, last: int, limit: int) -> list[tuple[i
 
 
 def find_active_crawl(connector_id: UUID) -> IngestionJob | None:
-    """Return the crawl of a connector that waits or runs."""
+    """Return the queued or running crawl of a connector, or None."""
     statement = select(IngestionJob).where(
         IngestionJob.connector_id == connector_id,
         IngestionJob.kind == JobKind.CRAWL,
@@ -191,13 +191,13 @@ def list_organizations() -> list[UUID]:
 
 
 def find_source_keys(keys: Collection[str]) -> set[str]:
-    """Return those of the storage keys that belong to jobs."""
+    """Return the storage keys that belong to jobs."""
     statement = select(IngestionJob.source_key).where(IngestionJob.source_key.in_(list(keys)))
     return {key for key in db.session().scalars(statement) if key is not None}
 
 
 def lock_expired(retention: timedelta, limit: int) -> list[IngestionJob]:
-    """Lock and return jobs of any organization that ended more than `retention` ago with a file."""
+    """Lock and return jobs with a file, in any organization, that ended before `retention` ago."""
     statement = (
         select(IngestionJob)
         .where(

@@ -1,4 +1,4 @@
-"""SQL that stores the outcomes of documents that other jobs work on."""
+"""SQL queries that store the outcomes of documents that other jobs process."""
 
 from collections.abc import Sequence
 from uuid import UUID
@@ -8,8 +8,8 @@ from sqlalchemy import text
 from app.intake.ingestion_jobs.statuses import JobKind
 from app.kit import db, tenancy
 
-# A document that waits for the routing rules has been parsed. One that was deleted meanwhile had
-# been created.
+# A document that waits for the routing rules has been parsed. A document that was deleted meanwhile
+# counts as created.
 _SETTLE_ITEMS = text(
     """
     WITH settled AS (
@@ -30,8 +30,8 @@ _SETTLE_ITEMS = text(
     FROM settled
     """
 )
-# A document has at most one pending prediction, and shows its latest one. It shows none if that one
-# was deleted with its schema.
+# A document has at most one pending prediction, and shows its latest prediction. It shows none if
+# the latest prediction was deleted with its schema.
 _SETTLE_EXTRACTIONS = """
     WITH settled AS (
         UPDATE ingestion_items item SET
@@ -58,10 +58,10 @@ _SETTLE_EXTRACTIONS = """
     FROM settled
     """
 _SETTLE_ALL_EXTRACTIONS = text(_SETTLE_EXTRACTIONS.format(condition=""))
-_SETTLE_SOME_EXTRACTIONS = text(
+_SETTLE_EXTRACTIONS_OF_DOCUMENTS = text(
     _SETTLE_EXTRACTIONS.format(condition="AND pending.artifact_id = ANY (CAST(:ids AS uuid[]))")
 )
-_WAITING = text(
+_LIST_WAITING = text(
     """
     SELECT DISTINCT job.id
     FROM ingestion_items item
@@ -74,12 +74,12 @@ _WAITING = text(
 
 
 def find_waiting_extractions(artifact_ids: Sequence[UUID]) -> list[UUID]:
-    """Return the extractions that wait for predictions of any of the documents, in order of ids."""
+    """Return ids of extractions that wait for predictions of any of the documents, in order."""
     values = {
         "organization_id": tenancy.current_organization_id(),
         "ids": [str(artifact_id) for artifact_id in artifact_ids],
     }
-    return list(db.session().scalars(_WAITING, values))
+    return list(db.session().scalars(_LIST_WAITING, values))
 
 
 def settle_items(
@@ -87,8 +87,8 @@ def settle_items(
 ) -> tuple[int, int]:
     """Store the outcomes of documents that were parsed, or whose predictions ended.
 
-    With `artifact_ids`, only those of an extraction are examined. Returns how many succeeded, and
-    how many failed.
+    If `artifact_ids` is set, only these documents of an extraction are examined. Returns the
+    numbers of documents that succeeded and failed.
     """
     values: dict[str, object] = {
         "organization_id": tenancy.current_organization_id(),
@@ -96,7 +96,7 @@ def settle_items(
     }
     statement = _SETTLE_ALL_EXTRACTIONS if kind == JobKind.EXTRACT else _SETTLE_ITEMS
     if artifact_ids is not None:
-        statement = _SETTLE_SOME_EXTRACTIONS
+        statement = _SETTLE_EXTRACTIONS_OF_DOCUMENTS
         values["ids"] = [str(artifact_id) for artifact_id in artifact_ids]
     succeeded, failed = db.session().execute(statement, values).one()
     return int(succeeded), int(failed)

@@ -1,4 +1,4 @@
-"""SQL queries of the statistics of ingestion jobs."""
+"""SQL queries for the statistics of ingestion jobs."""
 
 from datetime import datetime
 from typing import Any
@@ -30,7 +30,7 @@ _STATISTICS = text(
 
 
 def read_statistics(created_after: datetime, created_before: datetime) -> list[dict[str, Any]]:
-    """Return the sums of the jobs of a period: in total, by day, by kind and by connector."""
+    """Return sums over the jobs created in a period: in total, by day, by kind and by connector."""
     values = {
         "organization_id": tenancy.current_organization_id(),
         "created_after": created_after,

@@ -1,4 +1,4 @@
-"""Ingestion jobs: create, read, run, cancel and retry them. Other features call these."""
+"""Service functions to create, read, run, cancel and retry ingestion jobs, for other features."""
 
 from app.intake.ingestion_jobs.queries.records import ItemRow, list_failed
 from app.intake.ingestion_jobs.service.cleaning import (

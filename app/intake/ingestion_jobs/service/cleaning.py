@@ -1,4 +1,4 @@
-"""Store uploaded files for ingestion jobs, and delete them."""
+"""Storage keys and deletion of the uploaded files of ingestion jobs."""
 
 from collections.abc import Callable
 from datetime import timedelta
@@ -8,9 +8,9 @@ from app.intake.ingestion_jobs.queries import records
 from app.kit import container, db, tenancy
 
 RETENTION = timedelta(days=7)
-"""How long an uploaded file is kept after its job has ended, for retries."""
+"""The time for which an uploaded file is kept after its job has ended, for retries."""
 STRAY_AFTER = timedelta(hours=1)
-"""A younger file may belong to a request that has not committed yet."""
+"""The minimum age of a stray file; a younger file may belong to a request in progress."""
 _BATCH = 100
 
 
@@ -24,7 +24,7 @@ def _build_folder(organization_id: UUID) -> str:
 
 
 def delete_expired_files() -> int:
-    """Delete a batch of uploaded files of any organization, and return how many."""
+    """Delete a batch of expired uploaded files in any organization, and return their number."""
     batch = records.lock_expired(RETENTION, _BATCH)
     for job in batch:
         assert job.source_key is not None
@@ -34,28 +34,28 @@ def delete_expired_files() -> int:
 
 
 def delete_stray_files(checkpoint: Callable[[], None]) -> int:
-    """Delete uploaded files of any organization that belong to no job, and return how many.
+    """Delete uploaded files in all organizations that belong to no job, and return their number.
 
-    A process that is killed before it has committed a new job leaves one. `checkpoint` ends the
-    transaction after each organization.
+    A process that is killed before it has committed a new job leaves a stray file. `checkpoint`
+    ends the transaction after each organization.
     """
-    deleted = 0
+    deleted_count = 0
     for organization_id in records.list_organizations():
-        deleted += _delete_stray_files_of(organization_id)
+        deleted_count += _delete_stray_files_in(organization_id)
         checkpoint()
-    return deleted
+    return deleted_count
 
 
-def _delete_stray_files_of(organization_id: UUID) -> int:
+def _delete_stray_files_in(organization_id: UUID) -> int:
     store = container.current().storage
-    oldest = db.utc_now() - STRAY_AFTER
+    latest = db.utc_now() - STRAY_AFTER
     keys = {
-        entry.key for entry in store.list(_build_folder(organization_id)) if entry.modified < oldest
+        entry.key for entry in store.list(_build_folder(organization_id)) if entry.modified < latest
     }
     if not keys:
         return 0
     with tenancy.organization(organization_id):
-        stray = keys - records.find_source_keys(keys)
-    for key in stray:
+        stray_keys = keys - records.find_source_keys(keys)
+    for key in stray_keys:
         store.delete(key)
-    return len(stray)
+    return len(stray_keys)

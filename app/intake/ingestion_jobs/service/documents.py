@@ -1,4 +1,4 @@
-"""Create the documents of ingestion jobs from files."""
+"""Creation of the documents of ingestion jobs from files."""
 
 from typing import NamedTuple
 from uuid import UUID
@@ -27,9 +27,9 @@ def build_failure(code: str, message: str) -> Outcome:
 def create_document(
     job: IngestionJob, number: int, staged: Staged, *, name: str, schema_id: UUID | None
 ) -> Outcome:
-    """Create the document with this number from a staged file, which a job then parses.
+    """Create the document with this number from a staged file; another job then parses it.
 
-    Raises 503 while the storage is not available; other errors are outcomes.
+    Raises 503 while the storage is not available. Other errors are returned as outcomes.
     """
     try:
         row = artifacts.create_from_file(
@@ -45,15 +45,16 @@ def create_document(
         if failure.code == "service_unavailable":
             raise
         if failure.code == "artifact_duplicate" and failure.details is not None:
-            return _reuse(job, number, UUID(failure.details["artifact_id"]))
+            return _handle_duplicate(job, number, UUID(failure.details["artifact_id"]))
         return build_failure(failure.code, failure.message)
     return Outcome(ItemStatus.PROCESSING, row["id"])
 
 
-def _reuse(job: IngestionJob, number: int, artifact_id: UUID) -> Outcome:
-    """Return the outcome of a file whose content exists already.
+def _handle_duplicate(job: IngestionJob, number: int, artifact_id: UUID) -> Outcome:
+    """Return the outcome for a file whose content already exists.
 
-    A retry reads again what an earlier run of the job created and the documents could not read.
+    A retry reprocesses the existing document if an earlier run of the job created it and it could
+    not be parsed.
     """
     artifact = artifacts.get(artifact_id)
     is_retried = number < job.retried_until and artifact.ingestion_job_id == job.id

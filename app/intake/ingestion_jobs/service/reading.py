@@ -1,4 +1,4 @@
-"""Read ingestion jobs, their items and their statistics."""
+"""Read access to ingestion jobs, their items and their statistics."""
 
 from datetime import datetime, timedelta
 from typing import Any
@@ -10,7 +10,7 @@ from app.kit import db, errors
 from app.kit.pagination import Page, PageRequest
 
 DEFAULT_PERIOD = timedelta(days=30)
-"""The period of the statistics if the request names no start."""
+"""The period of the statistics if the request contains no start."""
 MAX_PERIOD = timedelta(days=366)
 
 list_jobs = records.list_jobs
@@ -32,10 +32,10 @@ def list_items(job_id: UUID, page: PageRequest, **filters: Any) -> Page:
 def get_stats(
     created_after: datetime | None = None, created_before: datetime | None = None
 ) -> dict[str, Any]:
-    """Return the sums of the jobs that were created in a period, at most 366 days.
+    """Return sums over the jobs created in a period of at most 366 days.
 
-    The period ends now and has 30 days by default. Raises 400 on `created_before` if it ends before
-    it starts, on `created_after` if it is too long.
+    By default, the period ends now and has 30 days. Raises 400 if the period ends before it starts,
+    or is too long.
     """
     end = created_before or db.utc_now()
     start = created_after or end - DEFAULT_PERIOD
@@ -43,7 +43,7 @@ def get_stats(
         message = "The end of the period must be after its start."
         raise errors.invalid(message, "created_before" if created_before else "created_after")
     if end - start > MAX_PERIOD:
-        raise errors.invalid("The period must have at most 366 days.", "created_after")
+        raise errors.invalid("The period must not be longer than 366 days.", "created_after")
     rows = statistics.read_statistics(start, end)
     total = next(r for r in rows if not (r["is_day"] or r["is_kind"] or r["is_connector"]))
     return {

@@ -1,4 +1,4 @@
-"""Create, cancel and retry ingestion jobs."""
+"""Creation, cancellation and retries of ingestion jobs."""
 
 from typing import Any
 from uuid import UUID
@@ -47,7 +47,8 @@ def create_extraction(
 ) -> IngestionJob:
     """Create a job that predicts the tags of a job's documents; emit `ingestion_job.requested`.
 
-    `name` and `total` are the source's name and its number of documents. The caller has locked it.
+    `name` and `total` are the name and the number of documents of the source job, which the caller
+    has locked.
     """
     job = IngestionJob(
         id=uuid7(),
@@ -66,7 +67,7 @@ def create_crawl(connector_id: UUID, *, name: str, created_by: UUID | None) -> I
     """Create a job that crawls a connector, and emit `ingestion_job.requested`.
 
     `name` is the name of the connector, which the caller has locked. Raises 409 `conflict` with
-    `details.job_id` if another crawl of it waits or runs.
+    `details.job_id` if another crawl of it is queued or running.
     """
     _check_no_crawl(connector_id)
     job = IngestionJob(
@@ -82,24 +83,24 @@ def create_crawl(connector_id: UUID, *, name: str, created_by: UUID | None) -> I
 
 
 def _check_no_crawl(connector_id: UUID) -> None:
-    active = records.find_active_crawl(connector_id)
-    if active is not None:
-        message = "A crawl of this connector waits or runs already."
-        raise errors.conflict(message, job_id=str(active.id))
+    active_crawl = records.find_active_crawl(connector_id)
+    if active_crawl is not None:
+        message = "A crawl of this connector is already queued or running."
+        raise errors.conflict(message, job_id=str(active_crawl.id))
 
 
 def cancel_crawl(connector_id: UUID) -> None:
-    """Cancel the crawl of a connector that waits or runs, if there is one."""
-    active = records.find_active_crawl(connector_id)
-    locked = None if active is None else records.lock(active.id)
-    if locked is not None and change_status(locked, JobStatus.CANCELLED):
-        end(locked)
+    """Cancel the queued or running crawl of a connector, if there is one."""
+    active_crawl = records.find_active_crawl(connector_id)
+    job = None if active_crawl is None else records.lock(active_crawl.id)
+    if job is not None and change_status(job, JobStatus.CANCELLED):
+        end(job)
 
 
 def cancel(job_id: UUID) -> IngestionJob:
-    """Cancel a job that is queued or runs; it stops after the batch in hand.
+    """Cancel a queued or running job; it stops after the current batch.
 
-    Documents that were created stay. Raises 404, and 409 `conflict` with `details.state`.
+    Created documents are kept. Raises 404, and 409 `conflict` with `details.state`.
     """
     job = _lock(job_id, JobStatus.CANCELLED, "cancelled")
     change_status(job, JobStatus.CANCELLED)
@@ -108,11 +109,11 @@ def cancel(job_id: UUID) -> IngestionJob:
 
 
 def retry(job_id: UUID) -> IngestionJob:
-    """Queue an ended job again: its failed documents, and those that it did not reach.
+    """Queue an ended job again: its failed documents, and the documents that it did not reach.
 
     Raises 404, and 409 `conflict` with `details.state` if it cannot be retried, or with
     `details.missing` if the uploaded file has been deleted, or with `details.job_id` if another
-    crawl of the connector waits or runs.
+    crawl of the connector is queued or running.
     """
     job = _lock(job_id, JobStatus.QUEUED, "retried")
     if job.kind == JobKind.CRAWL and job.connector_id is not None:
@@ -130,7 +131,7 @@ def retry(job_id: UUID) -> IngestionJob:
 
 
 def restart(job: IngestionJob) -> None:
-    """Queue an ended job from the start of its file; only failed documents are handled again."""
+    """Queue an ended job from the start of its file; only failed documents are retried."""
     change_status(job, JobStatus.QUEUED)
     job.retried_until = max(job.retried_until, job.next_number)
     job.next_offset, job.next_number = 0, 1

@@ -1,7 +1,8 @@
-"""Run ingestion jobs: start, record batches, and end.
+"""Runs of ingestion jobs: start, batches and end.
 
-Each batch is one transaction, which stores the created documents, their items, and where the next
-batch starts. A run that is killed continues there, so that no document is created twice.
+Each batch is one transaction, which stores the created documents, their items, and the position at
+which the next batch starts. After a run was killed, the next run continues at this position, so
+that no document is created twice.
 """
 
 from collections import Counter
@@ -25,7 +26,7 @@ _UNKNOWN_FAILURE = ("internal_error", "The job failed after several attempts.")
 
 
 def change_status(job: IngestionJob, status: JobStatus) -> bool:
-    """Change the status of a locked job; return False if its current status forbids that."""
+    """Change the status of a locked job; return False if its current status does not allow it."""
     if status not in TRANSITIONS[JobStatus(job.status)]:
         return False
     job.status = status.value
@@ -33,7 +34,7 @@ def change_status(job: IngestionJob, status: JobStatus) -> bool:
 
 
 def start(job_id: UUID) -> IngestionJob | None:
-    """Mark a job as running, and return it; None if it has ended."""
+    """Mark a job as running and return it, or return None if it has ended."""
     job = records.lock(job_id)
     if job is None or not change_status(job, JobStatus.RUNNING):
         return None
@@ -42,7 +43,7 @@ def start(job_id: UUID) -> IngestionJob | None:
 
 
 def set_total(job_id: UUID, total: int) -> bool:
-    """Store how many documents a job will handle; return False if it does not run any more."""
+    """Store the number of documents that a job will handle; return False if it is not running."""
     job = _lock_running(job_id)
     if job is not None:
         job.total = total
@@ -50,10 +51,10 @@ def set_total(job_id: UUID, total: int) -> bool:
 
 
 def begin_batch(job_id: UUID, first: int, last: int) -> set[int] | None:
-    """Lock a job, and return which documents from `first` to `last` a run must handle.
+    """Lock a job, and return the numbers from `first` to `last` that the run must handle.
 
-    These are all new ones, and those that failed in an earlier run. Returns None if the job does
-    not run any more, or another run has handled the batch.
+    These are the numbers of new documents and of documents that failed in an earlier run. Returns
+    None if the job is not running, or if another run has handled the batch.
     """
     job = _lock_running(job_id)
     if job is None or job.next_number != first:
@@ -73,25 +74,25 @@ def record_batch(
     cursor: str | None = None,
     unchanged: int = 0,
 ) -> None:
-    """Store the outcomes of a batch of a locked job, and where the next one starts.
+    """Store the outcomes of a batch, and the position of the next batch.
 
     Args:
         job: the locked job.
         items: the outcomes.
         number: the number of the next document.
-        offset: where it starts in the file.
-        cursor: the path of the last document of a crawl; None keeps the one before.
-        unchanged: how many documents of the batch a crawl did not read, as they have not changed.
+        offset: the byte at which the next document starts in the file.
+        cursor: the path of the last document of a crawl; None keeps the previous path.
+        unchanged: the number of documents that a crawl did not read because they have not changed.
     """
     retried_until = job.retried_until
-    retried = sum(item.number < retried_until for item in items)
+    retried_count = sum(item.number < retried_until for item in items)
     outcomes = Counter(item.status for item in items)
-    # Documents that are tried again were counted as failed.
-    job.found += len(items) - retried + unchanged
+    # Documents that are retried were already counted as found and failed.
+    job.found += len(items) - retried_count + unchanged
     job.created += outcomes[ItemStatus.CREATED]
     job.duplicate += outcomes[ItemStatus.DUPLICATE]
     job.skipped += outcomes[ItemStatus.SKIPPED] + unchanged
-    job.failed += outcomes[ItemStatus.FAILED] - retried
+    job.failed += outcomes[ItemStatus.FAILED] - retried_count
     job.next_offset, job.next_number = offset, number
     job.cursor = cursor or job.cursor
     job.updated_at = db.utc_now()
@@ -101,8 +102,8 @@ def record_batch(
 def finish(job_id: UUID) -> None:
     """Complete a job whose source was read to its end.
 
-    While documents are still being parsed, it goes on running; emits `ingestion_job.read` then, so
-    that `settle` completes it.
+    If documents are still being parsed, the job stays running and `ingestion_job.read` is emitted,
+    so that `settle` completes the job later.
     """
     job = _lock_running(job_id)
     if job is None:
@@ -116,19 +117,19 @@ def finish(job_id: UUID) -> None:
 
 
 def settle_extractions(artifact_ids: Sequence[UUID]) -> None:
-    """Store the outcomes of documents whose predictions have ended, or that were deleted.
+    """Store the outcomes of documents that were deleted or whose predictions have ended.
 
-    Completes the extractions that waited for nothing else.
+    Completes extractions that do not wait for other documents.
     """
     for job_id in settling.find_waiting_extractions(artifact_ids):
         settle(job_id, artifact_ids)
 
 
 def settle(job_id: UUID, artifact_ids: Sequence[UUID] | None = None) -> bool:
-    """Store the outcomes of documents that have been parsed, and complete a job that was read.
+    """Store the outcomes of parsed documents, and complete the job if its source was read.
 
-    With `artifact_ids`, only those documents of an extraction are examined. Returns whether to call
-    it again later, because documents are still being parsed.
+    If `artifact_ids` is set, only these documents of an extraction are examined. Returns whether to
+    call the function again later, because documents are still being parsed.
     """
     job = records.lock(job_id)
     if job is None or job.status == JobStatus.QUEUED:
@@ -175,7 +176,7 @@ def reopen(job_id: UUID) -> None:
 
 
 def end(job: IngestionJob) -> None:
-    """Emit `ingestion_job.ended` for a job that has just got its final status."""
+    """Set the end time of a job that has its final status, and emit `ingestion_job.ended`."""
     job.finished_at = db.utc_now()
     payload: EndedPayload = {
         "job_id": job.id,

@@ -1,4 +1,4 @@
-"""Artifact schemas: editable drafts and their immutable versions. Other features call these."""
+"""Service for artifact schemas: editable drafts and their immutable versions."""
 
 from app.schemas.artifact_schemas.queries import CurrentVersion, list_schemas
 from app.schemas.artifact_schemas.service.drafts import (

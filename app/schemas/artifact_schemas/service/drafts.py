@@ -12,8 +12,8 @@ from app.schemas.artifact_schemas import queries
 from app.schemas.artifact_schemas.models import ArtifactSchema
 from app.schemas.artifact_schemas.service.ports import get_workflow
 
-MAX_NAME = 200
-_COPY = " (copy)"
+MAX_NAME_LENGTH = 200
+_COPY_SUFFIX = " (copy)"
 
 DEFAULT_POLICY: dict[str, Any] = {
     "labels_per_artifact": 1,
@@ -37,8 +37,8 @@ def create(
 ) -> ArtifactSchema:
     """Create a draft and return it.
 
-    Omitted policy members get the values of `DEFAULT_POLICY`. Skills that differ only in case are
-    stored once. Raises 400 with the code of the problem if a field is invalid.
+    Omitted policy properties get their values from `DEFAULT_POLICY`. Skills that differ only in
+    case are stored once. Raises 400 with a specific error code if a field is invalid.
     """
     schema = ArtifactSchema(
         name=name,
@@ -70,7 +70,7 @@ def check(schema_id: UUID) -> None:
 
 
 def update(schema_id: UUID, *, revision: int | None, changes: dict[str, Any]) -> ArtifactSchema:
-    """Update the draft. Raises 404, 409 `stale_precondition`, 400 for an invalid field."""
+    """Update the draft. Raises 404, 409 `stale_precondition`, or 400 if a field is invalid."""
     schema = lock(schema_id, revision)
     if "fields" in changes:
         changes = {**changes, "fields": _check_fields(changes["fields"])}
@@ -103,24 +103,24 @@ def duplicate(schema_id: UUID, *, created_by: UUID, name: str | None = None) -> 
 
 
 def build_copy_name(name: str) -> str:
-    """Return the name of a copy, shortened to at most `MAX_NAME` characters."""
-    return name[: MAX_NAME - len(_COPY)].rstrip() + _COPY
+    """Return the name of a copy, shortened to at most `MAX_NAME_LENGTH` characters."""
+    return name[: MAX_NAME_LENGTH - len(_COPY_SUFFIX)].rstrip() + _COPY_SUFFIX
 
 
 def delete(schema_id: UUID, *, revision: int | None) -> None:
-    """Delete a schema without tag sets, and its versions. Its documents are kept without a schema.
+    """Delete a schema that has no tag sets, and its versions. Its documents lose their schema.
 
     Raises 404, 409 `stale_precondition`, or 409 `conflict` with the number of tag sets in
     `details.tag_sets`.
     """
     _check_revision(get(schema_id), revision)
     _check_unlabeled(schema_id)
-    # Creating a tag set locks the document first and the schema second; the order here is the same.
+    # Lock in the same order as the creation of a tag set: first the document, then the schema.
     get_workflow().detach_artifacts(schema_id, wait=True)
     schema = queries.lock_schema(schema_id, to_delete=True)
     _check_revision(schema, revision)
-    # Nothing new can refer to the schema now; detach the documents that came in before the lock.
-    # Do not wait for them: a transaction that locks one of them may be waiting for the schema.
+    # No new row can refer to the schema now; detach the documents that were added before the lock.
+    # Do not wait for locked documents: their transaction may be waiting for the schema.
     get_workflow().detach_artifacts(schema_id, wait=False)
     _check_unlabeled(schema_id)
     db.session().delete(schema)

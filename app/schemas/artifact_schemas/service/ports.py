@@ -7,14 +7,14 @@ from uuid import UUID
 
 
 class DetachArtifacts(Protocol):
-    """Remove a schema from all its artifacts. Without `wait`, fail if one of them is locked."""
+    """Remove a schema from all its artifacts. Without `wait`, fail if an artifact is locked."""
 
     def __call__(self, schema_id: UUID, *, wait: bool) -> None: ...
 
 
 @dataclass(frozen=True)
 class Workflow:
-    """Functions on the tag sets and artifacts of a schema, in the bound organization."""
+    """Functions for the tag sets and artifacts of a schema in the current organization."""
 
     count_tag_sets: Callable[[UUID], int]
     detach_artifacts: DetachArtifacts

@@ -1,4 +1,4 @@
-"""Publish and activate schemas, and turn their AI assistance on and off."""
+"""Publish, activate and deactivate schemas, and turn their AI assistance on and off."""
 
 from typing import Any
 from uuid import UUID
@@ -26,15 +26,15 @@ def publish(
     allow_breaking: bool = False,
     dry_run: bool = False,
 ) -> dict[str, Any]:
-    """Publish the draft as the next version; return the version's members and `dry_run`.
+    """Publish the draft as the next version; return the version's properties and `dry_run`.
 
     Emits `schema.published`. A dry run writes nothing and lists the breaking changes. Raises 404,
     409 `stale_precondition`, 409 `schema_version_conflict` if `base_version` is not the current
-    one (0 before the first), 400 without fields, and 400 `schema_breaking_change` unless breaking
-    changes are allowed.
+    version number (0 if there is none), 400 if the draft has no fields, and 400
+    `schema_breaking_change` unless breaking changes are allowed.
     """
     schema = lock(schema_id, revision)
-    _check_base(schema, base_version)
+    _check_base_version(schema, base_version)
     if not schema.fields:
         raise errors.invalid("A version needs at least one field.", "fields")
     changes = _list_changes(schema)
@@ -47,7 +47,7 @@ def publish(
         )
     version = _build_version(schema, changes, published_by=published_by, note=note)
     if not dry_run:
-        _store(schema, version)
+        _store_version(schema, version)
     return {**version, "dry_run": dry_run}
 
 
@@ -70,7 +70,7 @@ def _build_version(
     }
 
 
-def _store(schema: ArtifactSchema, version: dict[str, Any]) -> None:
+def _store_version(schema: ArtifactSchema, version: dict[str, Any]) -> None:
     previous = schema.current_version_id and versions.get_version(schema.current_version_id)
     now = db.utc_now()
     version.update(id=uuid7(), published_at=now, created_at=now, updated_at=now)
@@ -96,11 +96,11 @@ def _get_required_labels(policy: dict[str, Any]) -> int:
     return required_labels
 
 
-def _check_base(schema: ArtifactSchema, base_version: int | None) -> None:
+def _check_base_version(schema: ArtifactSchema, base_version: int | None) -> None:
     if base_version is not None and base_version != schema.current_version_number:
         raise ApiError(
             "schema_version_conflict",
-            "Another version was published since `base_version`. Check the draft against it.",
+            "A newer version was published after `base_version`. Compare the draft with it.",
             field="base_version",
             details={"current_version": schema.current_version_number},
         )
@@ -151,7 +151,7 @@ def enable_ai_assist(schema_id: UUID, *, revision: int | None) -> ArtifactSchema
 
 
 def disable_ai_assist(schema_id: UUID, *, revision: int | None) -> ArtifactSchema:
-    """Turn AI assistance off; keep its proposals. Raises 404, 409 `stale_precondition`."""
+    """Turn AI assistance off and keep existing proposals. Raises 404, 409 `stale_precondition`."""
     return _set_ai_assist(schema_id, revision=revision, enabled=False)
 
 

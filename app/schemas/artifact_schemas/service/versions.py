@@ -39,19 +39,19 @@ def get_compiled_fields(
 
 
 def list_versions(schema_id: UUID, *, page: PageRequest, **created: datetime) -> Page:
-    """Return a page of versions; fields and changes that are too large for it are null.
+    """Return a page of versions; `fields` or `changes` is None where too large for the page.
 
-    `created`: created_after, created_before. Raises 404.
+    `created` may have `created_after` and `created_before`. Raises 404.
     """
     drafts.get(schema_id)
     return queries.list_versions(page, schema_id, **created)
 
 
 def compare_versions(version_id: UUID, *, against: UUID | None = None) -> dict[str, Any]:
-    """Return the changes between another version, by default the previous one, and this version.
+    """Return the changes from the version `against`, by default the previous one, to this version.
 
     The result is {from: {id, number} or None, to: {id, number}, changes, breaking}. For a first
-    version, every field counts as added and none as breaking. Raises 404, or 400 on `against` if it
+    version, every field counts as added and no change as breaking. Raises 404, or 400 if `against`
     is not a version of the same schema.
     """
     version = get_version(version_id)
@@ -68,7 +68,7 @@ def compare_versions(version_id: UUID, *, against: UUID | None = None) -> dict[s
 
 
 def build_json_schema(version_id: UUID) -> dict[str, Any]:
-    """Return the JSON Schema 2020-12 of the tags that a version accepts. Raises 404."""
+    """Return a JSON Schema 2020-12 for the tags that a version accepts. Raises 404."""
     version = get_version(version_id)
     schema = drafts.get(version.schema_id)
     return build_tags_schema(

@@ -1,1 +1,1 @@
-"""SQL queries of assignment."""
+"""SQL queries for assignment."""

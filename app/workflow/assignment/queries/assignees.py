@@ -16,7 +16,7 @@ BATCH = 1000
 
 # Each batch is its own transaction, so that row locks are short. Rows are locked in the order of
 # their ids, as everywhere in the project, to avoid deadlocks.
-_UNASSIGN = text(
+_UNASSIGN_BATCH = text(
     """
     WITH theirs AS (
         SELECT id FROM artifacts WHERE organization_id = :org AND id IN (
@@ -90,13 +90,14 @@ _CLOSED_STATE: ColumnElement[str] = case(
 )
 
 Assignee: TypeAlias = dict[str, str | None]
-"""{user_id, team_id}, as text; one of both is null."""
+"""A dict {user_id, team_id} of texts; one of the two values is None."""
 
 
 class LockedArtifact(NamedTuple):
-    """A locked artifact; the urgency is as in the order of work (`URGENCY`, `URGENT_AT`).
+    """A locked artifact.
 
-    `closed_state` is why the artifact cannot be labeled, or None if it can.
+    `closed_state` is the state that prevents labeling, or None if the artifact can be labeled.
+    Work is ordered by `urgency` (the SQL expression `URGENCY`) and `urgent_at` (`URGENT_AT`).
     """
 
     id: UUID
@@ -106,11 +107,11 @@ class LockedArtifact(NamedTuple):
     assignees: list[Assignee]
 
 
-class Written(NamedTuple):
-    """What an assignment changed besides the artifact.
+class AssignmentEffects(NamedTuple):
+    """Side effects of the assignment of an artifact.
 
-    `deleted_skip`: one of the new assignees had skipped the artifact. `resumed`: the artifact has
-    drafts too.
+    `deleted_skip`: the skip of a new assignee was deleted. `resumed`: a skip was deleted, and the
+    artifact has a draft.
     """
 
     deleted_skip: bool
@@ -118,10 +119,7 @@ class Written(NamedTuple):
 
 
 class Assigned(NamedTuple):
-    """New values of one artifact.
-
-    A field that is None leaves the artifact's value unchanged.
-    """
+    """New values for one artifact. None leaves the artifact's value unchanged."""
 
     artifact_id: UUID
     assignees: list[Assignee] | None
@@ -146,27 +144,33 @@ def lock(selected: Select[Any]) -> list[LockedArtifact]:
     return [LockedArtifact._make(row) for row in db.session().execute(locked)]
 
 
-def assign_many(assigned: Sequence[Assigned], *, clears_due: bool) -> dict[UUID, Written]:
-    """Write the new values of artifacts and delete the skips of users assigned by name.
+def assign_many(
+    assignments: Sequence[Assigned], *, clears_due: bool
+) -> dict[UUID, AssignmentEffects]:
+    """Write new values to artifacts, and delete the skips of users who are assigned by name.
 
-    Returns a dict with the id of each artifact that exists. `clears_due` removes all due times.
+    Returns the side effects by artifact id; artifacts that do not exist are omitted. `clears_due`
+    removes all due times.
     """
-    ids, assignees, priorities, due, schemas = zip(*assigned, strict=True)
+    ids, assignees, priorities, due, schemas = zip(*assignments, strict=True)
     values = {
         "org": tenancy.current_organization_id(),
         "ids": [str(artifact_id) for artifact_id in ids],
-        "assignees": [None if one is None else orjson.dumps(one).decode() for one in assignees],
+        "assignees": [
+            None if new_assignees is None else orjson.dumps(new_assignees).decode()
+            for new_assignees in assignees
+        ],
         "priorities": list(priorities),
         "due": list(due),
         "schemas": [None if schema_id is None else str(schema_id) for schema_id in schemas],
         "clears_due": clears_due,
     }
     rows = db.session().execute(_ASSIGN, values)
-    return {row.id: Written(row.deleted_skip, row.resumed) for row in rows}
+    return {row.id: AssignmentEffects(row.deleted_skip, row.resumed) for row in rows}
 
 
 def count_open_artifacts(user_ids: Iterable[UUID]) -> dict[UUID, int]:
-    """Return the number of open artifacts assigned to each user by name, without zeros."""
+    """Return the number of open artifacts assigned by name to each user who has any."""
     values = {"org": tenancy.current_organization_id(), "ids": sorted(map(str, user_ids))}
     return {row.assignee_id: row.number for row in db.session().execute(_COUNT_OPEN, values)}
 
@@ -181,4 +185,4 @@ def unassign(assignee_id: UUID) -> list[UUID]:
         "assignee_id": assignee_id,
         "batch": BATCH,
     }
-    return sorted(db.session().execute(_UNASSIGN, values).scalars())
+    return sorted(db.session().execute(_UNASSIGN_BATCH, values).scalars())

@@ -21,7 +21,7 @@ from app.identity.organizations.models import Organization
 from app.kit import db, tenancy
 
 DEFAULT_MINUTES = 30
-_LIVE = and_(Artifact.claim_user_id.is_not(None), Artifact.claim_expires_at > func.now())
+_IS_CLAIMED = and_(Artifact.claim_user_id.is_not(None), Artifact.claim_expires_at > func.now())
 
 _REQUIRED_LABELS: ColumnElement[int] = literal_column(
     """(
@@ -33,12 +33,12 @@ _REQUIRED_LABELS: ColumnElement[int] = literal_column(
     Integer,
 )
 
-_minutes = (
+_claim_minutes = (
     select(func.coalesce(Organization.settings["claim_minutes"].as_integer(), DEFAULT_MINUTES))
     .where(Organization.id == Artifact.organization_id)
     .scalar_subquery()
 )
-_EXPIRES_AT = func.now() + _minutes * text("interval '1 minute'")
+_EXPIRES_AT = func.now() + _claim_minutes * text("interval '1 minute'")
 
 _END_CLAIM = """
     UPDATE artifacts SET
@@ -50,7 +50,7 @@ _END_CLAIM = """
               AND tag_sets.status <> 'rejected') THEN 'ready' ELSE status END
 """
 # Locked rows are skipped until the next run, so that the cleanup never blocks.
-_EXPIRE = text(
+_EXPIRE_CLAIMS = text(
     f"""
     WITH expired AS (
         SELECT organization_id, id FROM artifacts
@@ -110,14 +110,16 @@ def claim(artifact_id: UUID, user_id: UUID) -> ArtifactRow | None:
 
 
 def release(artifact_id: UUID, user_id: UUID | None) -> UUID | None:
-    """End an unexpired claim and return the id of the user who had it, or None without a claim.
+    """End an unexpired claim and return the id of its user, or None if there was no claim.
 
-    With a `user_id`, only a claim of this user is ended; with None, the claim of any user.
+    `user_id` restricts this to the claim of that user; None ends the claim of any user.
     """
-    claimed = select(Artifact.claim_user_id).where(Artifact.id == artifact_id, _LIVE)
+    statement = select(Artifact.claim_user_id).where(Artifact.id == artifact_id, _IS_CLAIMED)
     if user_id is not None:
-        claimed = claimed.where(Artifact.claim_user_id == user_id)
-    claimed_by = db.session().execute(claimed.with_for_update(key_share=True)).scalar_one_or_none()
+        statement = statement.where(Artifact.claim_user_id == user_id)
+    claimed_by = (
+        db.session().execute(statement.with_for_update(key_share=True)).scalar_one_or_none()
+    )
     if claimed_by is not None:
         db.session().execute(
             update(Artifact)
@@ -135,8 +137,8 @@ def release_all(user_id: UUID) -> list[UUID]:
 
 
 def expire() -> int:
-    """End at most 1,000 expired claims across all organizations and return the number ended."""
-    return int(db.session().execute(_EXPIRE).rowcount)  # type: ignore[attr-defined]
+    """End at most 1,000 expired claims across all organizations and return their number."""
+    return int(db.session().execute(_EXPIRE_CLAIMS).rowcount)  # type: ignore[attr-defined]
 
 
 # Locked rows are skipped until the next run, so that marking never blocks.
@@ -156,5 +158,5 @@ _MARK_NEARLY_DUE = text(
 
 
 def mark_nearly_due() -> int:
-    """Mark at most 1,000 artifacts of all organizations as nearly due and return how many."""
+    """Mark at most 1,000 artifacts across all organizations as nearly due; return their number."""
     return len(db.session().execute(_MARK_NEARLY_DUE).all())

@@ -1,8 +1,8 @@
 """SQL query that finds, locks and claims the next artifact for a labeler in one statement.
 
-The artifact's row (`labeled_by`, `reserved_for`, `assignees`, the claim) says who may claim it, so
-that an index alone can exclude artifacts that the caller may not claim. Only candidates are locked,
-one artifact at a time, and each row is checked again after it is locked.
+The artifact's row (`labeled_by`, `reserved_for`, `assignees`, the claim) determines who may claim
+it, so that an index alone can exclude artifacts that the caller may not claim. Only candidates are
+locked, one artifact at a time, and each row is checked again after it is locked.
 """
 
 from collections.abc import Sequence
@@ -17,40 +17,40 @@ from app.kit import tenancy
 from app.kit.prepared import Prepared
 from app.workflow.tag_sets import claimable
 
-WIDTH = 48
+MAX_LOCKED = 48
 """Maximum number of artifacts that one statement tries to lock.
 
 It is more than the number of users who claim at the same time.
 """
 
-LEFTOVER_WIDTH = 2000
+MAX_LOCKED_LEFTOVERS = 2000
 """Maximum number of artifacts that the second query tries to lock.
 
-It is more than a bulk request by ids can lock.
+A bulk request by ids can lock fewer artifacts.
 """
 
 _URGENCY, _URGENT_AT = URGENCY.format(of="d."), URGENT_AT.format(of="d.")
 _ORDER = f"{_URGENCY} DESC, {_URGENT_AT}, d.id"
 _OPEN = f"{claimable.LABELABLE.format(of='d.')} AND NOT d.archived"
-_FREE = claimable.UNCLAIMED.format(of="d.")
+_UNCLAIMED = claimable.UNCLAIMED.format(of="d.")
 _CLAIMED_BY_USER = claimable.CLAIMED.format(of="d.", user="$2")
-_FITS = "($4 IS NULL OR d.language = $4) AND d.id <> ALL ($6)"
-_OF_SCHEMA = "($3 IS NULL OR d.schema_id = ANY ($3))"
-_WANTED = claimable.HAS_PLACE.format(of="d.", user="$2", required_labels="kind.sets")
+_MATCHES = "($4 IS NULL OR d.language = $4) AND d.id <> ALL ($6)"
+_HAS_SCHEMA = "($3 IS NULL OR d.schema_id = ANY ($3))"
+_HAS_PLACE = claimable.HAS_PLACE.format(of="d.", user="$2", required_labels="kind.sets")
 _NOT_SKIPPED = claimable.NOT_SKIPPED.format(organization="$1", user="$2", artifact="d.id")
-_MINE = """
+_IS_ASSIGNED = """
     EXISTS (SELECT FROM artifact_assignees work JOIN reach USING (assignee_id)
         WHERE work.organization_id = $1 AND work.artifact_id = d.id)
 """
 _CANDIDATE = f"d.id, {_URGENCY} AS urgency, {_URGENT_AT} AS urgent_at, d.updated_at"
-# One query per schema, so that artifacts of other schemas are never scanned. The conditions match
-# those of the index, so that PostgreSQL needs to read the index only.
+# One query per schema, so that artifacts of other schemas are never scanned. The index has the same
+# conditions, so that PostgreSQL needs to read only the index.
 _POOL = f"""
     SELECT 4 AS rank, d.id, {_URGENCY} AS urgency, {_URGENT_AT} AS urgent_at
     FROM artifacts d
     WHERE d.organization_id = $1 AND d.schema_id = kind.id AND d.schema_id IS NOT NULL
       AND {_OPEN} AND d.claim_user_id IS NULL AND d.assignees = '[]'
-      AND {_WANTED} AND {_FITS} AND {_NOT_SKIPPED}
+      AND {_HAS_PLACE} AND {_MATCHES} AND {_NOT_SKIPPED}
     ORDER BY {_ORDER} LIMIT {{width}}
 """  # noqa: S608 - made of constants
 # Read in index order and stop at the limit: the inner LIMIT prevents PostgreSQL from reordering the
@@ -62,7 +62,7 @@ _ASSIGNED = f"""
     CROSS JOIN LATERAL (
         SELECT d.updated_at FROM artifacts d
         WHERE d.organization_id = $1 AND d.id = work.artifact_id
-          AND {_FREE} AND {_WANTED} AND {_FITS} AND (reach.rank = 2 OR {_NOT_SKIPPED})
+          AND {_UNCLAIMED} AND {_HAS_PLACE} AND {_MATCHES} AND (reach.rank = 2 OR {_NOT_SKIPPED})
         LIMIT 1
     ) AS d
     WHERE work.organization_id = $1 AND work.assignee_id = reach.assignee_id AND work.is_open
@@ -70,12 +70,12 @@ _ASSIGNED = f"""
     ORDER BY work.priority DESC, work.urgent_at, work.artifact_id LIMIT {{width}}
 """  # noqa: S608 - made of constants
 # Artifacts whose claim has expired and is not cleared yet.
-_LEFT = f"""
+_LEFTOVERS = f"""
     SELECT 4, {_CANDIDATE}
     FROM artifacts d JOIN kind ON kind.id = d.schema_id
     WHERE d.organization_id = $1 AND d.claim_user_id IS NOT NULL AND d.claim_expires_at <= now()
       AND d.assignees = '[]' AND $5 IS NULL AND kind.skilled
-      AND {_OPEN} AND {_WANTED} AND {_FITS} AND {_NOT_SKIPPED}
+      AND {_OPEN} AND {_HAS_PLACE} AND {_MATCHES} AND {_NOT_SKIPPED}
 """  # noqa: S608 - made of constants
 _CANDIDATES = f"""
 WITH teams_in AS MATERIALIZED (
@@ -105,13 +105,14 @@ WITH teams_in AS MATERIALIZED (
     SELECT 0 AS rank, {_CANDIDATE}
     FROM artifacts d LEFT JOIN kind ON kind.id = d.schema_id
     WHERE d.organization_id = $1 AND {_CLAIMED_BY_USER}
-      AND NOT $7 AND {_OPEN} AND {_FITS} AND {_OF_SCHEMA} AND ($5 IS NULL OR {_MINE})
-      AND (EXISTS (SELECT FROM own WHERE own.id = d.id) OR {_WANTED})
+      AND NOT $7 AND {_OPEN} AND {_MATCHES} AND {_HAS_SCHEMA} AND ($5 IS NULL OR {_IS_ASSIGNED})
+      AND (EXISTS (SELECT FROM own WHERE own.id = d.id) OR {_HAS_PLACE})
     UNION ALL
     SELECT 1, {_CANDIDATE}
     FROM own JOIN artifacts d ON d.organization_id = $1 AND d.id = own.id
-    WHERE {_OPEN} AND {_FREE} AND {_FITS} AND {_OF_SCHEMA} AND ($5 IS NULL OR {_MINE})
-      AND (d.assignees = '[]' OR $2 = ANY (d.reserved_for) OR {_MINE})
+    WHERE {_OPEN} AND {_UNCLAIMED} AND {_MATCHES} AND {_HAS_SCHEMA}
+      AND ($5 IS NULL OR {_IS_ASSIGNED})
+      AND (d.assignees = '[]' OR $2 = ANY (d.reserved_for) OR {_IS_ASSIGNED})
       AND NOT EXISTS (SELECT FROM artifact_skips skip WHERE skip.organization_id = $1
           AND skip.user_id = $2 AND skip.artifact_id = d.id AND skip.created_at > own.since)
     UNION ALL
@@ -128,13 +129,13 @@ WITH teams_in AS MATERIALIZED (
     JOIN artifacts d ON d.organization_id = $1 AND d.id = found.id
 )
 """  # noqa: S608 - made of constants
-_CLAIM_NEXT = f"""{_CANDIDATES}, first AS MATERIALIZED (
+_CLAIM_NEXT_SQL = f"""{_CANDIDATES}, first AS MATERIALIZED (
     SELECT * FROM candidates ORDER BY rank, urgency DESC, urgent_at, id LIMIT {{width}}
 ), chosen AS (
-    -- A row is checked again once it is locked. A change of `updated_at` is by another user; saves
-    -- change the claim only.
+    -- A row is checked again after it is locked. A changed `updated_at` means a change by another
+    -- user: saving a draft changes only the claim.
     SELECT d.id FROM first JOIN artifacts d ON d.organization_id = $1 AND d.id = first.id
-    WHERE d.updated_at = first.updated_at AND ({_FREE} OR d.claim_user_id = $2)
+    WHERE d.updated_at = first.updated_at AND ({_UNCLAIMED} OR d.claim_user_id = $2)
     ORDER BY rank, first.urgency DESC, first.urgent_at, first.id LIMIT 1
     FOR NO KEY UPDATE OF d SKIP LOCKED
 )
@@ -154,22 +155,26 @@ def _compile(column: ColumnElement[Any]) -> str:
     return f"{compiled} AS {column.key}"
 
 
-_SHOWN = ", ".join(_compile(column) for column in ARTIFACT_COLUMNS)
-_NEXT = Prepared(
-    "claim_next_artifact", _TYPES, _CLAIM_NEXT.format(left="", width=WIDTH, columns=_SHOWN)
+_RETURNED_COLUMNS = ", ".join(_compile(column) for column in ARTIFACT_COLUMNS)
+_NEXT_STATEMENT = Prepared(
+    "claim_next_artifact",
+    _TYPES,
+    _CLAIM_NEXT_SQL.format(left="", width=MAX_LOCKED, columns=_RETURNED_COLUMNS),
 )
-_REST = Prepared(
+_LEFTOVER_STATEMENT = Prepared(
     "claim_leftover_artifact",
     _TYPES,
-    _CLAIM_NEXT.format(left=f"UNION ALL {_LEFT}", width=LEFTOVER_WIDTH, columns=_SHOWN),
+    _CLAIM_NEXT_SQL.format(
+        left=f"UNION ALL {_LEFTOVERS}", width=MAX_LOCKED_LEFTOVERS, columns=_RETURNED_COLUMNS
+    ),
 )
-_ANY = Prepared(
+_ANY_STATEMENT = Prepared(
     "find_claimable_artifact",
     _TYPES,
-    f"{_CANDIDATES.format(left=f'UNION ALL {_LEFT}', width=1)} SELECT FROM candidates LIMIT 1",
+    f"{_CANDIDATES.format(left=f'UNION ALL {_LEFTOVERS}', width=1)} SELECT FROM candidates LIMIT 1",
 )
-_Claimed = NamedTuple("_Claimed", [(str(column.key), Any) for column in ARTIFACT_COLUMNS])  # type: ignore[misc]
-_NEXT.shape = _REST.shape = _Claimed._make
+_ClaimedRow = NamedTuple("_ClaimedRow", [(str(column.key), Any) for column in ARTIFACT_COLUMNS])  # type: ignore[misc]
+_NEXT_STATEMENT.shape = _LEFTOVER_STATEMENT.shape = _ClaimedRow._make
 
 
 class ClaimCriteria(NamedTuple):
@@ -187,20 +192,20 @@ def claim_next(
 ) -> tuple[object, ...] | None:
     """Claim the next artifact for a user and return a named tuple of `ARTIFACT_COLUMNS`, or None.
 
-    `leftover` includes artifacts whose expired claim is not cleared yet, and artifacts behind many
-    that other users have locked.
+    `leftover` includes artifacts whose expired claim is not cleared yet, and artifacts that come
+    after many artifacts locked by other users.
     """
-    statement = _REST if leftover else _NEXT
-    row: tuple[object, ...] | None = statement.first(*_build_values(user_id, criteria, minutes))
+    statement = _LEFTOVER_STATEMENT if leftover else _NEXT_STATEMENT
+    row: tuple[object, ...] | None = statement.first(*_build_parameters(user_id, criteria, minutes))
     return row
 
 
 def has_candidates(user_id: UUID, criteria: ClaimCriteria) -> bool:
-    """Return whether the user could claim an artifact, locked or not."""
-    return _ANY.first(*_build_values(user_id, criteria, minutes=0)) is not None
+    """Return whether there is an artifact that the user may claim, even if it is locked."""
+    return _ANY_STATEMENT.first(*_build_parameters(user_id, criteria, minutes=0)) is not None
 
 
-def _build_values(user_id: UUID, criteria: ClaimCriteria, minutes: int) -> tuple[object, ...]:
+def _build_parameters(user_id: UUID, criteria: ClaimCriteria, minutes: int) -> tuple[object, ...]:
     return (
         str(tenancy.current_organization_id()),
         str(user_id),

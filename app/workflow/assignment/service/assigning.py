@@ -45,7 +45,7 @@ def assign(
         if artifact.revision != revision:
             raise errors.stale(artifact.revision)
     outcome = assigner.assign(artifacts.select_matching([artifact_id]))
-    for error in outcome.closed.values():
+    for error in outcome.errors_by_id.values():
         raise error
     if not outcome.assigned:
         raise errors.not_found()
@@ -57,18 +57,18 @@ def bulk_assign(
     by: UUID,
     strategy: str,
     artifact_ids: Sequence[UUID] | None = None,
-    filter: dict[str, Any] | None = None,  # noqa: A002 - the member's name
+    filter: dict[str, Any] | None = None,  # noqa: A002 - the name of the request property
     expected_count: int | None = None,
     user_ids: Sequence[UUID] | None = None,
     team_id: UUID | None = None,
     **due: datetime | None,
 ) -> dict[str, Any]:
-    """Assign many artifacts and return the outcome of each.
+    """Assign many artifacts and return the outcome for each artifact.
 
     `everyone` assigns each artifact to all given users or to the team. The other strategies assign
-    each artifact to one labeler: `round_robin` in turn, `least_loaded` to the labeler with the
+    each artifact to one labeler: `round_robin` in rotation, `least_loaded` to the labeler with the
     fewest open artifacts. With a filter, each batch of 1,000 artifacts runs in its own transaction
-    (`bulk.in_batches`). Within a batch the most urgent artifacts are assigned first.
+    (`bulk.run_in_batches`). Within a batch the most urgent artifacts are assigned first.
 
     Emits `artifacts.assigned` once per transaction. Raises 400 on `user_ids.N` or `team_id`; 409
     `conflict` with `details.count` if the filter does not match `expected_count` artifacts. The
@@ -86,10 +86,10 @@ def bulk_assign(
 
 
 class _Outcome(NamedTuple):
-    """The artifacts that were assigned, and the errors of those that cannot be labeled."""
+    """The ids of the assigned artifacts, and the errors for artifacts that cannot be labeled."""
 
     assigned: set[UUID]
-    closed: dict[UUID, ApiError]
+    errors_by_id: dict[UUID, ApiError]
 
 
 class _Assigner:
@@ -113,8 +113,8 @@ class _Assigner:
         self._sets_due, self._due_at = "due_at" in due, due.get("due_at")
         # An empty list of users removes the assignees.
         self._unassigns = team_id is None and not self._user_ids
-        self._one_each = strategy != "everyone" and not self._unassigns
-        self._counts_open = strategy == "least_loaded"
+        self._assigns_one_labeler = strategy != "everyone" and not self._unassigns
+        self._counts_loads = strategy == "least_loaded"
         self._labelers: list[UUID] = []
         self._loads: Counter[UUID] | None = None
 
@@ -122,7 +122,7 @@ class _Assigner:
         """Validate the users or the team and lock them until the transaction ends. Raises 400."""
         if self._team_id is None:
             self._labelers = recipients.lock_users(self._user_ids, Role.labeler)
-        elif not self._one_each:
+        elif not self._assigns_one_labeler:
             recipients.check_team(self._team_id)
         else:
             self._labelers = recipients.lock_team(self._team_id, Role.labeler)
@@ -134,67 +134,70 @@ class _Assigner:
     ) -> Failures:
         """Assign artifacts in one transaction and return the errors by artifact id.
 
-        With `filters`, only artifacts that still match are assigned. Raises as `lock_recipients`.
+        With `filters`, only artifacts that still match are assigned. Raises the same errors as
+        `lock_recipients`.
         """
         self.lock_recipients()
         outcome = self.assign(artifacts.select_matching(artifact_ids, filters))
-        missing = bulk.find_missing(artifact_ids, [*outcome.assigned, *outcome.closed])
+        missing_errors = bulk.find_missing(artifact_ids, [*outcome.assigned, *outcome.errors_by_id])
         if filters is not None:
-            missing = artifacts.explain_missing(missing)
-        return outcome.closed | missing
+            missing_errors = artifacts.explain_missing(missing_errors)
+        return outcome.errors_by_id | missing_errors
 
     def assign(self, selected: Select[Any]) -> _Outcome:
         """Assign the selected artifacts and emit `artifacts.assigned` for new assignments."""
         locked = queries.lock(selected)
-        closed = {
+        errors_by_id = {
             row.id: _build_closed_error(row.closed_state)
             for row in locked
             if row.closed_state is not None and not self._unassigns
         }
-        open_artifacts = [row for row in locked if row.id not in closed]
+        open_artifacts = [row for row in locked if row.id not in errors_by_id]
         chosen = self._choose_assignees(open_artifacts)
-        written = assign_many(
-            [Assigned(id_, one, due_at=self._due_at) for id_, one in chosen.items()],
+        effects = assign_many(
+            [Assigned(id_, users, due_at=self._due_at) for id_, users in chosen.items()],
             clears_due=self._sets_due and self._due_at is None,
         )
         # A repeated assignment notifies nobody, unless the user had skipped the artifact.
-        new = [
+        new_ids = [
             row.id
             for row in open_artifacts
-            if written[row.id].deleted_skip
+            if effects[row.id].deleted_skip
             or any(assignee not in row.assignees for assignee in chosen[row.id])
         ]
-        if new:
-            self._emit(new, chosen)
-        return _Outcome(set(written), closed)
+        if new_ids:
+            self._emit_assigned(new_ids, chosen)
+        return _Outcome(set(effects), errors_by_id)
 
     def _choose_assignees(self, rows: list[LockedArtifact]) -> dict[UUID, list[Assignee]]:
-        if not self._one_each:
+        if not self._assigns_one_labeler:
             users = [_build_assignee(user_id=user_id) for user_id in self._labelers]
-            everyone = [_build_assignee(team_id=self._team_id)] if self._team_id else users
-            return {row.id: everyone for row in rows}
+            assignees = [_build_assignee(team_id=self._team_id)] if self._team_id else users
+            return {row.id: assignees for row in rows}
         if self._loads is None:
-            counted = queries.count_open_artifacts(self._labelers) if self._counts_open else {}
-            self._loads = Counter(counted)
+            loads = queries.count_open_artifacts(self._labelers) if self._counts_loads else {}
+            self._loads = Counter(loads)
         pool = recipients.LabelerPool(self._labelers, self._loads)
         chosen = {}
         for row in sorted(rows, key=lambda row: (-row.urgency, row.urgent_at, row.id)):
             user_id = pool.find_least_loaded()
-            assert user_id is not None  # `lock_recipients` requires one.
+            assert user_id is not None  # `lock_recipients` requires a labeler.
             self._loads[user_id] += 1
             chosen[row.id] = [_build_assignee(user_id=user_id)]
         return chosen
 
-    def _emit(self, artifact_ids: list[UUID], chosen: Mapping[UUID, list[Assignee]]) -> None:
+    def _emit_assigned(
+        self, artifact_ids: list[UUID], chosen: Mapping[UUID, list[Assignee]]
+    ) -> None:
         counts: Counter[str] = Counter()
         user_ids = [] if self._team_id else [str(user_id) for user_id in self._labelers]
-        if self._one_each:
+        if self._assigns_one_labeler:
             counts.update(str(chosen[artifact_id][0]["user_id"]) for artifact_id in artifact_ids)
             user_ids = [str(user_id) for user_id in self._labelers if str(user_id) in counts]
         payload: AssignedPayload = {
             "artifact_ids": artifact_ids,
             "user_ids": user_ids,
-            "team_ids": [self._team_id] if self._team_id and not self._one_each else [],
+            "team_ids": [self._team_id] if self._team_id and not self._assigns_one_labeler else [],
             "count": len(artifact_ids),
             "counts": counts,
             "by": self._by,
@@ -215,19 +218,19 @@ def _build_closed_error(state: str) -> ApiError:
 
 
 def assign_many(
-    assigned: Sequence[Assigned], *, clears_due: bool = False
-) -> dict[UUID, queries.Written]:
-    """Write assignees, priority, due time or schema of artifacts; return what exists by id.
+    assignments: Sequence[Assigned], *, clears_due: bool = False
+) -> dict[UUID, queries.AssignmentEffects]:
+    """Write assignees, priority, due time or schema to artifacts; return side effects by id.
 
-    Runs one statement. The caller must have checked that the assignees and schemas exist, and must
-    have locked them. The skips of users who are assigned by name are deleted. `clears_due` removes
-    the due time of all.
+    Runs one statement. The result omits artifacts that do not exist. The caller must have checked
+    that the assignees and schemas exist, and must have locked them. The skips of users who are
+    assigned by name are deleted. `clears_due` removes the due time of all artifacts.
     """
-    written = queries.assign_many(assigned, clears_due=clears_due) if assigned else {}
-    # Drafts returned to a labeler who had skipped the artifact reserve it again.
-    if resumed := [artifact_id for artifact_id, row in written.items() if row.resumed]:
+    effects = queries.assign_many(assignments, clears_due=clears_due) if assignments else {}
+    # When a skip is deleted, the labeler's draft reserves the artifact again.
+    if resumed := [artifact_id for artifact_id, effect in effects.items() if effect.resumed]:
         tag_sets.update_statuses(resumed)
-    return written
+    return effects
 
 
 def unassign(assignee_id: UUID, checkpoint: Callable[[], None], *, reason: str) -> int:
@@ -253,7 +256,7 @@ def unassign(assignee_id: UUID, checkpoint: Callable[[], None], *, reason: str) 
 def unassign_unable(
     team_ids: Iterable[UUID], checkpoint: Callable[[], None], *, reason: str
 ) -> None:
-    """Unassign the given teams that have no labeler left. Safe to repeat."""
+    """Unassign each of the teams that has no labeler left. Safe to repeat."""
     for team_id in team_ids:
         if not has_eligible(team_id, Role.labeler):
             unassign(team_id, checkpoint, reason=reason)

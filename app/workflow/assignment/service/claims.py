@@ -1,4 +1,4 @@
-"""Claims, which reserve an artifact for one labeler for a limited time, and the next artifact."""
+"""Claims of artifacts. A claim reserves an artifact for one labeler for a limited time."""
 
 from collections.abc import Sequence
 from uuid import UUID
@@ -16,7 +16,7 @@ from app.workflow.assignment.queries import next_artifact
 from app.workflow.assignment.queries.next_artifact import ClaimCriteria
 from app.workflow.tag_sets import service as tag_sets
 
-_ATTEMPTS = 3
+_MAX_ATTEMPTS = 3
 
 
 def claim(artifact_id: UUID, user_id: UUID) -> ArtifactRow:
@@ -35,7 +35,7 @@ def claim(artifact_id: UUID, user_id: UUID) -> ArtifactRow:
     if row.status not in CLAIMABLE:
         raise errors.conflict("The artifact is not open for labeling.", state=row.status)
     if row.claim is not None and row.claim["user_id"] != str(user_id):
-        raise errors.conflict("Somebody else has claimed the artifact.", claim=row.claim)
+        raise errors.conflict("Another user has claimed the artifact.", claim=row.claim)
     raise errors.conflict(
         "The artifact is reserved for another labeler, who has a draft.", reserved=True
     )
@@ -68,9 +68,9 @@ def claim_next(
     """
     criteria = ClaimCriteria(schema_ids, language, team_id, exclude, skip_held)
     minutes = organizations.get_claim_minutes(caller.org.settings)
-    # Artifacts that a bulk request locks or changes while the queries run are passed over, maybe
-    # all of them. New queries find those whose change is committed.
-    for _ in range(_ATTEMPTS):
+    # The queries skip artifacts that a bulk request locks or changes at the same time. This may
+    # skip all candidates, so the queries are repeated to find artifacts with committed changes.
+    for _ in range(_MAX_ATTEMPTS):
         claimed = _claim_next(caller.user_id, criteria, minutes)
         if claimed is not None or not next_artifact.has_candidates(caller.user_id, criteria):
             return claimed
@@ -79,7 +79,7 @@ def claim_next(
 
 def _claim_next(user_id: UUID, criteria: ClaimCriteria, minutes: int) -> tuple[object, ...] | None:
     # The second query also finds artifacts whose expired claim is not cleared yet, and artifacts
-    # beyond many locked ones. It is slower, so it runs only if the first query finds nothing.
+    # after many locked artifacts. It is slower, so it runs only if the first query finds nothing.
     claimed = next_artifact.claim_next(user_id, criteria, minutes=minutes, leftover=False)
     return claimed or next_artifact.claim_next(user_id, criteria, minutes=minutes, leftover=True)
 
@@ -107,7 +107,7 @@ def release(
         row = artifacts.get(artifact_id)
         if row.claim is None:
             raise errors.conflict("Nobody has claimed the artifact.", state=row.status)
-        raise errors.denied("Somebody else has claimed the artifact.")
+        raise errors.denied("Another user has claimed the artifact.")
     if reason:
         _record_reason(artifact_id, user_id, reason, skips=labeler_id == user_id)
     tag_sets.update_statuses([artifact_id])

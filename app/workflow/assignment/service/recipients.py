@@ -11,22 +11,22 @@ from app.kit import errors
 from app.kit.errors import ApiError
 from app.kit.permissions import Role
 
-_WORK = {Role.labeler: "label", Role.reviewer: "review"}
+_VERB_BY_ROLE = {Role.labeler: "label", Role.reviewer: "review"}
 
 
 def lock_users(user_ids: Sequence[UUID], role: Role) -> list[UUID]:
     """Return the distinct users, and keep them eligible until the transaction ends.
 
     Raises 400 on `user_ids.N` if a user may not do the work of `role`; `details.user_ids` lists
-    all such users.
+    all ineligible users.
     """
     eligible = lock_eligible(user_ids, role)
-    unfit = [user_id for user_id in user_ids if user_id not in eligible]
-    if unfit:
+    ineligible = [user_id for user_id in user_ids if user_id not in eligible]
+    if ineligible:
         raise errors.invalid(
-            f"Must be a member who can {_WORK[role]}.",
-            f"user_ids.{user_ids.index(unfit[0])}",
-            user_ids=unfit,
+            f"Must be a member who can {_VERB_BY_ROLE[role]}.",
+            f"user_ids.{user_ids.index(ineligible[0])}",
+            user_ids=ineligible,
         )
     return list(dict.fromkeys(user_ids))
 
@@ -50,8 +50,8 @@ def check_team(team_id: UUID) -> None:
 
 
 def build_no_member_error(role: Role) -> ApiError:
-    """Return the 400 on `team_id` for a team without a member who may do the work of `role`."""
-    return errors.invalid(f"The team has no member who can {_WORK[role]}.", "team_id")
+    """Build the 400 on `team_id` for a team without a member who may do the work of `role`."""
+    return errors.invalid(f"The team has no member who can {_VERB_BY_ROLE[role]}.", "team_id")
 
 
 class LabelerPool:

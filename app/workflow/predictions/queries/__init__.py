@@ -1,1 +1,1 @@
-"""SQL of predictions and trained models."""
+"""SQL queries for predictions and trained models."""

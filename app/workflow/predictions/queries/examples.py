@@ -1,4 +1,4 @@
-"""SQL of the accepted tag sets that models learn from, and of the documents they belong to."""
+"""SQL queries for the accepted tag sets on which models are trained, and for their documents."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -49,10 +49,10 @@ def list_versions(schema_id: UUID) -> list[VersionRow]:
 
 
 def _is_learnable() -> ColumnElement[bool]:
-    # The text of a scan without words has a form feed between its pages. Tag sets without tags
-    # teach nothing.
-    minimum = func.greatest(func.coalesce(Artifact.page_count, 1), 1)
-    return and_(Artifact.text_length >= minimum, TagSet.tag_count > 0)
+    # The text of a scan without words has only a form feed between its pages. Tag sets without
+    # tags are no examples.
+    min_length = func.greatest(func.coalesce(Artifact.page_count, 1), 1)
+    return and_(Artifact.text_length >= min_length, TagSet.tag_count > 0)
 
 
 def _join_documents(statement: Select[Any]) -> Select[Any]:
@@ -95,7 +95,7 @@ def count_learnable(schema_id: UUID, version_ids: Sequence[UUID], limit: int | N
 def list_accepted(schema_id: UUID, version_ids: Sequence[UUID], limit: int) -> list[AcceptedSet]:
     """Return the newest accepted tag set of each of the newest `limit` documents, newest first.
 
-    Documents without words and tag sets without tags are left out.
+    Documents without words and tag sets without tags are omitted.
     """
     columns = (getattr(TagSet, name) for name in AcceptedSet._fields)
     statement = (
@@ -116,12 +116,12 @@ def list_accepted(schema_id: UUID, version_ids: Sequence[UUID], limit: int) -> l
 
 
 def get_tags(tag_set_id: UUID) -> list[dict[str, Any]]:
-    """Return the tags of a tag set, or none if it was deleted."""
+    """Return the tags of a tag set, or an empty list if it was deleted."""
     return db.session().scalar(select(TagSet.tags).where(TagSet.id == tag_set_id)) or []
 
 
 def list_pages(artifact_id: UUID, limit: int) -> list[PageRow]:
-    """Return the first pages of a document with their words."""
+    """Return the first `limit` pages of a document with their words."""
     columns = (getattr(ArtifactPage, name) for name in PageRow._fields)
     statement = (
         select(*columns)
@@ -132,15 +132,18 @@ def list_pages(artifact_id: UUID, limit: int) -> list[PageRow]:
     return [PageRow._make(row) for row in db.session().execute(statement)]
 
 
-def find_last_version(schema_id: UUID, number: int | None) -> UUID | None:
-    """Return the id of a schema's version with this number, or of its latest one."""
+def find_version_id(schema_id: UUID, number: int | None) -> UUID | None:
+    """Return the id of the schema version with this number, or by default of the latest version.
+
+    Returns None if there is no such version.
+    """
     statement = select(SchemaVersion.id).where(SchemaVersion.schema_id == schema_id)
     if number is not None:
         statement = statement.where(SchemaVersion.number == number)
     return db.session().scalars(statement.order_by(SchemaVersion.number.desc()).limit(1)).first()
 
 
-def count_locked_documents(artifact_ids: Sequence[UUID]) -> int:
-    """Lock documents against their deletion until the transaction ends; return how many exist."""
+def lock_documents(artifact_ids: Sequence[UUID]) -> int:
+    """Lock documents against deletion until the transaction ends; return the number that exist."""
     statement = select(Artifact.id).where(Artifact.id.in_(artifact_ids)).order_by(Artifact.id)
     return len(db.session().scalars(statement.with_for_update(read=True, key_share=True)).all())

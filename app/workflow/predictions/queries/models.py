@@ -1,4 +1,4 @@
-"""SQL of the store of trained models."""
+"""SQL queries for stored models."""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -9,7 +9,7 @@ from sqlalchemy import delete, func, select, update
 from app.kit import db
 from app.workflow.predictions.models import ExtractionModel, ModelState
 
-_DIRECT = {"synchronize_session": False}
+_EXECUTION_OPTIONS = {"synchronize_session": False}
 
 
 class StoredModel(NamedTuple):
@@ -54,7 +54,7 @@ def find_content(model_id: UUID) -> StoredModel | None:
 
 
 def find_version(schema_version_id: UUID, version: str) -> UUID | None:
-    """Return the id of the model with this version, or None; not of one that cannot be read."""
+    """Return the id of the model with this version, or None. Ignores models with an error."""
     statement = select(ExtractionModel.id).where(
         ExtractionModel.schema_version_id == schema_version_id,
         ExtractionModel.version == version,
@@ -64,7 +64,7 @@ def find_version(schema_version_id: UUID, version: str) -> UUID | None:
 
 
 def get_latest_count(schema_version_id: UUID) -> int:
-    """Return the number of documents of the latest training of a schema version, or 0."""
+    """Return the document count of a schema version's latest training, or 0 before the first."""
     statement = (
         select(ExtractionModel.document_count)
         .where(ExtractionModel.schema_version_id == schema_version_id)
@@ -83,23 +83,23 @@ def insert_model(values: dict[str, Any]) -> UUID:
 
 
 def set_state(model_id: UUID, state: ModelState) -> None:
-    """Set the state of a model; one that is activated has no error any more."""
+    """Set the state of a model. Activation also removes its error."""
     values: dict[str, Any] = {"state": state.value}
     if state is ModelState.ACTIVE:
         values |= {"activated_at": db.utc_now(), "error": None}
     statement = update(ExtractionModel).where(ExtractionModel.id == model_id).values(**values)
-    db.session().execute(statement.execution_options(**_DIRECT))
+    db.session().execute(statement.execution_options(**_EXECUTION_OPTIONS))
 
 
 def retire_active(model_id: UUID, error: dict[str, str]) -> bool:
-    """Retire a model with the reason; return False if it is not active."""
+    """Retire an active model and store `error` as the reason; return False if it is not active."""
     statement = (
         update(ExtractionModel)
         .where(ExtractionModel.id == model_id, ExtractionModel.state == ModelState.ACTIVE)
         .values(state=ModelState.RETIRED.value, error=error)
         .returning(ExtractionModel.id)
     )
-    return db.session().scalar(statement.execution_options(**_DIRECT)) is not None
+    return db.session().scalar(statement.execution_options(**_EXECUTION_OPTIONS)) is not None
 
 
 def list_versions(schema_id: UUID) -> list[ModelRow]:
@@ -135,4 +135,4 @@ def list_trained_on(artifact_ids: Sequence[UUID]) -> list[tuple[UUID, UUID]]:
 def delete_models(ids: Sequence[UUID]) -> None:
     """Delete models."""
     statement = delete(ExtractionModel).where(ExtractionModel.id.in_(ids))
-    db.session().execute(statement.execution_options(**_DIRECT))
+    db.session().execute(statement.execution_options(**_EXECUTION_OPTIONS))

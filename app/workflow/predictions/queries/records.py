@@ -1,4 +1,4 @@
-"""SQL of predictions."""
+"""SQL queries for predictions."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -15,7 +15,7 @@ from app.kit.purging import Checkpoint, purge
 from app.schemas.artifact_schemas.models import ArtifactSchema
 from app.workflow.predictions.models import Prediction, PredictionStatus, PredictionUsage
 
-# The latest prediction of a document, and those that tag sets began from, are kept.
+# A document's latest prediction is kept, and so are predictions that tag sets were started from.
 _OUTDATED = """
 created_at < now() - make_interval(days => :days) AND status <> 'queued'
 AND EXISTS (SELECT FROM predictions newer
@@ -76,7 +76,7 @@ def find_latest(artifact_id: UUID) -> PredictionRow | None:
 
 
 def find_queued(artifact_id: UUID) -> Prediction | None:
-    """Return the prediction of an artifact that is queued, or None."""
+    """Return the queued prediction of an artifact, or None."""
     statement = select(Prediction).where(
         Prediction.artifact_id == artifact_id, Prediction.status == PredictionStatus.QUEUED
     )
@@ -95,11 +95,14 @@ def find(prediction_id: UUID, *, lock: bool = False) -> Prediction | None:
 def insert_queued(
     new: Sequence[NewPrediction], *, requested_by: UUID | None, ingestion_job_id: UUID | None
 ) -> dict[UUID, UUID]:
-    """Insert predictions and return {artifact_id: id} of those whose artifact had none queued."""
+    """Insert predictions and return {artifact_id: id}.
+
+    An artifact that already has a queued prediction is omitted.
+    """
     now = db.utc_now()
     rows = [
         {
-            **one._asdict(),
+            **prediction._asdict(),
             "id": new_id,
             "organization_id": tenancy.current_organization_id(),
             "requested_by": requested_by,
@@ -107,7 +110,7 @@ def insert_queued(
             "created_at": now,
             "updated_at": now,
         }
-        for one, new_id in zip(new, generate(len(new)), strict=True)
+        for prediction, new_id in zip(new, generate(len(new)), strict=True)
     ]
     if not rows:
         return {}
@@ -117,14 +120,14 @@ def insert_queued(
 
 
 def get_provider() -> Provider:
-    """Return the AI provider of the bound organization."""
+    """Return the AI provider of the current organization."""
     statement = select(Organization.settings, Organization.ai_provider_key).where(
         Organization.id == tenancy.current_organization_id()
     )
     settings, key = db.session().execute(statement).one()
-    stored = settings.get("ai_provider", {})
-    kind = stored.get("kind", "builtin")
-    return Provider(kind, stored.get("base_url"), stored.get("model"), key)
+    provider = settings.get("ai_provider", {})
+    kind = provider.get("kind", "builtin")
+    return Provider(kind, provider.get("base_url"), provider.get("model"), key)
 
 
 def is_ai_assisted(schema_id: UUID) -> bool:
@@ -146,5 +149,5 @@ def sum_usage(start: datetime, end: datetime) -> tuple[int, int, int]:
 
 
 def purge_outdated(days: int, checkpoint: Checkpoint) -> int:
-    """Delete old replaced predictions from which no tag set started."""
+    """Delete old predictions that were replaced and that no tag set was started from."""
     return purge("predictions", _OUTDATED, checkpoint, {"days": days})

@@ -1,4 +1,4 @@
-"""Predictions: request, run and read them, and train the models. Other features call these."""
+"""Public functions of predictions: request, run and read predictions, and train models."""
 
 from app.engines.learning import LearningInterrupted
 from app.workflow.predictions.queries.records import (
@@ -24,8 +24,8 @@ from app.workflow.predictions.service.training import (
     enqueue,
     enqueue_latest,
     evaluate,
-    forget,
-    give_up,
+    record_interruption,
+    retrain_without,
     schedule_due,
     train,
 )
@@ -48,13 +48,13 @@ __all__ = [
     "evaluate",
     "fail",
     "find_latest",
-    "forget",
-    "give_up",
     "list_versions",
     "predict",
     "purge_outdated",
+    "record_interruption",
     "request",
     "request_many",
+    "retrain_without",
     "schedule_due",
     "sum_usage",
     "train",

@@ -1,4 +1,4 @@
-"""Read documents and accepted tag sets in the form of the extraction engine."""
+"""Load documents and accepted tag sets in the form that the extraction engine needs."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -25,7 +25,7 @@ class LoadedDocument(NamedTuple):
 
 
 def load_document(artifact_id: UUID, language: str | None) -> LoadedDocument | None:
-    """Return the text and words of the first MAX_PAGES pages, or None if it was deleted."""
+    """Load the text and words of a document's first MAX_PAGES pages, or None if it was deleted."""
     try:
         text = artifacts.get_text(artifact_id).text
     except ApiError:
@@ -50,26 +50,26 @@ def _list_words(page: PageRow, text: str) -> Iterator[SourceWord]:
                 word["end"],
             )
         return
-    for laid_out in artifacts.lay_out_page(text[page.start : page.end]):
+    for positioned_word in artifacts.lay_out_page(text[page.start : page.end]):
         yield SourceWord(
-            laid_out.text,
+            positioned_word.text,
             page.number,
-            tuple(laid_out.box),  # type: ignore[arg-type]
-            laid_out.start + page.start,
-            laid_out.end + page.start,
+            tuple(positioned_word.box),  # type: ignore[arg-type]
+            positioned_word.start + page.start,
+            positioned_word.end + page.start,
         )
 
 
-def list_agreeing_versions(version: VersionRow) -> list[UUID]:
+def list_compatible_versions(version: VersionRow) -> list[UUID]:
     """Return the schema versions whose tag sets are examples for a model of `version`.
 
-    They have all of its assisted fields with the same types.
+    A compatible version has all AI-assisted fields of `version` with the same types.
     """
-    wanted = _describe_types(version.fields)
+    required_types = _describe_types(version.fields)
     return [
-        other.id
-        for other in examples.list_versions(version.schema_id)
-        if wanted.items() <= _describe_types(other.fields).items()
+        candidate.id
+        for candidate in examples.list_versions(version.schema_id)
+        if required_types.items() <= _describe_types(candidate.fields).items()
     ]
 
 
@@ -88,16 +88,16 @@ def _describe_types(fields: list[Field]) -> dict[str, Any]:
 
 def list_accepted(version: VersionRow, limit: int = MAX_EXAMPLES) -> list[AcceptedSet]:
     """Return the accepted tag sets that a model of `version` learns from, the newest first."""
-    return examples.list_accepted(version.schema_id, list_agreeing_versions(version), limit)
+    return examples.list_accepted(version.schema_id, list_compatible_versions(version), limit)
 
 
 def build_examples(
     accepted: list[AcceptedSet], checkpoint: Checkpoint = lambda: None
 ) -> Iterator[Example]:
-    """Yield the tag sets with their documents, one at a time.
+    """Yield an example for each tag set and its document.
 
-    `checkpoint` is called after each one was read: the receiver may work for minutes, and no
-    transaction may stay open meanwhile.
+    `checkpoint` is called after each read, because the caller may work for minutes before it takes
+    the next example, and no transaction may stay open during that time.
     """
     for row in accepted:
         loaded = load_document(row.artifact_id, None)

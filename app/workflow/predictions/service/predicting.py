@@ -31,7 +31,7 @@ RULES_VERSION = f"{RULES_PREFIX}1"
 
 
 class _Result(NamedTuple):
-    """The proposed tags, and those that fit the document as it was at `updated_at`."""
+    """The proposed tags. `tags` are the proposed tags that fit the document as of `updated_at`."""
 
     proposed: list[Tag]
     tags: list[Tag]
@@ -46,7 +46,7 @@ class _Result(NamedTuple):
 def predict(prediction_id: UUID, checkpoint: Checkpoint, *, is_last_attempt: bool) -> bool:
     """Run a queued prediction; return False if a later attempt may succeed.
 
-    Nothing happens if it has ended. `checkpoint` commits before the slow part.
+    Does nothing if the prediction has ended. `checkpoint` commits before the slow part.
     """
     prediction = records.find(prediction_id)
     if prediction is None or prediction.status != PredictionStatus.QUEUED:
@@ -102,18 +102,20 @@ def _propose_by_builtin(
 ) -> tuple[list[Tag], str]:
     try:
         model = store.find_active(version.id)
-    except ModelUnreadable as problem:
-        training.replace(version.id, problem.model_id)
+    except ModelUnreadable as error:
+        training.replace_unreadable(version.id, error.model_id)
         model = None
     if model is not None:
         checkpoint()
         return list(model.predict(document)), model.version
     row = VersionRow(version.id, version.schema_id, version.fields)
     accepted = [
-        one for one in documents.list_accepted(row, MIN_EXAMPLES) if one.artifact_id != artifact_id
+        tag_set
+        for tag_set in documents.list_accepted(row, MIN_EXAMPLES)
+        if tag_set.artifact_id != artifact_id
     ]
     if len(accepted) == MIN_EXAMPLES and training.is_due(version.id):
-        # Assistance may have been turned on, or the version published, after the work.
+        # The tag sets may be older than the schema version or the use of AI assistance.
         training.enqueue(version.id)
     memory = list(documents.build_examples(accepted))[: MIN_EXAMPLES - 1]
     checkpoint()
@@ -127,7 +129,8 @@ def _complete(prediction_id: UUID, result: _Result, version: SchemaVersion) -> N
         return
     artifact = artifacts.get(prediction.artifact_id)
     if artifact.schema_id != prediction.schema_id:
-        _end_failed(prediction, "schema_changed", "The artifact got another schema meanwhile.")
+        message = "The schema of the artifact changed during the prediction."
+        _end_failed(prediction, "schema_changed", message)
         return
     try:
         plan_limits.reserve(Meter.AI_PAGES, result.pages)
@@ -136,7 +139,7 @@ def _complete(prediction_id: UUID, result: _Result, version: SchemaVersion) -> N
         return
     prediction.tags = result.tags
     if artifact.updated_at != result.updated_at:
-        # The document was changed meanwhile, perhaps its text.
+        # The document, possibly its text, changed during the prediction.
         source = artifacts.build_source_text(artifact.id, artifact.updated_at)
         prediction.tags = _keep_valid_tags(result.proposed, version, artifact, source)
     prediction.model, prediction.model_version = result.model, result.model_version
@@ -149,7 +152,7 @@ def _complete(prediction_id: UUID, result: _Result, version: SchemaVersion) -> N
 def _keep_valid_tags(
     tags: list[Tag], version: SchemaVersion, artifact: ArtifactRow, source: SourceText
 ) -> list[Tag]:
-    """Return those of the tags that fit the schema version and the document."""
+    """Return the tags that fit the schema version and the document."""
     fields = schemas.get_compiled_fields(version.id, version.fields)
     return fields.keep_valid_tags(
         tags,
@@ -172,7 +175,10 @@ def _end_failed(prediction: Prediction, code: str, message: str) -> None:
 
 
 def _lock(prediction_id: UUID) -> Prediction | None:
-    """Lock a queued prediction and its artifact. All code locks the artifact first."""
+    """Lock a queued prediction and its artifact; return None if it has ended or was deleted.
+
+    All code locks the artifact first.
+    """
     prediction = records.find(prediction_id)
     if prediction is None:
         return None
@@ -187,13 +193,13 @@ def _lock(prediction_id: UUID) -> Prediction | None:
 def _end(prediction: Prediction, status: PredictionStatus) -> None:
     prediction.status, prediction.completed_at = status.value, db.utc_now()
     db.session().flush()
-    shown = {
+    summary = {
         "id": str(prediction.id),
         "status": prediction.status,
         "model_version": prediction.model_version,
         "error": prediction.error,
     }
-    artifacts.set_predictions({prediction.artifact_id: shown})
+    artifacts.set_predictions({prediction.artifact_id: summary})
     payload: EndedPayload = {
         "prediction_id": prediction.id,
         "artifact_id": prediction.artifact_id,

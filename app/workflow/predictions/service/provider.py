@@ -1,4 +1,4 @@
-"""Ask the organization's own model server, through the egress client with its own policy."""
+"""Client of the organization's own model server. It uses a separate egress policy."""
 
 from typing import NamedTuple
 
@@ -22,7 +22,7 @@ _REFUSED_STATUSES = frozenset({401, 403})
 
 
 class PredictionFailed(Exception):  # noqa: N818 - named after the outcome
-    """The prediction failed; `is_transient` tells whether another attempt may succeed."""
+    """The prediction failed; if `is_transient` is true, another attempt may succeed."""
 
     def __init__(self, code: str, message: str, *, is_transient: bool = False) -> None:
         super().__init__(code, message)
@@ -30,7 +30,7 @@ class PredictionFailed(Exception):  # noqa: N818 - named after the outcome
 
 
 class ServerPrediction(NamedTuple):
-    """The tags from a model server, its model version and the tokens that it counted."""
+    """The tags from a model server, its model version and the token counts that it reported."""
 
     tags: list[Tag]
     model_version: str
@@ -53,11 +53,11 @@ def ask_model_server(
         max_response_bytes=MAX_ANSWER_BYTES,
         repeatable=False,
     )
-    _check(outcome)
+    _check_outcome(outcome)
     try:
         answer = model_servers.parse_answer(outcome.body)
     except InvalidAnswer:
-        message = "The model server did not answer with the values as JSON."
+        message = "The model server did not return the values as JSON."
         raise PredictionFailed("invalid_answer", message, is_transient=True) from None
     return ServerPrediction(
         model_servers.align_values(answer.values, document, fields),
@@ -79,7 +79,7 @@ def _build_headers(provider: Provider) -> dict[str, str]:
     return headers
 
 
-def _check(outcome: Outcome) -> None:
+def _check_outcome(outcome: Outcome) -> None:
     if outcome.error_kind is not None:
         if outcome.error_kind is ErrorKind.REFUSED_ADDRESS:
             message = f"The address of the model server is not allowed: {outcome.error}."
@@ -92,8 +92,9 @@ def _check(outcome: Outcome) -> None:
         message = "The model server refused the API key."
         raise PredictionFailed("credentials_refused", message)
     if not outcome.is_success:
-        message = f"The model server answered with the status {outcome.status_code}."
+        message = f"The model server returned the status {outcome.status_code}."
         is_transient = outcome.status_code in _TRANSIENT_STATUSES
         raise PredictionFailed("refused", message, is_transient=is_transient)
     if len(outcome.body) >= MAX_ANSWER_BYTES:
-        raise PredictionFailed("answer_too_large", "The answer has more than 2 MiB.")
+        message = "The answer of the model server is larger than 2 MiB."
+        raise PredictionFailed("answer_too_large", message)

@@ -17,11 +17,11 @@ from app.workflow.predictions.queries.records import NewPrediction
 
 BUILTIN_JOB = "predictions.predict"
 SERVER_JOB = "predictions.ask_model_server"
-"""Model servers answer slowly, so their predictions have a queue of their own."""
+"""Model servers answer slowly, so their predictions have a separate queue."""
 
 
 class Request(NamedTuple):
-    """The outcome for one of several documents: a prediction, or the code and text of a refusal."""
+    """The outcome for one of many documents: a prediction, or the code and message of an error."""
 
     artifact_id: UUID
     prediction_id: UUID | None
@@ -29,7 +29,7 @@ class Request(NamedTuple):
 
 
 def request(artifact_id: UUID, *, requested_by: UUID | None) -> Prediction:
-    """Queue a prediction of a document, or return the one that is queued already.
+    """Queue a prediction of a document, or return the prediction that is already queued.
 
     Raises 404; 402 `plan_limit_reached`; 409 `conflict` with `details.state` (of the artifact or
     its schema) or `details.missing` (`schema` or `ai_assist`).
@@ -38,9 +38,9 @@ def request(artifact_id: UUID, *, requested_by: UUID | None) -> Prediction:
     queued = records.find_queued(artifact_id)
     if queued is not None:
         return queued
-    new = _build_new(artifact)
+    new = _build_new_prediction(artifact)
     plan_limits.reserve(Meter.AI_PAGES, artifact.page_count or 0)
-    ids = _queue([new], requested_by=requested_by, ingestion_job_id=None)
+    ids = _queue_predictions([new], requested_by=requested_by, ingestion_job_id=None)
     prediction = records.find(ids[artifact_id])
     assert prediction is not None
     return prediction
@@ -49,9 +49,9 @@ def request(artifact_id: UUID, *, requested_by: UUID | None) -> Prediction:
 def request_many(
     artifact_ids: Sequence[UUID], *, requested_by: UUID | None, ingestion_job_id: UUID
 ) -> list[Request]:
-    """Queue predictions of documents, and return an outcome for each, in the same order.
+    """Queue predictions of documents, and return the outcome for each document, in the same order.
 
-    A document with a queued prediction gets no second one; the outcome names the first.
+    If a document already has a queued prediction, the outcome has its id.
     """
     outcomes: dict[UUID, Request] = {}
     new: list[NewPrediction] = []
@@ -63,20 +63,21 @@ def request_many(
             if queued is not None:
                 outcomes[artifact_id] = Request(artifact_id, queued.id, None)
                 continue
-            new.append(_build_new(artifact))
+            new.append(_build_new_prediction(artifact))
             pages[artifact_id] = artifact.page_count or 0
         except ApiError as refusal:
             outcomes[artifact_id] = _build_refusal(artifact_id, refusal)
-    # After the artifacts are locked, as in a single request.
+    # The pages are reserved after the artifacts are locked, as in a single request.
     allowance = plan_limits.open_allowance(Meter.AI_PAGES)
     allowed = []
-    for one in new:
+    for prediction in new:
+        artifact_id = prediction.artifact_id
         try:
-            allowance.take({Meter.AI_PAGES: pages[one.artifact_id]})
-            allowed.append(one)
+            allowance.take({Meter.AI_PAGES: pages[artifact_id]})
+            allowed.append(prediction)
         except ApiError as refusal:
-            outcomes[one.artifact_id] = _build_refusal(one.artifact_id, refusal)
-    ids = _queue(allowed, requested_by=requested_by, ingestion_job_id=ingestion_job_id)
+            outcomes[artifact_id] = _build_refusal(artifact_id, refusal)
+    ids = _queue_predictions(allowed, requested_by=requested_by, ingestion_job_id=ingestion_job_id)
     outcomes |= {key: Request(key, value, None) for key, value in ids.items()}
     return [outcomes[artifact_id] for artifact_id in artifact_ids]
 
@@ -85,7 +86,7 @@ def _build_refusal(artifact_id: UUID, refusal: ApiError) -> Request:
     return Request(artifact_id, None, {"code": refusal.code, "message": refusal.message})
 
 
-def _build_new(artifact: ArtifactRow) -> NewPrediction:
+def _build_new_prediction(artifact: ArtifactRow) -> NewPrediction:
     if artifact.archived or artifact.status in (ArtifactStatus.PROCESSING, ArtifactStatus.FAILED):
         state = "archived" if artifact.archived else artifact.status
         message = f"The artifact is {state}; its tags cannot be predicted."
@@ -101,12 +102,12 @@ def _build_new(artifact: ArtifactRow) -> NewPrediction:
 
 
 def choose_job() -> str:
-    """Return the job that makes the predictions of the organization."""
+    """Return the name of the job that runs the predictions of the current organization."""
     return BUILTIN_JOB if records.get_provider().kind == "builtin" else SERVER_JOB
 
 
 def enqueue_prediction(prediction_id: UUID) -> None:
-    """Enqueue a queued prediction again, for the job of the present settings."""
+    """Enqueue a queued prediction again, for the job that the current settings require."""
     jobs.enqueue(
         choose_job(),
         {"prediction_id": str(prediction_id)},
@@ -114,7 +115,7 @@ def enqueue_prediction(prediction_id: UUID) -> None:
     )
 
 
-def _queue(
+def _queue_predictions(
     new: list[NewPrediction], *, requested_by: UUID | None, ingestion_job_id: UUID | None
 ) -> dict[UUID, UUID]:
     ids = records.insert_queued(new, requested_by=requested_by, ingestion_job_id=ingestion_job_id)

@@ -1,4 +1,4 @@
-"""Store trained models: their authentication, activation, and removal."""
+"""Storage of trained models: authentication, activation and removal."""
 
 from collections.abc import Sequence
 from functools import lru_cache
@@ -16,20 +16,24 @@ if TYPE_CHECKING:
     from app.engines.extraction.trained import TrainedModel
 
 _PURPOSE = "extraction-model"
-_LOADED_MODELS = 4
-_CHECKED_MODELS = 1_000
-KEPT = 5
-"""The number of inactive models of a schema version that are kept for a rollback."""
+_MAX_LOADED_MODELS = 4
+_MAX_CHECKED_MODELS = 1_000
+MAX_INACTIVE_MODELS = 5
+"""The maximum number of inactive models per schema version, kept for a rollback."""
 
 log = get_logger(__name__)
 
 
 def build_mac(schema_version_id: UUID, version: str, content: bytes) -> str:
     """Return the MAC of a model's content, bound to its organization and schema version."""
-    return container.keyring().sign(_PURPOSE, _bind(schema_version_id, version, content)).hex()
+    return (
+        container.keyring()
+        .sign(_PURPOSE, _build_signed_payload(schema_version_id, version, content))
+        .hex()
+    )
 
 
-def _bind(schema_version_id: UUID, version: str, content: bytes) -> bytes:
+def _build_signed_payload(schema_version_id: UUID, version: str, content: bytes) -> bytes:
     organization = tenancy.current_organization_id()
     return f"{organization}\0{schema_version_id}\0{version}\0".encode() + content
 
@@ -43,7 +47,7 @@ def find_verified_content(model_id: UUID) -> bytes | None:
 
 
 def _is_authentic(stored: StoredModel, content: bytes, mac: str) -> bool:
-    payload = _bind(stored.schema_version_id, stored.version, content)
+    payload = _build_signed_payload(stored.schema_version_id, stored.version, content)
     try:
         signature = bytes.fromhex(mac)
     except ValueError:
@@ -55,7 +59,7 @@ def _is_authentic(stored: StoredModel, content: bytes, mac: str) -> bool:
 
 
 class ModelUnreadable(Exception):  # noqa: N818 - named after the outcome
-    """The content of the active model is not authentic, or of another release."""
+    """The content of a model is not authentic, or another release of this service wrote it."""
 
     def __init__(self, model_id: UUID) -> None:
         super().__init__(model_id)
@@ -77,16 +81,16 @@ def check_active(schema_version_id: UUID) -> None:
         _check_once(tenancy.current_organization_id(), model_id)
 
 
-# Models that cannot be read raise, so that they are not cached.
-@lru_cache(_LOADED_MODELS)
+# Models that cannot be read raise an error, so they are not cached.
+@lru_cache(_MAX_LOADED_MODELS)
 def _load(organization_id: UUID, model_id: UUID) -> "TrainedModel":  # noqa: ARG001 - part of the key
     try:
         return load_model(_get_verified_content(model_id))
-    except InvalidModel as problem:
-        raise ModelUnreadable(model_id) from problem
+    except InvalidModel as error:
+        raise ModelUnreadable(model_id) from error
 
 
-@lru_cache(_CHECKED_MODELS)
+@lru_cache(_MAX_CHECKED_MODELS)
 def _check_once(organization_id: UUID, model_id: UUID) -> None:  # noqa: ARG001 - part of the key
     _check(model_id)
 
@@ -94,8 +98,8 @@ def _check_once(organization_id: UUID, model_id: UUID) -> None:  # noqa: ARG001 
 def _check(model_id: UUID) -> None:
     try:
         check_content(_get_verified_content(model_id))
-    except InvalidModel as problem:
-        raise ModelUnreadable(model_id) from problem
+    except InvalidModel as error:
+        raise ModelUnreadable(model_id) from error
 
 
 def _get_verified_content(model_id: UUID) -> bytes:
@@ -106,7 +110,7 @@ def _get_verified_content(model_id: UUID) -> bytes:
 
 
 def retire_unreadable(model_id: UUID) -> bool:
-    """Retire an active model that cannot be read; return False if it is not active any more."""
+    """Retire an active model that cannot be read; return False if it is no longer active."""
     error = {"code": "unreadable", "message": "The model cannot be read by this release."}
     is_retired = models.retire_active(model_id, error)
     if is_retired:
@@ -129,7 +133,7 @@ def save(values: dict[str, Any], *, activate: bool) -> UUID:
         for row_id, row_state in models.list_ids_of_version(version_id)
         if row_state != ModelState.ACTIVE
     ]
-    models.delete_models(inactive[KEPT:])
+    models.delete_models(inactive[MAX_INACTIVE_MODELS:])
     return model_id
 
 
@@ -141,7 +145,10 @@ def _retire_active(schema_version_id: UUID) -> None:
 
 
 def activate(model_id: UUID) -> None:
-    """Activate another model of a schema version. Raises 404, and 409 if it has no content."""
+    """Activate a model in place of its schema version's active model.
+
+    Raises 404, or 409 if the model has no valid content.
+    """
     stored = models.find_content(model_id)
     if stored is None:
         raise errors.not_found()
@@ -161,8 +168,8 @@ def list_versions(schema_id: UUID) -> list[ModelRow]:
 def delete_trained_on(artifact_ids: Sequence[UUID]) -> set[UUID]:
     """Delete the models that were trained on any of the documents.
 
-    Returns the schema versions whose models are to be trained again.
+    Returns the ids of the schema versions that need a new training.
     """
-    found = models.list_trained_on(artifact_ids)
-    models.delete_models([model_id for model_id, _ in found])
-    return {version_id for _, version_id in found}
+    rows = models.list_trained_on(artifact_ids)
+    models.delete_models([model_id for model_id, _ in rows])
+    return {version_id for _, version_id in rows}

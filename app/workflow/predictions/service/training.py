@@ -1,4 +1,4 @@
-"""Train models on accepted tag sets, and decide when."""
+"""Train models on accepted tag sets, and decide when a training is due."""
 
 from collections.abc import Callable, Iterator, Sequence
 from math import ceil
@@ -22,8 +22,8 @@ from app.workflow.predictions.service import documents, store
 from app.workflow.predictions.service.store import ModelUnreadable
 
 TRAIN_JOB = "predictions.train"
-_FIRST_STEPS = (5, 10, 20, 50, 100)
-_LEAST_STEP = 25
+_FIRST_COUNTS = (5, 10, 20, 50, 100)
+_MIN_STEP = 25
 
 log = get_logger(__name__)
 
@@ -34,21 +34,22 @@ class DocumentsChanged(Exception):  # noqa: N818 - named after the outcome
     """A document was deleted during its training, so the model was not stored."""
 
 
-def compute_next_count(trained: int) -> int:
-    """Return the number of documents to learn from at which a model is trained again.
+def compute_next_count(last_count: int) -> int:
+    """Return the number of training documents at which the next training is due.
 
-    These are 5, 10, 20, 50 and 100, and then each time 25 or 10 % more, whichever is larger.
+    The first trainings are at 5, 10, 20, 50 and 100 documents. After that, each training needs 25
+    documents or 10 % more than the last training, whichever is larger.
     """
-    for step in _FIRST_STEPS:
-        if trained < step:
-            return step
-    return trained + max(_LEAST_STEP, ceil(trained / 10))
+    for count in _FIRST_COUNTS:
+        if last_count < count:
+            return count
+    return last_count + max(_MIN_STEP, ceil(last_count / 10))
 
 
 def schedule_due(schema_ids: Sequence[UUID]) -> None:
-    """Enqueue the training of schemas with enough new documents to learn from since the last one.
+    """Enqueue the training of schemas that have enough new documents since their last training.
 
-    A schema whose model cannot be read any more is trained, too.
+    A schema whose model can no longer be read is also trained.
     """
     for schema_id in schema_ids:
         version_id = _find_current_version(schema_id)
@@ -59,16 +60,16 @@ def schedule_due(schema_ids: Sequence[UUID]) -> None:
 def _replace_if_unreadable(version_id: UUID) -> bool:
     try:
         store.check_active(version_id)
-    except ModelUnreadable as problem:
-        return replace(version_id, problem.model_id)
+    except ModelUnreadable as error:
+        return replace_unreadable(version_id, error.model_id)
     return False
 
 
-def replace(version_id: UUID, model_id: UUID) -> bool:
-    """Retire an active model that cannot be read, and enqueue the training of another one.
+def replace_unreadable(version_id: UUID, model_id: UUID) -> bool:
+    """Retire an active model that cannot be read, and enqueue the training of a new model.
 
-    Until it has ended, rules predict the tags. Returns False if the model is not active any more:
-    then its training is enqueued already.
+    Rules predict the tags until the training has ended. Returns False if the model is no longer
+    active; the training is already enqueued in this case.
     """
     is_retired = store.retire_unreadable(model_id)
     if is_retired:
@@ -79,18 +80,18 @@ def replace(version_id: UUID, model_id: UUID) -> bool:
 def _find_current_version(schema_id: UUID) -> UUID | None:
     if not records.is_ai_assisted(schema_id):
         return None
-    return examples.find_last_version(schema_id, None)
+    return examples.find_version_id(schema_id, None)
 
 
 def is_due(version_id: UUID) -> bool:
-    """Return whether a schema version has enough documents to learn from for another training."""
-    wanted = compute_next_count(models.get_latest_count(version_id))
+    """Return whether a schema version has enough training documents for the next training."""
+    next_count = compute_next_count(models.get_latest_count(version_id))
     version = _get_version(version_id)
-    version_ids = documents.list_agreeing_versions(version)
-    # Nearly always there are too few tag sets. Only otherwise their documents are read.
-    if examples.count_accepted(version.schema_id, version_ids, wanted) < wanted:
+    version_ids = documents.list_compatible_versions(version)
+    # Nearly always there are too few tag sets, so their documents need not be read.
+    if examples.count_accepted(version.schema_id, version_ids, next_count) < next_count:
         return False
-    return examples.count_learnable(version.schema_id, version_ids, wanted) >= wanted
+    return examples.count_learnable(version.schema_id, version_ids, next_count) >= next_count
 
 
 def enqueue(version_id: UUID, *, force: bool = False) -> None:
@@ -99,7 +100,7 @@ def enqueue(version_id: UUID, *, force: bool = False) -> None:
         TRAIN_JOB,
         {"schema_version_id": str(version_id), "force": force},
         organization_id=tenancy.current_organization_id(),
-        # A forced training is not dropped because another one, which may not be due, waits.
+        # A forced training has a separate key: a queued training that is not forced may not be due.
         unique_key=f"{TRAIN_JOB}:{version_id}{':forced' if force else ''}",
     )
 
@@ -119,13 +120,14 @@ def _find_version(version_id: UUID) -> VersionRow | None:
 def train(version_id: UUID, checkpoint: Checkpoint, *, force: bool = False) -> UUID | None:
     """Train a model in a child process, store it, and activate it unless it is worse.
 
-    Returns its id, or None if no training is due, nothing has changed since the last one, or the
-    schema was deleted. Raises DocumentsChanged.
+    Returns the model's id, which is also stored for a failed training. Returns None if no training
+    is due, nothing has changed since the last training, AI assistance is off, or the schema was
+    deleted. Raises DocumentsChanged.
     """
     version = _find_version(version_id)
     if version is None or not records.is_ai_assisted(version.schema_id):
         return None
-    # A forced training continues: it replaces the model, also if it is interrupted.
+    # After a replacement, a forced training is enqueued, so this one ends unless it is forced too.
     is_replaced = _replace_if_unreadable(version_id)
     if not force and (is_replaced or not is_due(version_id)):
         return None
@@ -147,16 +149,19 @@ def train(version_id: UUID, checkpoint: Checkpoint, *, force: bool = False) -> U
         db.session().rollback()
         log.warning("extraction_model.failed", schema_version=str(version_id), code=failure.code)
         return _save_failure(version, count, failure)
-    return _save(version, accepted, count, trained)
+    return _save_model(version, accepted, count, trained)
 
 
 def _count_learnable(version: VersionRow) -> int:
-    version_ids = documents.list_agreeing_versions(version)
+    version_ids = documents.list_compatible_versions(version)
     return examples.count_learnable(version.schema_id, version_ids)
 
 
-def give_up(version_id: UUID) -> None:
-    """Record a training whose every attempt was interrupted, so that the next step is awaited."""
+def record_interruption(version_id: UUID) -> None:
+    """Record that every attempt of a training was interrupted.
+
+    The next training is due only when there are more documents.
+    """
     version = _find_version(version_id)
     if version is not None:
         failure = LearningFailed("interrupted", "Every attempt of the training was interrupted.")
@@ -175,11 +180,11 @@ def _save_failure(version: VersionRow, count: int, failure: LearningFailed) -> U
     return store.save(values, activate=False)
 
 
-def _save(
+def _save_model(
     version: VersionRow, accepted: list[AcceptedSet], count: int, trained: Trained
 ) -> UUID | None:
-    artifact_ids = [one.artifact_id for one in accepted]
-    if examples.count_locked_documents(artifact_ids) < len(artifact_ids):
+    artifact_ids = [tag_set.artifact_id for tag_set in accepted]
+    if examples.lock_documents(artifact_ids) < len(artifact_ids):
         raise DocumentsChanged
     if models.find_version(version.id, trained.version) is not None:
         return None
@@ -206,15 +211,15 @@ def _save(
     return model_id
 
 
-def forget(artifact_ids: Sequence[UUID]) -> None:
-    """Delete the models that were trained on deleted documents, and train new ones without them."""
+def retrain_without(artifact_ids: Sequence[UUID]) -> None:
+    """Delete the models that were trained on deleted documents, and enqueue new trainings."""
     for version_id in sorted(store.delete_trained_on(artifact_ids)):
         enqueue(version_id, force=True)
 
 
 def enqueue_latest(schema_id: UUID) -> bool:
-    """Enqueue the training of a schema's latest version; return False if there is none."""
-    version_id = examples.find_last_version(schema_id, None)
+    """Enqueue the training of a schema's latest version; return False without any version."""
+    version_id = examples.find_version_id(schema_id, None)
     if version_id is not None:
         enqueue(version_id, force=True)
     return version_id is not None
@@ -225,18 +230,18 @@ def evaluate(
 ) -> dict[str, Any] | None:
     """Return the report of a cross-validation on a schema's accepted tag sets.
 
-    None if the schema has no such version. `progress` is called with the number of documents that
-    were read, and their total. Raises LearningFailed.
+    Returns None if the schema has no such version. `progress` is called with the number of
+    documents read and their total. Raises LearningFailed.
     """
-    version_id = examples.find_last_version(schema_id, number)
+    version_id = examples.find_version_id(schema_id, number)
     if version_id is None:
         return None
     version = _get_version(version_id)
     accepted = documents.list_accepted(version)
 
-    def read() -> Iterator[Example]:
+    def read_examples() -> Iterator[Example]:
         for done, example in enumerate(documents.build_examples(accepted), start=1):
             progress(done, len(accepted))
             yield example
 
-    return evaluate_in_child(read(), version.fields, folds=folds)
+    return evaluate_in_child(read_examples(), version.fields, folds=folds)

@@ -1,1 +1,1 @@
-"""SQL queries of the review queue."""
+"""SQL queries for the review queue."""

@@ -1,7 +1,7 @@
 """SQL queries that count the review decisions of a period.
 
 A decision applies to the revision before it, which is a submission or a reopening. Automatic
-decisions (sampling, agreement) have no author and are not counted.
+decisions (sampling, confidence, agreement) have no author and are not counted.
 """
 
 from collections.abc import Sequence
@@ -43,9 +43,10 @@ _MICROSECOND = timedelta(microseconds=1)
 
 
 class DecisionCount(NamedTuple):
-    """A number of decisions of one type, by schema and reviewer or by day.
+    """The number of decisions of one kind, by schema and reviewer or by day.
 
-    `timed` of them have a waiting time; `microseconds` is its sum.
+    `timed` is the number of decisions with a waiting time; `microseconds` is the sum of the waiting
+    times.
     """
 
     schema_id: UUID | None
@@ -61,7 +62,7 @@ class DecisionCount(NamedTuple):
 
 
 def count_decisions(schema_id: UUID | None, edges: Sequence[datetime]) -> list[DecisionCount]:
-    """Return the numbers of decisions by type between the first and the last of `edges`.
+    """Return the number of decisions of each kind between the first and the last of `edges`.
 
     Decisions are counted twice: in rows by schema and reviewer, with ids and names, and in rows by
     day. Day 1 is the interval between the first two edges.
@@ -101,21 +102,20 @@ def _select_by_reviewer(schema_id: UUID | None, edges: Sequence[datetime]) -> Se
     at = TagSetRevision.created_at
     between = Between("at", at, edges[0], edges[-1], rows)
     cells = counters.select_cells_between(WORK, _FACETS, _build_where(schema_id), between)
-    by = (cells.c.schema_id, cells.c.author_id, cells.c.kind)
-    return _sum_cells(cells, cells.c.schema_id, cells.c.author_id, cast(null(), Integer)).group_by(
-        *by
-    )
+    columns = (cells.c.schema_id, cells.c.author_id, cells.c.kind)
+    no_day = cast(null(), Integer)
+    return _sum_cells(cells, cells.c.schema_id, cells.c.author_id, no_day).group_by(*columns)
 
 
 def _select_by_day(schema_id: UUID | None, edges: Sequence[datetime]) -> Select[Any]:
     """Select the decisions by day.
 
-    Hourly counters give the numbers of whole hours. For an hour in which a day begins, the
-    revisions are counted.
+    Whole hours are counted by hourly counters. An hour in which a day begins is counted from its
+    revisions.
     """
     first, end = round_up(edges[0], HOUR), round_down(edges[-1], HOUR)
-    split = [edge for edge in edges if round_down(edge, HOUR) != edge]
-    hours = [round_down(edge, HOUR).isoformat()[:HOUR] for edge in split]
+    split_edges = [edge for edge in edges if round_down(edge, HOUR) != edge]
+    hours = [round_down(edge, HOUR).isoformat()[:HOUR] for edge in split_edges]
     parts: list[Select[Any]] = []
     if first < end:
         span = Span("at", first, end, HOUR)
@@ -131,18 +131,18 @@ def _select_by_day(schema_id: UUID | None, edges: Sequence[datetime]) -> Select[
         )
         parts.append(whole_hours.where(cells.c["at"].not_in(hours)) if hours else whole_hours)
     at = TagSetRevision.created_at
-    for edge in split:
+    for edge in split_edges:
         hour = round_down(edge, HOUR)
-        inside = (at > hour, at <= hour + timedelta(hours=1), at >= edges[0], at < edges[-1])
-        parts.append(_select_single_rows(schema_id, _build_day(at, edges), 1).where(*inside))
+        conditions = (at > hour, at <= hour + timedelta(hours=1), at >= edges[0], at < edges[-1])
+        parts.append(_select_single_rows(schema_id, _build_day(at, edges), 1).where(*conditions))
     # An hourly counter includes the end of its hour, but a day includes its beginning.
-    on_the_hour = [edge for edge in edges if edge not in split]
-    if on_the_hour:
-        exactly = at.in_(on_the_hour)
-        before = _build_day(at - _MICROSECOND, edges)
-        after = _build_day(at, edges)
-        parts.append(_select_single_rows(schema_id, after, 1).where(exactly, at < edges[-1]))
-        parts.append(_select_single_rows(schema_id, before, -1).where(exactly, at > edges[0]))
+    hour_edges = [edge for edge in edges if edge not in split_edges]
+    if hour_edges:
+        on_edge = at.in_(hour_edges)
+        day_before = _build_day(at - _MICROSECOND, edges)
+        day_after = _build_day(at, edges)
+        parts.append(_select_single_rows(schema_id, day_after, 1).where(on_edge, at < edges[-1]))
+        parts.append(_select_single_rows(schema_id, day_before, -1).where(on_edge, at > edges[0]))
     counted = union_all(*parts).subquery()
     no_id = cast(null(), Text)
     columns = (counted.c.day, counted.c.kind)

@@ -1,6 +1,6 @@
 """SQL queries that lock, claim, assign, escalate, release and unassign review items.
 
-They do not edit the tag set, so its revision and its `updated_at` do not change.
+These actions do not edit the tag set, so its revision and its `updated_at` do not change.
 """
 
 from collections.abc import Iterable, Mapping
@@ -27,8 +27,8 @@ _LOCK = text(
     ORDER BY id FOR NO KEY UPDATE
     """  # noqa: S608 - made of constants
 )
-# A null `due_at` leaves the due time unchanged; a trigger keeps the position in the queue. A claim
-# is kept if it belongs to the new assignee.
+# A null `due_at` leaves the due time unchanged; a trigger updates the position in the queue. The
+# claim is kept if it belongs to the new assignee.
 _ASSIGN = text(
     """
     UPDATE tag_sets item SET
@@ -42,7 +42,7 @@ _ASSIGN = text(
     """
 )
 # Locked rows are skipped until the next run, so that the cleanup never blocks.
-_EXPIRE = text(
+_EXPIRE_CLAIMS = text(
     """
     WITH expired AS (
         SELECT organization_id, id FROM tag_sets
@@ -74,8 +74,8 @@ _MOVE_NEARLY_DUE = text(
 class LockedItem(NamedTuple):
     """A locked tag set that is pending review.
 
-    `makers` has the labeler or the labelers of a merge's sources. `claimed_by` has an unexpired
-    claim.
+    `makers` has the labeler or the labelers of a merge's sources. `claimed_by` is the user with an
+    unexpired claim.
     """
 
     id: UUID
@@ -89,7 +89,7 @@ class LockedItem(NamedTuple):
 
 
 def lock(item_ids: Iterable[UUID]) -> list[LockedItem]:
-    """Lock the pending items among the given ids, in the order of their ids, and return them."""
+    """Lock the items that are pending, in the order of their ids, and return the locked items."""
     values = {"org": tenancy.current_organization_id(), "ids": list(map(str, item_ids))}
     return [LockedItem._make(row) for row in db.session().execute(_LOCK, values)]
 
@@ -118,8 +118,8 @@ def assign(
 
 def claim(item_id: UUID, user_id: UUID, *, minutes: int) -> None:
     """Claim a locked item for a reviewer for `minutes`."""
-    until = func.now() + func.make_interval(0, 0, 0, 0, 0, minutes)
-    _change(item_id, claim_user_id=user_id, claim_expires_at=until)
+    expires_at = func.now() + func.make_interval(0, 0, 0, 0, 0, minutes)
+    _change(item_id, claim_user_id=user_id, claim_expires_at=expires_at)
 
 
 def release(item_id: UUID) -> None:
@@ -154,18 +154,18 @@ def _change(item_id: UUID, **values: object) -> None:
 
 
 def expire_claims() -> int:
-    """End at most BATCH expired claims across all organizations and return the number ended."""
-    return int(db.session().execute(_EXPIRE, {"batch": BATCH}).rowcount)  # type: ignore[attr-defined]
+    """End at most BATCH expired claims across all organizations and return their number."""
+    return int(db.session().execute(_EXPIRE_CLAIMS, {"batch": BATCH}).rowcount)  # type: ignore[attr-defined]
 
 
 def prioritize_nearly_due() -> int:
-    """Move at most BATCH reviews that are due within 24 hours to the front; return how many."""
+    """Move at most BATCH reviews that are due within 24 hours to the front; return their number."""
     return len(db.session().execute(_MOVE_NEARLY_DUE, {"batch": BATCH}).all())
 
 
 # The conditions are checked again when an item is locked. Unassignment does not edit the tag set,
 # so the revision and `updated_at` do not change.
-_RETURN = """
+_UNASSIGN = """
     WITH able AS MATERIALIZED ({able}), unassignable AS (
         SELECT item.id FROM tag_sets item
         WHERE item.organization_id = :org AND item.status = 'submitted' AND {condition}
@@ -176,17 +176,17 @@ _RETURN = """
     RETURNING item.id, item.escalated
 """
 _REVIEWERS = f"{build_eligible_members(Role.reviewer)} WHERE member.organization_id = :org"
-_OF_USER = text(
-    _RETURN.format(
+_UNASSIGN_USER = text(
+    _UNASSIGN.format(
         able=f"SELECT FROM {_REVIEWERS} AND member.user_id = :user_id",
         condition="""item.assignee_id IS NOT NULL AND item.assignee_id = :user_id
           AND NOT EXISTS (SELECT FROM able)""",
     )
 )
-# A team cannot review an item if all its reviewers made the tag set. The reviewers are selected
-# once, because a search of the members of a large team for every item would be slow.
-_OF_TEAM = text(
-    _RETURN.format(
+# A team cannot review an item if all reviewers of the team made the tag set. The reviewers are
+# selected once, because searching the members of a large team for every item would be slow.
+_UNASSIGN_TEAM = text(
+    _UNASSIGN.format(
         able=f"""
             SELECT ARRAY(
                 SELECT seat.user_id FROM team_members seat
@@ -203,26 +203,26 @@ _OF_TEAM = text(
 
 
 class UnassignedItem(NamedTuple):
-    """An item that has no assignee any more."""
+    """An item whose assignee was removed."""
 
     id: UUID
     escalated: bool
 
 
 def unassign_user(user_id: UUID) -> list[UnassignedItem]:
-    """Unassign one batch of items of a user who may not review.
+    """Unassign one batch of items from a user who may not review.
 
     Returns the items in the order of their ids; an empty list means that no item is left.
     """
-    return _unassign(_OF_USER, user_id=user_id)
+    return _unassign(_UNASSIGN_USER, user_id=user_id)
 
 
 def unassign_team(team_id: UUID) -> list[UnassignedItem]:
-    """Unassign one batch of items of a team in which nobody can review them.
+    """Unassign one batch of items from a team in which nobody can review the items.
 
     Returns the same as `unassign_user`.
     """
-    return _unassign(_OF_TEAM, team_id=team_id)
+    return _unassign(_UNASSIGN_TEAM, team_id=team_id)
 
 
 def _unassign(statement: TextClause, **assignee: UUID) -> list[UnassignedItem]:

@@ -32,10 +32,10 @@ from app.workflow.tag_sets.transitions import TagSetStatus
 
 _SORTS = {"review_rank": TagSet.review_rank, "created_at": TagSet.created_at}
 _PERIOD = ("created_after", "created_before")
-_OF_TIME = (*_PERIOD, "claimed", "mine")
+_UNCOUNTED_FILTERS = (*_PERIOD, "claimed", "mine")
 """Filters without a counter facet."""
 
-_MOST_URGENT = PreparedList(
+_LIST_BY_URGENCY = PreparedList(
     "list_reviews",
     ITEMS.where(
         TagSet.organization_id == bindparam("organization_id"),
@@ -55,12 +55,12 @@ def get_page(request: PageRequest, *, filters: dict[str, Any], user_id: UUID) ->
     The filter `mine` applies to the user `user_id`.
     """
     if not filters and request.sort == "review_rank":
-        return _MOST_URGENT.page(request)
+        return _LIST_BY_URGENCY.page(request)
     teams = _list_team_ids(user_id) if "mine" in filters else []
     keys = []
     if filters.get("mine"):
         column = _SORTS[request.sort.lstrip("-")]
-        keys = _build_own_keys(column, filters, user_id, teams)
+        keys = _build_mine_keys(column, filters, user_id, teams)
     statement = ITEMS if keys else ITEMS.where(is_listed(filters, user_id))
     total = _build_total(filters, user_id, teams)
     return paginate(statement, request, sorts=_SORTS, unique=TagSet.id, total=total, keys=keys)
@@ -72,20 +72,22 @@ def _list_team_ids(user_id: UUID) -> list[UUID]:
 
 
 def _build_total(filters: dict[str, Any], user_id: UUID, teams: list[UUID]) -> ColumnElement[int]:
-    """Return the number of items that match `filters`.
+    """Build an expression for the number of items that match `filters`.
 
-    Claimed items are counted row by row, because there are only as many as active reviewers.
+    Claimed items are counted row by row, because there are only about as many as active reviewers.
     """
     if len({"mine", "claimed"} & set(filters)) > 1:
         return counters.count(_select_rows(filters, user_id))
-    others = {name: value for name, value in filters.items() if name not in ("mine", "claimed")}
-    total = _count(others, user_id)
+    other_filters = {
+        name: value for name, value in filters.items() if name not in ("mine", "claimed")
+    }
+    total = _count(other_filters, user_id)
     if "claimed" in filters:
-        claimed = counters.count(_select_rows(others, user_id).where(CLAIMED))
+        claimed = counters.count(_select_rows(other_filters, user_id).where(CLAIMED))
         return claimed if filters["claimed"] else total - claimed
     if "mine" in filters:
-        own = _count_mine(others, user_id, teams)
-        return own if filters["mine"] else total - own
+        mine = _count_mine(other_filters, user_id, teams)
+        return mine if filters["mine"] else total - mine
     return total
 
 
@@ -93,8 +95,10 @@ def _count(filters: dict[str, Any], user_id: UUID) -> ColumnElement[int]:
     after, before = (filters.get(name) for name in _PERIOD)
     between = None
     if after is not None or before is not None:
-        rest = {name: value for name, value in filters.items() if name not in _PERIOD}
-        between = Between("created", TagSet.created_at, after, before, _select_rows(rest, user_id))
+        other_filters = {name: value for name, value in filters.items() if name not in _PERIOD}
+        between = Between(
+            "created", TagSet.created_at, after, before, _select_rows(other_filters, user_id)
+        )
     people = {"labeler_id", "assignee_id", "team_id"} & set(filters)
     if between is not None and people:
         return counters.count(_select_rows(filters, user_id))
@@ -106,22 +110,22 @@ def _build_where(filters: dict[str, Any]) -> dict[str, Any]:
     for name, value in filters.items():
         if name == "flag":
             where["flags"] = list_values_with_flag(value)
-        elif name not in _OF_TIME:
+        elif name not in _UNCOUNTED_FILTERS:
             where[name] = value
     return where
 
 
 def _count_mine(filters: dict[str, Any], user_id: UUID, teams: list[UUID]) -> ColumnElement[int]:
-    """Count the items assigned to a user or the user's teams, or claimed by the user."""
+    """Build an expression for the number of items that the filter `mine` matches."""
     if any(name in filters for name in (*_PERIOD, "labeler_id", "assignee_id", "team_id")):
         return counters.count(_select_rows({**filters, "mine": True}, user_id))
     where = _build_where(filters)
     total = counters.build_total(REVIEWS, {**where, "assignee_id": user_id})
     if teams:
         cells = counters.select_cells(REVIEWS, ("assignee_id",), {**where, "team_id": teams})
-        of_teams = cast(func.coalesce(func.sum(cells.c.n), 0), BigInteger)
-        others = cells.c.assignee_id != str(user_id)
-        total += select(of_teams).where(others).scalar_subquery()
+        team_total = cast(func.coalesce(func.sum(cells.c.n), 0), BigInteger)
+        is_other_assignee = cells.c.assignee_id != str(user_id)
+        total += select(team_total).where(is_other_assignee).scalar_subquery()
     claimed_only = _select_rows(filters, user_id).where(
         CLAIMED,
         TagSet.claim_user_id == user_id,
@@ -132,16 +136,16 @@ def _count_mine(filters: dict[str, Any], user_id: UUID, teams: list[UUID]) -> Co
 
 
 def _select_rows(filters: dict[str, Any], user_id: UUID) -> Select[Any]:
-    # The ORM does not add this filter to a count inside another statement.
-    is_own = TagSet.organization_id == tenancy.current_organization_id()
-    return select(TagSet.id).where(is_own, is_listed(filters, user_id))
+    # The ORM does not add this condition to a count inside another statement.
+    in_organization = TagSet.organization_id == tenancy.current_organization_id()
+    return select(TagSet.id).where(in_organization, is_listed(filters, user_id))
 
 
-def _build_own_keys(
+def _build_mine_keys(
     column: SQLColumnExpression[Any], filters: dict[str, Any], user_id: UUID, teams: list[UUID]
 ) -> list[Keys]:
-    rest = {name: value for name, value in filters.items() if name != "mine"}
-    keys: Select[Any] = select(column, TagSet.id).where(is_listed(rest, user_id))
+    other_filters = {name: value for name, value in filters.items() if name != "mine"}
+    keys: Select[Any] = select(column, TagSet.id).where(is_listed(other_filters, user_id))
     result = [
         Keys(keys.where(TagSet.assignee_id == user_id)),
         Keys(keys.where(CLAIMED, TagSet.claim_user_id == user_id)),

@@ -6,8 +6,9 @@ by other transactions are skipped, so no request waits and no item is claimed tw
 
 The head of the pool usually contains an item that the reviewer may claim. If not, for example
 because it has only tag sets by the reviewer or schemas that need other skills, a scan would read
-the whole queue. Instead, the most urgent items of each schema and labeler are read and the first is
-claimed. The rest is read only if other reviewers have just claimed all of these.
+the whole queue. Instead, the pool is split into parts by schema and labeler, the most urgent items
+of each part are read, and the first is claimed. The other items are read only if other reviewers
+have just claimed all of the most urgent items.
 """
 
 from collections.abc import Sequence
@@ -18,33 +19,35 @@ from app.kit.prepared import Prepared
 from app.workflow.tag_sets import claimable
 from app.workflow.tag_sets.models import LABELER, MAKERS
 
-HEAD = 200
-"""Number of items at the head of the pool that are read before its parts."""
-_BEST = 8
-"""Number of items read per part, enough for as many concurrent callers."""
+HEAD_SIZE = 200
+"""The number of items at the head of the pool that are read before the parts of the pool."""
+_ITEMS_PER_PART = 8
+"""The number of items that are read per part; it is enough for 8 concurrent callers."""
 
 _TYPES = "uuid, uuid, boolean, int, uuid, text[], boolean, uuid[], boolean"
 # $1 organization, $2 reviewer, $3 include own tag sets, $4 minutes, $5 schema, $6 any of these
 # flags, $7 ignore skills, $8 excluded ids, $9 exclude items that the reviewer has claimed.
 
 _PENDING = f"item.organization_id = $1 AND {claimable.IN_QUEUE.format(of='item.')}"
-_FREE = claimable.UNCLAIMED.format(of="item.")
-_FITS = f"""
+_UNCLAIMED = claimable.UNCLAIMED.format(of="item.")
+_IS_ELIGIBLE = f"""
     {claimable.MAY_REVIEW.format(of="item.", self_review="$3", user="$2")}
     AND ($3 OR item.merged_from IS NULL OR $2 <> ALL ({MAKERS.format(of="item.")}))
     AND ($5 IS NULL OR item.schema_id = $5) AND ($6 IS NULL OR item.flags ?| $6)
     AND item.id <> ALL ($8)
 """
 _LABELER = LABELER.format(of="item.")
-_SKILLED = "item.schema_id <> ALL (coalesce((SELECT schemas FROM unskilled), '{}'))"
+_HAS_SKILLS = "item.schema_id <> ALL (coalesce((SELECT schemas FROM unskilled), '{}'))"
 _IN_POOL = f"{_PENDING} AND item.assignee_id IS NULL AND item.assignee_team_id IS NULL"
 # The same conditions for a row that is locked by its id, written so that no partial index matches:
 # a plan made while the queue was empty would scan that index for each row.
-_IS_STILL_FREE = f"item.status || '' = 'submitted' AND NOT item.artifact_archived AND {_FREE}"
-_IS_STILL_IN_POOL = (
-    f"{_IS_STILL_FREE} AND coalesce(item.assignee_id, item.assignee_team_id) IS NULL"
+_IS_STILL_UNCLAIMED = (
+    f"item.status || '' = 'submitted' AND NOT item.artifact_archived AND {_UNCLAIMED}"
 )
-_FIRST = "ORDER BY item.review_rank, item.id LIMIT 1"
+_IS_STILL_IN_POOL = (
+    f"{_IS_STILL_UNCLAIMED} AND coalesce(item.assignee_id, item.assignee_team_id) IS NULL"
+)
+_MOST_URGENT = "ORDER BY item.review_rank, item.id LIMIT 1"
 _LOCK = "FOR NO KEY UPDATE OF item SKIP LOCKED"
 
 # The rows are few. `review_rank + 0` prevents the use of the queue's index for the order: a plan
@@ -52,36 +55,36 @@ _LOCK = "FOR NO KEY UPDATE OF item SKIP LOCKED"
 _CLAIMED = f"""
     SELECT item.id FROM tag_sets item
     WHERE {_PENDING} AND {claimable.CLAIMED.format(of="item.", user="$2")} AND NOT $9
-      AND {_FITS}
+      AND {_IS_ELIGIBLE}
     ORDER BY item.review_rank + 0, item.id LIMIT 1 {_LOCK}
 """  # noqa: S608 - made of constants
 _ASSIGNED = f"""
     SELECT item.id FROM tag_sets item
-    WHERE {_PENDING} AND {claimable.ASSIGNED.format(of="item.", user="$2")} AND {_FITS}
-    {_FIRST} {_LOCK}
+    WHERE {_PENDING} AND {claimable.ASSIGNED.format(of="item.", user="$2")} AND {_IS_ELIGIBLE}
+    {_MOST_URGENT} {_LOCK}
 """  # noqa: S608 - made of constants
-_BY_TEAM = f"""
+_ASSIGNED_TO_TEAM = f"""
     SELECT item.id
     FROM team_members seat
     CROSS JOIN LATERAL (
         SELECT item.id, item.review_rank FROM tag_sets item
         WHERE {_PENDING} AND item.assignee_team_id IS NOT NULL
-          AND item.assignee_team_id = seat.team_id AND {_FREE} AND {_FITS}
+          AND item.assignee_team_id = seat.team_id AND {_UNCLAIMED} AND {_IS_ELIGIBLE}
         ORDER BY item.review_rank, item.id LIMIT {{limit}}
     ) AS best
     JOIN tag_sets item ON item.organization_id = $1 AND item.id = best.id
     WHERE seat.organization_id = $1 AND seat.user_id = $2
-      AND {_IS_STILL_FREE} AND item.assignee_team_id IS NOT DISTINCT FROM seat.team_id
-    {_FIRST} {_LOCK}
+      AND {_IS_STILL_UNCLAIMED} AND item.assignee_team_id IS NOT DISTINCT FROM seat.team_id
+    {_MOST_URGENT} {_LOCK}
 """  # noqa: S608 - made of constants
 _POOL_HEAD = f"""
     SELECT item.id
     FROM (
         SELECT item.id, item.review_rank FROM tag_sets item
-        WHERE {_IN_POOL} ORDER BY item.review_rank, item.id LIMIT {HEAD}
+        WHERE {_IN_POOL} ORDER BY item.review_rank, item.id LIMIT {HEAD_SIZE}
     ) AS head
     JOIN tag_sets item ON item.organization_id = $1 AND item.id = head.id
-    WHERE {_IS_STILL_IN_POOL} AND {_SKILLED} AND {_FITS}
+    WHERE {_IS_STILL_IN_POOL} AND {_HAS_SKILLS} AND {_IS_ELIGIBLE}
     ORDER BY head.review_rank, head.id LIMIT 1 {_LOCK}
 """  # noqa: S608 - made of constants
 _POOL_PARTS = f"""
@@ -90,7 +93,7 @@ _POOL_PARTS = f"""
     CROSS JOIN LATERAL (
         SELECT item.id, item.review_rank FROM tag_sets item
         WHERE {_IN_POOL} AND item.schema_id = parts.schema_id
-          AND {_LABELER} = parts.labeler_id AND {_FREE} AND {_FITS}
+          AND {_LABELER} = parts.labeler_id AND {_UNCLAIMED} AND {_IS_ELIGIBLE}
         ORDER BY item.review_rank, item.id LIMIT {{limit}}
     ) AS best
     JOIN tag_sets item ON item.organization_id = $1 AND item.id = best.id
@@ -116,7 +119,7 @@ _PARTS = f"""
         ORDER BY {_LABELER} LIMIT 1
     ) AS next
 """  # noqa: S608 - made of constants
-# The schemas that require a skill that none of the reviewer's teams has.
+# The schemas that require a skill which none of the reviewer's teams has.
 _UNSKILLED = """
     SELECT array_agg(schemas.id) AS schemas FROM schemas
     WHERE schemas.organization_id = $1 AND NOT $7 AND schemas.required_skill_keys <> '{}'
@@ -126,13 +129,13 @@ _UNSKILLED = """
           JOIN teams team ON team.organization_id = $1 AND team.id = seat.team_id
           WHERE seat.organization_id = $1 AND seat.user_id = $2)
 """
-_PLACES = (
+_SUBQUERIES = (
     _CLAIMED,
     _ASSIGNED,
-    _BY_TEAM.format(limit=_BEST),
-    _BY_TEAM.format(limit="ALL"),
+    _ASSIGNED_TO_TEAM.format(limit=_ITEMS_PER_PART),
+    _ASSIGNED_TO_TEAM.format(limit="ALL"),
     _POOL_HEAD,
-    _POOL_PARTS.format(limit=_BEST),
+    _POOL_PARTS.format(limit=_ITEMS_PER_PART),
     _POOL_PARTS.format(limit="ALL"),
 )
 _CLAIM_NEXT = Prepared(
@@ -141,8 +144,9 @@ _CLAIM_NEXT = Prepared(
     f"""
     WITH RECURSIVE unskilled AS MATERIALIZED ({_UNSKILLED}), parts AS ({_PARTS}),
     chosen AS MATERIALIZED (
-        SELECT id FROM ({" UNION ALL ".join(f"(SELECT * FROM ({p}) AS place)" for p in _PLACES)})
-            AS places LIMIT 1
+        SELECT id FROM (
+            {" UNION ALL ".join(f"(SELECT * FROM ({sql}) AS place)" for sql in _SUBQUERIES)}
+        ) AS places LIMIT 1
     )
     UPDATE tag_sets SET claim_user_id = $2, claim_expires_at = now() + make_interval(mins => $4)
     FROM chosen WHERE tag_sets.organization_id = $1 AND tag_sets.id = chosen.id
@@ -155,7 +159,7 @@ def claim_next(
     user_id: UUID,
     *,
     minutes: int,
-    allows_own: bool,
+    allows_self_review: bool,
     ignores_skills: bool,
     schema_id: UUID | None,
     flags: Sequence[str] | None,
@@ -166,7 +170,7 @@ def claim_next(
     row = _CLAIM_NEXT.first(
         str(tenancy.current_organization_id()),
         str(user_id),
-        allows_own,
+        allows_self_review,
         minutes,
         str(schema_id) if schema_id else None,
         list(flags) if flags else None,

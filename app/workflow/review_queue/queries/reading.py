@@ -27,7 +27,7 @@ from app.workflow.tag_sets.models import TagSet
 from app.workflow.tag_sets.transitions import TagSetStatus
 
 _RANK: ColumnElement[int] = TagSet.review_rank.expression
-_OF_DOCUMENT = and_(
+_IS_ARTIFACT_OF_ITEM = and_(
     Artifact.organization_id == TagSet.organization_id, Artifact.id == TagSet.artifact_id
 )
 ITEMS = (
@@ -53,7 +53,7 @@ ITEMS = (
         TagSet.created_at,
         TagSet.updated_at,
     )
-    .join(Artifact, _OF_DOCUMENT)
+    .join(Artifact, _IS_ARTIFACT_OF_ITEM)
     .join(
         ArtifactSchema,
         and_(
@@ -65,7 +65,7 @@ ITEMS = (
 
 
 class ItemRow(NamedTuple):
-    """The columns of `ITEMS`; `claimed_by` has an unexpired claim."""
+    """The columns of `ITEMS`; `claimed_by` is the user with an unexpired claim."""
 
     id: UUID
     artifact_id: UUID
@@ -89,8 +89,8 @@ class ItemRow(NamedTuple):
     updated_at: datetime
 
 
-# Prepared because every claim of a next item runs this query.
-_SHOWN = Prepared.from_select(
+# Prepared because every request for the next item runs this query.
+_GET_ITEM = Prepared.from_select(
     "show_review_item",
     ITEMS.where(
         TagSet.organization_id == bindparam("organization_id"),
@@ -100,12 +100,12 @@ _SHOWN = Prepared.from_select(
     organization_id="uuid",
     item_id="uuid",
 )
-_SHOWN.shape = ItemRow._make
+_GET_ITEM.shape = ItemRow._make
 
 
 def get(item_id: UUID) -> ItemRow | None:
-    """Return a pending item, or None if it does not exist."""
-    row: ItemRow | None = _SHOWN.first(str(tenancy.current_organization_id()), str(item_id))
+    """Return an item, or None if it does not exist or is not pending."""
+    row: ItemRow | None = _GET_ITEM.first(str(tenancy.current_organization_id()), str(item_id))
     return row
 
 
@@ -127,11 +127,11 @@ def find(filters: dict[str, Any], *, user_id: UUID, expected: int | None) -> bul
 
 
 def match(item_ids: Sequence[UUID], filters: dict[str, Any], *, user_id: UUID) -> dict[UUID, bool]:
-    """Return for each existing tag set whether it still matches `filters`."""
-    listed = is_listed(filters, user_id)
+    """Return whether each tag set still matches `filters`, by id; deleted tag sets are omitted."""
+    matches = is_listed(filters, user_id)
     # An array is one parameter, which is faster to process than a list of 1,000 parameters.
-    is_one = TagSet.id == func.any(cast(list(item_ids), ARRAY(Uuid)))
-    statement = select(TagSet.id, listed.is_(True).label("listed")).where(is_one)
+    has_id = TagSet.id == func.any(cast(list(item_ids), ARRAY(Uuid)))
+    statement = select(TagSet.id, matches.is_(True).label("listed")).where(has_id)
     return {row.id: row.listed for row in db.session().execute(statement)}
 
 
@@ -139,7 +139,7 @@ CLAIMED = and_(TagSet.claim_user_id.is_not(None), TagSet.claim_expires_at > func
 
 
 def is_listed(filters: dict[str, Any], user_id: UUID) -> ColumnElement[bool]:
-    """Return the condition that a tag set is in the queue and matches `filters`."""
+    """Build the condition that a tag set is in the queue and matches `filters`."""
     conditions: list[ColumnElement[bool]] = [
         TagSet.status == TagSetStatus.SUBMITTED,
         ~TagSet.artifact_archived,
@@ -163,12 +163,15 @@ def is_listed(filters: dict[str, Any], user_id: UUID) -> ColumnElement[bool]:
 
 
 def _negate_unless(condition: ColumnElement[bool], *, value: bool) -> ColumnElement[bool]:
-    # A comparison with null is neither true nor false, and counts as false here.
+    # A comparison with null is neither true nor false; filters treat it as false.
     return condition if value else condition.is_not(True)
 
 
 def is_mine(user_id: UUID) -> ColumnElement[bool]:
-    """Return the condition that an item is claimed by a user, or assigned to them or their team."""
+    """Build the condition that a user or one of the user's teams is responsible for an item.
+
+    The item is claimed by the user, assigned to the user, or assigned to one of the teams.
+    """
     teams = select(TeamMember.team_id).where(TeamMember.user_id == user_id)
     return or_(
         and_(CLAIMED, TagSet.claim_user_id == user_id),

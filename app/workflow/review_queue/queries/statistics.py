@@ -1,4 +1,4 @@
-"""SQL queries that count the pending items and return their ages."""
+"""SQL queries for the number and the ages of pending items."""
 
 from typing import Any, NamedTuple
 from uuid import UUID
@@ -132,7 +132,7 @@ _IN_DAY = """
 
 
 def measure_ages(schema_id: UUID | None) -> dict[tuple[UUID | None, float], float]:
-    """Return the quantiles 0.5, 0.9 and 1 of the ages of pending items in seconds.
+    """Return the age quantiles 0.5, 0.9 and 1 of pending items, in seconds.
 
     The keys are (schema id, quantile); the schema id None stands for all schemas.
     """
@@ -142,10 +142,12 @@ def measure_ages(schema_id: UUID | None) -> dict[tuple[UUID | None, float], floa
         REVIEWS, ("schema_id", "submitted"), _build_where(schema_id), span
     )
     organization = statement.organization
-    only = "" if schema_id is None else f"AND schema_id = {statement.add(str(schema_id))}"
+    schema_condition = (
+        "" if schema_id is None else f"AND schema_id = {statement.add(str(schema_id))}"
+    )
     sql = _AGES.format(
         cells=cells,
-        all=_IN_DAY.format(organization=organization, schema=only),
+        all=_IN_DAY.format(organization=organization, schema=schema_condition),
         of_schema=_IN_DAY.format(
             organization=organization, schema="AND schema_id = CAST(part AS uuid)"
         ),

@@ -18,11 +18,11 @@ from app.workflow.review_queue import emitted_events
 from app.workflow.review_queue.emitted_events import AssignedPayload
 from app.workflow.review_queue.queries import items, reading
 from app.workflow.review_queue.queries.items import LockedItem
-from app.workflow.review_queue.service.bulk import Selection, for_each
+from app.workflow.review_queue.service.bulk import Selection, apply_to_items
 from app.workflow.review_queue.service.items import get_item, lock
 from app.workflow.tag_sets import service as tag_sets
 
-_OWN = "Reviewers cannot review their own tag set. Choose another reviewer."
+_OWN_WORK_MESSAGE = "Reviewers cannot review their own tag set. Choose another reviewer."
 
 
 def escalate(
@@ -37,10 +37,10 @@ def escalate(
 
     Emits `reviews.assigned`. Raises 404; 403 on the caller's own tag set; 400 on `user_id` or
     `team_id` if that user or team cannot review the item. Unless the caller is an admin, raises 409
-    `conflict` with `details.claim` if another reviewer has claimed the item, and with `assignee_id`
-    or `assignee_team_id` if it is assigned to others.
+    `conflict` with `details.claim` if another reviewer has claimed the item, or with
+    `details.assignee_id` or `details.assignee_team_id` if it is assigned to another user or team.
     """
-    # Lock members and teams before tag sets, in the same order as their removal does.
+    # Lock members and teams before tag sets, as in the removal of a member or team.
     if not reading.is_pending(item_id):
         raise errors.not_found()
     reviewers = _lock_reviewers(user_id, team_id)
@@ -50,8 +50,8 @@ def escalate(
         raise errors.invalid("Must be a reviewer other than yourself.", "user_id")
     if team_id is not None and not reviewers:
         raise assignment.build_no_member_error(Role.reviewer)
-    if not _find_fit(item, reviewers, caller):
-        raise errors.invalid(_OWN, "user_id" if team_id is None else "team_id")
+    if not _list_eligible(item, reviewers, caller):
+        raise errors.invalid(_OWN_WORK_MESSAGE, "user_id" if team_id is None else "team_id")
     items.escalate(item_id, by=caller.user_id, reason=reason, user_id=user_id, team_id=team_id)
     payload: AssignedPayload = {
         "tag_set_ids": [item_id],
@@ -82,17 +82,17 @@ def assign_many(
     due_at: datetime | None = None,
     **selection: Unpack[Selection],
 ) -> dict[str, Any]:
-    """Assign items evenly to reviewers, or to a team, by id or by filter (`for_each`).
+    """Assign items evenly to reviewers, or to a team, by id or by filter (`apply_to_items`).
 
     The outcome of an item is `not_found` if it does not exist. It is `conflict` if another reviewer
-    works on the item, or if every possible reviewer made the tag set. A new `due_at` also changes
-    the position in the queue. Emits `reviews.assigned` per reviewer or for the team in each
+    has claimed the item, or if every possible reviewer made the tag set. A new `due_at` also
+    changes the position in the queue. Emits `reviews.assigned` per reviewer or for the team in each
     transaction, for new assignments only. Raises 400 on `user_ids` or `team_id`.
     """
     assigner = _Assigner(caller, user_ids=user_ids, team_id=team_id, due_at=due_at)
     if "filter" in selection:
         assigner.lock_recipients()  # Validate even if the filter matches nothing.
-    return for_each(assigner.assign_batch, caller=caller, **selection)
+    return apply_to_items(assigner.assign_batch, caller=caller, **selection)
 
 
 class _Assigner:
@@ -126,16 +126,17 @@ class _Assigner:
             raise assignment.build_no_member_error(Role.reviewer)
 
     def assign_batch(self, item_ids: Sequence[UUID], find_unfit: FindUnfit | None) -> Failures:
-        """Assign the items that are not unfit, emit the events, and return the errors by item id.
+        """Assign items, emit the events, and return the errors by item id.
 
-        Members and teams are locked before tag sets. Raises the same errors as `lock_recipients`.
+        Items for which `find_unfit` returns an error are not assigned. Members and teams are locked
+        before tag sets. Raises the same errors as `lock_recipients`.
         """
         self.lock_recipients()
         locked = items.lock(item_ids)
         failures = bulk.find_missing(item_ids, {item.id for item in locked})
         if find_unfit is not None:
             failures.update(find_unfit(item_ids))
-        chosen, refused = self._choose_reviewers([i for i in locked if i.id not in failures])
+        chosen, errors_by_id = self._choose_reviewers([i for i in locked if i.id not in failures])
         if chosen:
             items.assign(
                 {item_id: None if self._team_id else user for item_id, user in chosen.items()},
@@ -143,54 +144,54 @@ class _Assigner:
                 due_at=self._due_at,
                 keep_claims={item.id for item in locked if chosen.get(item.id) == item.claimed_by},
             )
-            self._emit([item for item in locked if item.id in chosen], chosen)
-        return failures | refused
+            self._emit_assigned([item for item in locked if item.id in chosen], chosen)
+        return failures | errors_by_id
 
     def _choose_reviewers(
         self, locked: list[LockedItem]
     ) -> tuple[dict[UUID, UUID], dict[UUID, ApiError]]:
-        """Return the reviewer of each item, and the errors of items without one."""
-        fit = {item.id: _find_fit(item, self._reviewers, self._caller) for item in locked}
+        """Return the reviewer of each item, and the errors of items without a reviewer."""
+        eligible = {item.id: _list_eligible(item, self._reviewers, self._caller) for item in locked}
         chosen: dict[UUID, UUID] = {}
-        refused: dict[UUID, ApiError] = {}
+        errors_by_id: dict[UUID, ApiError] = {}
 
         def count_choices(item: LockedItem) -> int:
-            return 1 if item.claimed_by in self._reviewers else len(fit[item.id])
+            return 1 if item.claimed_by in self._reviewers else len(eligible[item.id])
 
-        # Items with few possible reviewers come first, so that the rest can balance the numbers.
+        # Items with few possible reviewers come first, so that later items can balance the loads.
         for item in sorted(
             locked, key=lambda item: (count_choices(item), item.review_rank, item.id)
         ):
             try:
-                reviewer_id = self._choose(item, fit[item.id])
+                reviewer_id = self._choose_reviewer(item, eligible[item.id])
             except ApiError as error:
-                refused[item.id] = error
+                errors_by_id[item.id] = error
                 continue
             self._loads[reviewer_id] += 1
             chosen[item.id] = reviewer_id
-        return chosen, refused
+        return chosen, errors_by_id
 
-    def _choose(self, item: LockedItem, fit: Sequence[UUID]) -> UUID:
-        """Return the user who claimed the item, or the one with the fewest items. Raises 409."""
-        others = (None, self._caller.user_id, *self._reviewers)
-        if item.claimed_by not in others:
+    def _choose_reviewer(self, item: LockedItem, eligible: Sequence[UUID]) -> UUID:
+        """Return the user who claimed the item, or the least loaded reviewer. Raises 409."""
+        allowed_claimants = (None, self._caller.user_id, *self._reviewers)
+        if item.claimed_by not in allowed_claimants:
             claim = {"user_id": item.claimed_by, "expires_at": item.claim_expires_at}
             raise errors.conflict("Another reviewer has claimed this tag set.", claim=claim)
-        if item.claimed_by is not None and item.claimed_by in fit:
+        if item.claimed_by is not None and item.claimed_by in eligible:
             return item.claimed_by
-        if not fit:
-            raise errors.conflict(_OWN)
-        return min(fit, key=self._loads.__getitem__)
+        if not eligible:
+            raise errors.conflict(_OWN_WORK_MESSAGE)
+        return min(eligible, key=self._loads.__getitem__)
 
-    def _emit(self, locked: Iterable[LockedItem], chosen: Mapping[UUID, UUID]) -> None:
-        """Emit `reviews.assigned` for new assignments, so that repeated ones notify nobody."""
-        new: dict[UUID | None, list[UUID]] = defaultdict(list)
+    def _emit_assigned(self, locked: Iterable[LockedItem], chosen: Mapping[UUID, UUID]) -> None:
+        """Emit `reviews.assigned` for new assignments; a repeated assignment notifies nobody."""
+        new_ids: dict[UUID | None, list[UUID]] = defaultdict(list)
         for item in locked:
             if self._team_id is not None:
                 if item.assignee_team_id != self._team_id:
-                    new[None].append(item.id)
+                    new_ids[None].append(item.id)
             elif item.assignee_id != chosen[item.id]:
-                new[chosen[item.id]].append(item.id)
+                new_ids[chosen[item.id]].append(item.id)
         payloads: list[AssignedPayload] = [
             {
                 "tag_set_ids": item_ids,
@@ -200,13 +201,13 @@ class _Assigner:
                 "escalated": False,
                 "reason": None,
             }
-            for user_id, item_ids in new.items()
+            for user_id, item_ids in new_ids.items()
         ]
         events.emit_many(emitted_events.ASSIGNED, payloads)
 
 
-def _find_fit(item: LockedItem, reviewers: Sequence[UUID], caller: Caller) -> list[UUID]:
-    """Return the reviewers who may review an item, which may be their own work."""
+def _list_eligible(item: LockedItem, reviewers: Sequence[UUID], caller: Caller) -> list[UUID]:
+    """Return the reviewers who may review an item; self-review depends on the organization."""
     if organizations.allows_self_review(caller.org.settings):
         return list(reviewers)
     return [user_id for user_id in reviewers if user_id not in item.makers]

@@ -26,39 +26,39 @@ Action = Callable[[Sequence[UUID], FindUnfit | None], Failures]
 def accept_many(
     *, caller: Caller, note: str | None = None, **selection: Unpack[Selection]
 ) -> dict[str, Any]:
-    """Accept items as `tag_sets.accept_many`, by id or by filter (`for_each`)."""
+    """Accept items by id or by filter (`apply_to_items`); see `tag_sets.accept_many`."""
 
     def act(ids: Sequence[UUID], find_unfit: FindUnfit | None) -> Failures:
         return tag_sets.accept_many(ids, caller=caller, note=note, find_unfit=find_unfit)
 
-    return for_each(act, caller=caller, **selection)
+    return apply_to_items(act, caller=caller, **selection)
 
 
 def reject_many(
     *, caller: Caller, reason: str, send_to: str, **selection: Unpack[Selection]
 ) -> dict[str, Any]:
-    """Reject items as `tag_sets.reject_many`, by id or by filter (`for_each`)."""
+    """Reject items by id or by filter (`apply_to_items`); see `tag_sets.reject_many`."""
 
     def act(ids: Sequence[UUID], find_unfit: FindUnfit | None) -> Failures:
         return tag_sets.reject_many(
             ids, caller=caller, reason=reason, send_to=send_to, find_unfit=find_unfit
         )
 
-    return for_each(act, caller=caller, **selection)
+    return apply_to_items(act, caller=caller, **selection)
 
 
-def for_each(
+def apply_to_items(
     act: Action,
     *,
     caller: Caller,
     tag_set_ids: Sequence[UUID] = (),
-    filter: dict[str, Any] | None = None,  # noqa: A002 - as the body's
+    filter: dict[str, Any] | None = None,  # noqa: A002 - the name of the request property
     expected_count: int | None = None,
 ) -> dict[str, Any]:
     """Apply `act` to items selected by id or filter and return the outcomes (`kit.bulk`).
 
     A filter selects from the caller's queue, in queue order, and each batch of 1,000 items runs in
-    its own transaction (`bulk.in_batches`). An item that no longer matches when its batch runs
+    its own transaction (`bulk.run_in_batches`). An item that no longer matches when its batch runs
     fails with `conflict`, and a deleted item with `not_found`. Raises 409 `conflict` with
     `details.count` if the filter does not match `expected_count` items.
     """

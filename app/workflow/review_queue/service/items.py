@@ -1,4 +1,4 @@
-"""Listing, reading, claiming and releasing of review items."""
+"""List, read, claim and release review items."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -28,14 +28,15 @@ def claim_next(
     """Claim the next item for the caller and return it, or None if no item matches.
 
     Items that the caller has claimed come first, in case a response was lost (not with
-    `skip_held`). Then follow items assigned to the caller, to the caller's teams, and to nobody;
-    the most urgent first in each group. Only admins get unassigned items for which their teams lack
-    the skills. Items are limited to `schema_id`, to any of `flags`, and to ids not in `exclude`.
+    `skip_held`). Then follow items assigned to the caller, items assigned to the caller's teams,
+    and unassigned items; the most urgent first in each group. Only admins get unassigned items for
+    which their teams lack the skills. If `schema_id` or `flags` is set, the item must have this
+    schema or one of the flags. Its id must not be in `exclude`.
     """
     item_id = next_item.claim_next(
         caller.user_id,
         minutes=organizations.get_claim_minutes(caller.org.settings),
-        allows_own=organizations.allows_self_review(caller.org.settings),
+        allows_self_review=organizations.allows_self_review(caller.org.settings),
         ignores_skills=caller.has(Role.admin),
         schema_id=schema_id,
         flags=flags,
@@ -49,8 +50,8 @@ def claim(item_id: UUID, *, caller: Caller) -> dict[str, Any]:
     """Claim an item or renew the caller's claim; an admin may take over another user's claim.
 
     Raises 404; 403 on the caller's own tag set; 409 `conflict` with `details.claim` if another
-    reviewer has claimed the item, with `assignee_id` or `assignee_team_id` if it is assigned to
-    others.
+    reviewer has claimed the item, or with `details.assignee_id` or `details.assignee_team_id` if it
+    is assigned to another user or team.
     """
     item = lock(item_id)
     tag_sets.check_review(caller, item, take_over=True)
@@ -129,7 +130,7 @@ def get_item(item_id: UUID) -> dict[str, Any]:
 
 
 def _render(row: reading.ItemRow, tag_set: object, now: datetime) -> dict[str, Any]:
-    waited = (now - row.submitted_at).total_seconds()
+    age_seconds = (now - row.submitted_at).total_seconds()
     claim = None
     if row.claimed_by is not None:
         claim = {"user_id": row.claimed_by, "expires_at": row.claim_expires_at}
@@ -146,7 +147,7 @@ def _render(row: reading.ItemRow, tag_set: object, now: datetime) -> dict[str, A
         "artifact": {"id": row.artifact_id, "name": row.artifact_name},
         "schema": {"id": row.schema_id, "name": row.schema_name},
         # The clocks of two machines may differ, so the difference can be negative.
-        "age_seconds": max(0, int(waited)),
+        "age_seconds": max(0, int(age_seconds)),
         "priority": row.priority,
         "due_at": row.due_at,
         "claim": claim,

@@ -1,4 +1,4 @@
-"""Statistics of the review queue: its length, its age, and the review decisions."""
+"""Statistics of the review queue: the number and ages of pending items, and the decisions."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -14,7 +14,7 @@ from app.workflow.review_queue.queries import decisions, statistics
 from app.workflow.review_queue.queries.decisions import DecisionCount
 from app.workflow.review_queue.queries.statistics import PendingCount
 
-_MICROSECONDS = 1_000_000
+_MICROSECONDS_PER_SECOND = 1_000_000
 Ages: TypeAlias = dict[tuple[UUID | None, float], float]
 
 
@@ -27,9 +27,9 @@ def stats(
 ) -> dict[str, Any]:
     """Return the pending items and the decisions in total, by day, by schema and by reviewer.
 
-    The decisions are those from day `first` to day `last`, inclusive, in the caller's time zone.
-    Ages and times are in seconds. Rates are between 0 and 1, and None without decisions. Tag sets
-    accepted without a reviewer are not counted. Raises 400 on the period.
+    Decisions are counted from day `first` to day `last`, inclusive, in the caller's time zone.
+    Ages and times are in seconds. Rates are between 0 and 1, or None if there are no decisions. Tag
+    sets accepted without a reviewer are not counted. Raises 400 on the period.
     """
     period = get_period(users.get_time_zone(caller.user_id), first, last)
     edges = period.edges
@@ -59,7 +59,7 @@ def stats(
 
 @dataclass
 class _Tally:
-    """Number of decisions by type, and the total waiting time of the timed decisions."""
+    """Number of decisions by kind, and the total waiting time of the timed decisions."""
 
     kinds: Counter[str] = field(default_factory=Counter)
     timed: int = 0
@@ -76,7 +76,7 @@ class _Tally:
 
     def summarize(self) -> dict[str, Any]:
         accepted = self.kinds["accept"] + self.kinds["correction"]
-        seconds = self.microseconds / self.timed / _MICROSECONDS if self.timed else None
+        seconds = self.microseconds / self.timed / _MICROSECONDS_PER_SECOND if self.timed else None
         return {
             "decided": self.decided,
             "accepted": accepted,
@@ -88,7 +88,7 @@ class _Tally:
 
 
 def _tally(rows: Iterable[DecisionCount], column: str) -> defaultdict[object, _Tally]:
-    """Return the tallies of the rows by the value of a column."""
+    """Return one tally of the rows for each value of a column."""
     tallies: defaultdict[object, _Tally] = defaultdict(_Tally)
     for row in rows:
         tallies[getattr(row, column)].add(row)
@@ -114,7 +114,7 @@ def _list_schemas(
 
 
 def _list_reviewers(rows: Sequence[DecisionCount]) -> list[dict[str, Any]]:
-    """Return the numbers of each reviewer, most decisions first."""
+    """Return the statistics of each reviewer, most decisions first."""
     decided = _tally(rows, "author_id")
     reviewers = {
         row.author_id: {"id": row.author_id, "email": row.email, "name": row.name} for row in rows

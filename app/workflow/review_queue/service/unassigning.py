@@ -15,10 +15,10 @@ Checkpoint = Callable[[], None]
 
 
 def release_member(user_id: UUID, team_ids: Iterable[UUID], checkpoint: Checkpoint) -> None:
-    """Unassign the reviews of a removed member, and those that their teams can no longer do.
+    """Unassign the reviews of a removed member, and reviews that the member's teams cannot do now.
 
-    Emits `reviews.returned` for each batch and calls `checkpoint` after each batch. This function
-    and those below are safe to repeat: reviews that the assignee can still do stay assigned.
+    Emits `reviews.returned` for each batch and calls `checkpoint` after each batch. All functions
+    of this module are safe to repeat: reviews that the assignee can still do stay assigned.
     """
     _unassign_user(user_id, checkpoint, reason="member_removed")
     for team_id in team_ids:
@@ -44,23 +44,23 @@ def _release(user_id: UUID, checkpoint: Checkpoint, *, reason: str) -> None:
 
 
 def release_team(team_id: UUID, checkpoint: Checkpoint, *, reason: str) -> None:
-    """Unassign the reviews of a team that is deleted or has no member who can do them.
+    """Unassign a deleted team from its reviews, or a team from reviews that no member can do.
 
     Emits `reviews.returned` for each batch. An escalated review stays escalated, and admins are
     notified.
     """
     while items := queries.unassign_team(team_id):
-        _emit(items, team_id=team_id, reason=reason)
+        _emit_returned(items, team_id=team_id, reason=reason)
         checkpoint()
 
 
 def _unassign_user(user_id: UUID, checkpoint: Checkpoint, *, reason: str) -> None:
     while items := queries.unassign_user(user_id):
-        _emit(items, user_id=user_id, reason=reason)
+        _emit_returned(items, user_id=user_id, reason=reason)
         checkpoint()
 
 
-def _emit(
+def _emit_returned(
     items: Sequence[UnassignedItem],
     *,
     reason: str,

@@ -1,1 +1,1 @@
-"""SQL queries of routing rules."""
+"""SQL queries for routing rules."""

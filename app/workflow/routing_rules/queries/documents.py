@@ -1,4 +1,4 @@
-"""SQL queries of documents to route, with only the columns that rules need."""
+"""SQL queries for documents to route, with only the columns that rules need."""
 
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
@@ -16,10 +16,10 @@ _UNASSIGNED = "NOT document.archived AND document.assignees = '[]'"
 _IS_WAITING = f"document.status = 'ready' AND {_UNASSIGNED}"
 _IS_ROUTING = "document.status = 'processing' AND document.routing_since IS NOT NULL"
 _IS_ROUTABLE = f"(document.status = 'ready' OR {_IS_ROUTING}) AND {_UNASSIGNED}"
-# A ready document keeps `routing_since` once the rules have seen it, and is announced by
-# `artifact.ingested` only then: that event must not send it through the rules again.
-_IS_UNSEEN = "(document.status = 'processing' OR document.routing_since IS NULL)"
-# The columns of attributes that are read only if a rule needs them.
+# A ready document that the rules have processed has `routing_since`. Its `artifact.ingested` event
+# is emitted only after that, and must not route the document again.
+_IS_UNROUTED = "(document.status = 'processing' OR document.routing_since IS NULL)"
+# The columns by attribute. A column is read only if a rule needs it.
 _COLUMNS = {
     "media_type": "document.media_type",
     "language": "document.language",
@@ -45,7 +45,7 @@ _TEXTS = """
     LEFT JOIN artifact_texts content
      ON content.organization_id = :org AND content.artifact_id = document.id
 """
-_NEXT = text(
+_LIST_UNASSIGNED = text(
     f"""
     SELECT document.created_at, document.id FROM artifacts document
     WHERE document.organization_id = :org AND {_IS_WAITING}
@@ -53,23 +53,23 @@ _NEXT = text(
     ORDER BY document.created_at, document.id LIMIT :batch
     """  # noqa: S608 - made of constants
 )
-_COUNT = text(
+_COUNT_UNASSIGNED = text(
     f"""
     SELECT count(*) FROM artifacts document
     WHERE document.organization_id = :org AND {_IS_WAITING}
     """  # noqa: S608 - as above
 )
-# Locked in the order of their ids, as everywhere where many documents are locked.
+# Rows are locked in the order of their ids, as everywhere in the project, to avoid deadlocks.
 _LOCK = f"""
     SELECT document.id FROM artifacts document
     WHERE document.organization_id = :org AND document.id = ANY(CAST(:ids AS uuid[]))
-     AND {_IS_ROUTABLE} {{only}}
+     AND {_IS_ROUTABLE} {{condition}}
     ORDER BY document.id FOR NO KEY UPDATE
 """  # noqa: S608 - as above
-_LOCK_ALL = text(_LOCK.format(only=""))
+_LOCK_ALL = text(_LOCK.format(condition=""))
 _LOCK_UNMATCHED = text(
     _LOCK.format(
-        only=f"""AND {_IS_UNSEEN} AND NOT EXISTS (
+        condition=f"""AND {_IS_UNROUTED} AND NOT EXISTS (
             SELECT FROM {ArtifactRouting.__tablename__} routing
             WHERE routing.organization_id = :org AND routing.artifact_id = document.id)"""
     )
@@ -77,7 +77,7 @@ _LOCK_UNMATCHED = text(
 
 
 class Position(NamedTuple):
-    """Progress of routing unassigned documents: the last document processed."""
+    """The progress of routing all unassigned documents: the last processed document."""
 
     created_at: datetime
     id: UUID
@@ -87,8 +87,8 @@ START = Position(datetime.min.replace(tzinfo=UTC), UUID(int=0))
 """The position before all documents."""
 
 
-def _build_parameters(**more: object) -> dict[str, Any]:
-    return {"org": tenancy.current_organization_id(), **more}
+def _build_parameters(**values: object) -> dict[str, Any]:
+    return {"org": tenancy.current_organization_id(), **values}
 
 
 def _to_texts(ids: Iterable[UUID]) -> list[str]:
@@ -97,28 +97,31 @@ def _to_texts(ids: Iterable[UUID]) -> list[str]:
 
 def count_unassigned() -> int:
     """Return the number of ready artifacts without assignees."""
-    return int(db.session().execute(_COUNT, _build_parameters()).scalar_one())
+    return int(db.session().execute(_COUNT_UNASSIGNED, _build_parameters()).scalar_one())
 
 
 def list_unassigned(after: Position, batch: int) -> list[Position]:
     """Return the next ready artifacts without assignees, oldest first."""
     rows = db.session().execute(
-        _NEXT, _build_parameters(at=after.created_at, id=after.id, batch=batch)
+        _LIST_UNASSIGNED, _build_parameters(at=after.created_at, id=after.id, batch=batch)
     )
     return [Position(*row) for row in rows]
 
 
 def lock(ids: Iterable[UUID], *, fresh: bool) -> list[UUID]:
-    """Lock the documents that are still unassigned, with `fresh` only those no rule has matched."""
+    """Lock the documents that are still unassigned, and return their ids.
+
+    `fresh` restricts this to documents that no rule has matched.
+    """
     statement = _LOCK_UNMATCHED if fresh else _LOCK_ALL
     return list(db.session().scalars(statement, _build_parameters(ids=_to_texts(ids))))
 
 
 def list_rows(ids: Sequence[UUID], attributes: frozenset[str]) -> list[Row[Any]]:
-    """Return the columns that rules need of documents, oldest first.
+    """Return a row for each document with the columns that rules need, oldest first.
 
-    These are id, name, schema_id, labeled, waiting, and those of `attributes`; `metadata` contains
-    the requested members, and is null if the document has none of them.
+    The columns are id, name, schema_id, labeled, waiting, and the columns of `attributes`.
+    `metadata` contains the requested keys, and is null if the document has no requested key.
     """
     keys = sorted(name.removeprefix(METADATA) for name in attributes if name.startswith(METADATA))
     parameters = _build_parameters(ids=_to_texts(ids), **({"metadata_keys": keys} if keys else {}))

@@ -1,4 +1,4 @@
-"""SQL of the rules that matched documents."""
+"""SQL queries for the matches of rules with documents."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
@@ -10,8 +10,8 @@ from sqlalchemy import Select, String, cast, select, text
 from app.kit import db, tenancy
 from app.workflow.routing_rules.models import ArtifactRouting
 
-# A document counts once for a rule, however often it is routed: only a row that this statement
-# inserted has an xmax of 0; an updated row has that of the update.
+# A document counts once for a rule, regardless of how often it is routed. The xmax of a row is 0
+# only if this statement inserted the row; in an updated row it is the id of the transaction.
 _RECORD = text(
     """
     WITH matches AS (
@@ -50,20 +50,20 @@ class Match(NamedTuple):
 
 
 def encode_outcome(values: Mapping[str, object]) -> bytes:
-    """Encode the outcome for a document as it is stored."""
+    """Encode the outcome for a document in the form in which it is stored."""
     return orjson.dumps(values)
 
 
-def record(matches: Sequence[Match], turns: Mapping[UUID, UUID]) -> None:
-    """Store and count matches, and store by rule the user whose turn it was last."""
+def record(matches: Sequence[Match], last_user_ids: Mapping[UUID, UUID]) -> None:
+    """Store and count matches, and store the last assigned user of each round-robin rule."""
     values = {
         "org": tenancy.current_organization_id(),
         "artifact_ids": [str(match.artifact_id) for match in matches],
         "rule_ids": [str(match.rule_id) for match in matches],
         "names": [match.rule_name for match in matches],
         "outcomes": [match.outcome.decode() for match in matches],
-        "turn_rules": [str(rule_id) for rule_id in turns],
-        "turn_users": [str(user_id) for user_id in turns.values()],
+        "turn_rules": [str(rule_id) for rule_id in last_user_ids],
+        "turn_users": [str(user_id) for user_id in last_user_ids.values()],
     }
     db.session().execute(_RECORD, values)
 
@@ -71,7 +71,7 @@ def record(matches: Sequence[Match], turns: Mapping[UUID, UUID]) -> None:
 def select_matches(artifact_id: UUID) -> Select[*tuple[Any, ...]]:
     """Return a SELECT of the rules that matched a document.
 
-    Columns: at, rule_id, rule_name, assigned, note.
+    The columns are at, rule_id, rule_name, assigned and note.
     """
     outcome = ArtifactRouting.outcome
     return select(

@@ -1,4 +1,4 @@
-"""SQL queries of possible assignees: members who label, teams, skills, and open documents."""
+"""SQL queries for possible assignees and their skills, and locks on users, teams and schemas."""
 
 from collections import defaultdict
 from collections.abc import Iterable
@@ -40,27 +40,29 @@ _SKILLS = text(
     GROUP BY seat.user_id
     """
 )
-_REQUIRED = text(
+_REQUIRED_SKILLS = text(
     """
     SELECT id, required_skill_keys FROM schemas
     WHERE organization_id = :org AND id = ANY(CAST(:ids AS uuid[])) AND required_skill_keys <> '{}'
     """
 )
-_SCHEMAS = text("SELECT id FROM schemas WHERE organization_id = :org AND id = :id FOR KEY SHARE")
-_TEAM = text("SELECT id FROM teams WHERE organization_id = :org AND id = :id FOR KEY SHARE")
-_MEMBER = text(
+_LOCK_SCHEMA = text(
+    "SELECT id FROM schemas WHERE organization_id = :org AND id = :id FOR KEY SHARE"
+)
+_LOCK_TEAM = text("SELECT id FROM teams WHERE organization_id = :org AND id = :id FOR KEY SHARE")
+_LOCK_MEMBER = text(
     "SELECT role FROM memberships WHERE organization_id = :org AND user_id = :id FOR KEY SHARE"
 ).bindparams(bindparam("id"))
 
 
 class Members(NamedTuple):
-    """Members of each team who can label, ordered by id.
+    """Members of each team who can label, by team id, ordered by user id.
 
-    `own` are the team's own members; `below` includes those of all teams under it.
+    `direct` has the members of the team itself; `nested` also has the members of all teams below.
     """
 
-    own: dict[UUID, list[UUID]]
-    below: dict[UUID, list[UUID]]
+    direct: dict[UUID, list[UUID]]
+    nested: dict[UUID, list[UUID]]
 
 
 def _build_parameters(ids: Iterable[UUID]) -> dict[str, object]:
@@ -71,12 +73,12 @@ def _build_parameters(ids: Iterable[UUID]) -> dict[str, object]:
 
 
 def list_members(team_ids: Iterable[UUID]) -> Members:
-    """Return the members of the teams who can label."""
+    """Return the members who can label, by team."""
     members = Members(defaultdict(list), defaultdict(list))
     for row in db.session().execute(_MEMBERS, _build_parameters(team_ids)):
-        members.below[row.root].append(row.user_id)
+        members.nested[row.root].append(row.user_id)
         if row.direct:
-            members.own[row.root].append(row.user_id)
+            members.direct[row.root].append(row.user_id)
     return members
 
 
@@ -87,8 +89,8 @@ def get_skills(user_ids: Iterable[UUID]) -> dict[UUID, frozenset[str]]:
 
 
 def get_required_skills(schema_ids: Iterable[UUID]) -> dict[UUID, frozenset[str]]:
-    """Return the skills that each schema requires; schemas without any are omitted."""
-    rows = db.session().execute(_REQUIRED, _build_parameters(schema_ids))
+    """Return the skills that each schema requires; schemas without required skills are omitted."""
+    rows = db.session().execute(_REQUIRED_SKILLS, _build_parameters(schema_ids))
     return {row.id: frozenset(row.required_skill_keys) for row in rows}
 
 
@@ -99,15 +101,15 @@ def _lock(statement: object, identifier: UUID) -> object:
 
 def lock_schema(schema_id: UUID) -> bool:
     """Lock a schema until the transaction ends; return False if it does not exist."""
-    return _lock(_SCHEMAS, schema_id) is not None
+    return _lock(_LOCK_SCHEMA, schema_id) is not None
 
 
 def lock_team(team_id: UUID) -> bool:
     """Lock a team until the transaction ends; return False if it does not exist."""
-    return _lock(_TEAM, team_id) is not None
+    return _lock(_LOCK_TEAM, team_id) is not None
 
 
-def lock_role(user_id: UUID) -> str | None:
-    """Lock a member until the transaction ends and return their role; None if not a member."""
-    role = _lock(_MEMBER, user_id)
+def lock_member(user_id: UUID) -> str | None:
+    """Lock a member until the transaction ends and return the role, or None if not a member."""
+    role = _lock(_LOCK_MEMBER, user_id)
     return None if role is None else str(role)

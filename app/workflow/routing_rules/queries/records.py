@@ -16,7 +16,7 @@ _SORTS = {
     "name": RoutingRule.name,
     "created_at": RoutingRule.created_at,
 }
-_ORDER = text(
+_SET_ORDER = text(
     """
     UPDATE routing_rules SET position = new_position
     FROM unnest(CAST(:ids AS uuid[])) WITH ORDINALITY AS new_order (id, new_position)
@@ -29,7 +29,7 @@ _ORDER = text(
 def lock() -> None:
     """Take the organization's routing lock until the transaction ends.
 
-    Both changes of the rules and routing take it, so that they do not overlap.
+    Changes to rules and routing both take this lock, so that they do not overlap.
     """
     db.session().execute(_LOCK, {"key": f"{tenancy.current_organization_id()}/routing"})
 
@@ -37,7 +37,7 @@ def lock() -> None:
 def get_page(request: PageRequest, filters: Mapping[str, Any]) -> Page:
     """Return a page of rules.
 
-    `filters` maps columns to values; also created_after and created_before.
+    `filters` maps columns to values. Other keys are created_after and created_before.
     """
     statement = select(RoutingRule)
     for name, value in filters.items():
@@ -88,7 +88,7 @@ def set_order(rule_ids: Sequence[UUID]) -> None:
         "org": tenancy.current_organization_id(),
         "ids": [str(rule_id) for rule_id in rule_ids],
     }
-    db.session().execute(_ORDER, values)
+    db.session().execute(_SET_ORDER, values)
 
 
 def delete_rule(rule_id: UUID) -> None:

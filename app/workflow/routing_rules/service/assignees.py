@@ -1,4 +1,4 @@
-"""Choice of the assignee of an artifact by the strategy of a rule."""
+"""Choice of an artifact's assignee by the strategy of a rule."""
 
 from bisect import bisect_right
 from collections import Counter, defaultdict
@@ -20,9 +20,9 @@ USER_CANNOT_LABEL = "user_cannot_label"
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """The chosen user or team; with neither, the document stays in the pool.
+    """The chosen user or team; without a user and a team, the document stays in the pool.
 
-    `note` says why it is not what the strategy would choose.
+    `note` is the reason if the document could not be assigned as the rule specifies.
     """
 
     user_id: UUID | None = None
@@ -32,7 +32,7 @@ class Choice:
 
 @dataclass
 class AssigneeData:
-    """Data about members that the choice of an assignee needs."""
+    """Data about members, needed to choose assignees."""
 
     members: Members
     labelers: set[UUID]
@@ -42,9 +42,9 @@ class AssigneeData:
 
 
 def load_data(rules: Iterable[Rule], schema_ids: Iterable[UUID]) -> AssigneeData:
-    """Load the data for choosing assignees by these rules, for documents of these schemas.
+    """Load the data for choosing assignees by these rules, for documents with these schemas.
 
-    Runs a few statements whatever their number, and none that no rule needs.
+    Runs a few statements regardless of the number of rules, and only statements that a rule needs.
     """
     rules = list(rules)
     teams: dict[str, set[UUID]] = defaultdict(set)
@@ -53,8 +53,10 @@ def load_data(rules: Iterable[Rule], schema_ids: Iterable[UUID]) -> AssigneeData
             teams[rule.strategy].add(rule.team_id)
     team_ids = teams["round_robin"] | teams["least_loaded"] | teams["skills"]
     members = queries.list_members(team_ids) if team_ids else Members({}, {})
-    chosen_by_skills = {user for team in teams["skills"] for user in members.below.get(team, ())}
-    chosen_by_load = {user for team in teams["least_loaded"] for user in members.own.get(team, ())}
+    chosen_by_skills = {user for team in teams["skills"] for user in members.nested.get(team, ())}
+    chosen_by_load = {
+        user for team in teams["least_loaded"] for user in members.direct.get(team, ())
+    }
     chosen_by_load |= chosen_by_skills
     user_ids = {rule.user_id for rule in rules if rule.user_id}
     return AssigneeData(
@@ -68,13 +70,13 @@ def load_data(rules: Iterable[Rule], schema_ids: Iterable[UUID]) -> AssigneeData
 
 @dataclass
 class Chooser:
-    """Choose assignees for one document after another, and add each to the assignee's load.
+    """Choose assignees for one document after another, and increment the loads of the assignees.
 
-    `turns` maps the position of a round-robin rule to the user whose turn it was last.
+    `last_user_ids` maps the position of a round-robin rule to the user it assigned last.
     """
 
     data: AssigneeData
-    turns: dict[int, UUID] = field(default_factory=dict)
+    last_user_ids: dict[int, UUID] = field(default_factory=dict)
     _pools: dict[tuple[UUID, frozenset[str] | None], LabelerPool] = field(default_factory=dict)
 
     def choose(self, rule: Rule, schema_id: UUID | None) -> Choice:
@@ -85,7 +87,7 @@ class Chooser:
             return self._assign(rule.user_id)
         assert rule.team_id is not None
         if rule.strategy == "round_robin":
-            return self._choose_in_turn(rule, rule.team_id)
+            return self._choose_round_robin(rule, rule.team_id)
         if rule.strategy == "least_loaded":
             return self._choose_least_loaded(rule.team_id, None)
         if rule.strategy == "skills":
@@ -97,14 +99,14 @@ class Chooser:
         self.data.loads[user_id] += 1
         return Choice(user_id=user_id)
 
-    def _choose_in_turn(self, rule: Rule, team_id: UUID) -> Choice:
-        members = self.data.members.own.get(team_id)
+    def _choose_round_robin(self, rule: Rule, team_id: UUID) -> Choice:
+        members = self.data.members.direct.get(team_id)
         if not members:
             return Choice(team_id=team_id, note=NO_LABELER)
-        last = self.turns.get(rule.position, rule.cursor_user_id)
+        last_user_id = self.last_user_ids.get(rule.position, rule.cursor_user_id)
         # The next id after the last user's: members who joined or left do not change the order.
-        index = 0 if last is None else bisect_right(members, last) % len(members)
-        self.turns[rule.position] = members[index]
+        index = 0 if last_user_id is None else bisect_right(members, last_user_id) % len(members)
+        self.last_user_ids[rule.position] = members[index]
         return self._assign(members[index])
 
     def _choose_least_loaded(self, team_id: UUID, required_skills: frozenset[str] | None) -> Choice:
@@ -120,10 +122,10 @@ class Chooser:
     def _list_candidates(self, team_id: UUID, required_skills: frozenset[str] | None) -> list[UUID]:
         members = self.data.members
         if required_skills is None:
-            return members.own.get(team_id, [])
+            return members.direct.get(team_id, [])
         no_skills: frozenset[str] = frozenset()
         return [
             user_id
-            for user_id in members.below.get(team_id, [])
+            for user_id in members.nested.get(team_id, [])
             if required_skills <= self.data.skills.get(user_id, no_skills)
         ]

@@ -1,4 +1,4 @@
-"""Compiled rules, and the search for those that a document matches."""
+"""Compiled rules, and the search for the rules that a document matches."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -72,8 +72,8 @@ def list_attributes(rules: Iterable[Rule]) -> frozenset[str]:
 
 
 def build_facts(row: Row[Any], attributes: frozenset[str]) -> Facts:
-    """Return the values of a document's row that conditions need."""
-    values = row._mapping  # noqa: SLF001 - SQLAlchemy's public name of it
+    """Return the values that conditions need from a document's row."""
+    values = row._mapping  # noqa: SLF001 - public in SQLAlchemy
     facts = {name: values[name] for name in attributes if not name.startswith(METADATA)}
     if facts.get("schema_id") is not None:
         facts["schema_id"] = str(facts["schema_id"])
@@ -83,10 +83,10 @@ def build_facts(row: Row[Any], attributes: frozenset[str]) -> Facts:
 
 
 class RuleSet:
-    """Ordered rules, indexed to be matched with many documents.
+    """Ordered rules, indexed for matching with many documents.
 
-    In a large set, most rules require one vendor, type or schema out of many. They are indexed by
-    that value, and only those with the document's value are evaluated.
+    In a large set, most rules require one value out of many, such as a vendor, type or schema. The
+    rules are indexed by that value, and only rules with the document's value are evaluated.
     """
 
     def __init__(self, rules: Sequence[Rule]) -> None:
@@ -103,7 +103,7 @@ class RuleSet:
                 table.setdefault(text, []).append(index)
 
     def find_matches(self, document: Facts) -> list[Rule]:
-        """Return the matching enabled rules in order, up to the first that stops."""
+        """Return the matching enabled rules in order, up to the first rule with `stop`."""
         indexes = self._without_key.copy()
         for attribute, table in self._by_text.items():
             text = document.get_folded(attribute)
@@ -122,7 +122,7 @@ class RuleSet:
 
 @dataclass(frozen=True, slots=True)
 class MergedAction:
-    """Merged actions of the rules that a document matches; later rules override earlier ones.
+    """Merged actions of the rules that a document matches; later rules override earlier rules.
 
     `assigning_rule` is the rule that sets the assignee.
     """

@@ -21,17 +21,17 @@ from app.workflow.routing_rules.service import compiled_rules
 REQUESTED = "routing.requested"
 """The event that requests routing of all unassigned artifacts."""
 MAX_RULES = 200
-_COLUMNS = {"name", "enabled", "conditions", "stop"}
+_UPDATABLE_COLUMNS = {"name", "enabled", "conditions", "stop"}
 
 
 class RequestedPayload(TypedDict):
-    """The payload of `REQUESTED`: who requested the routing."""
+    """The payload of `REQUESTED`: the user `by` requested the routing."""
 
     by: UUID
 
 
 def list_rules(page: PageRequest, **filters: object) -> Page:
-    """List rules; filters: enabled, team_id, user_id, created_after, created_before."""
+    """List rules. `filters` may have enabled, team_id, user_id, created_after, created_before."""
     return queries.get_page(page, filters)
 
 
@@ -54,7 +54,7 @@ def create(
     position: int | None = None,
     apply: bool = False,
 ) -> RoutingRule:
-    """Create a rule, last or at a position; the rules from there on move down.
+    """Create a rule at `position` and move the following rules down; by default, append the rule.
 
     Raises 400 on invalid conditions or an invalid action; 409 if there are `MAX_RULES` rules.
     """
@@ -105,9 +105,9 @@ def update(
         raise errors.stale(rule.revision)
     if changes.get("enabled") and "action" not in changes and not rule.enabled:
         validate_action(rule.action)
-    values = {name: changes[name] for name in _COLUMNS & changes.keys()}
-    for member, value in {**values, **changes.get("action", {})}.items():
-        setattr(rule, member, value)
+    values = {name: changes[name] for name in _UPDATABLE_COLUMNS & changes.keys()}
+    for name, value in {**values, **changes.get("action", {})}.items():
+        setattr(rule, name, value)
     if "enabled" in changes:
         rule.disabled_reason = None
     db.session().flush()
@@ -131,7 +131,7 @@ def reorder(*, rule_ids: Sequence[UUID], requested_by: UUID, apply: bool = False
     """Put all rules in this order and return them as {rules}.
 
     Raises 400 on a duplicate id; 409 `conflict` with `details.missing` and `details.unknown` if the
-    ids are not exactly those of the existing rules.
+    ids are not exactly the ids of the existing rules.
     """
     for index, rule_id in enumerate(rule_ids):
         if rule_id in rule_ids[:index]:
@@ -140,7 +140,7 @@ def reorder(*, rule_ids: Sequence[UUID], requested_by: UUID, apply: bool = False
     existing = queries.list_ids()
     if set(existing) != set(rule_ids):
         raise errors.conflict(
-            "The ids must be those of all existing rules. Read the rules again.",
+            "`rule_ids` must contain the ids of all existing rules. List the rules again.",
             missing=[rule_id for rule_id in existing if rule_id not in set(rule_ids)],
             unknown=[rule_id for rule_id in rule_ids if rule_id not in set(existing)],
         )
@@ -172,7 +172,7 @@ def _request_routing(requested_by: UUID, *, apply: bool) -> None:
 
 
 def validate_conditions(value: dict[str, Any], prefix: str = "") -> CompiledConditions:
-    """Compile conditions. Raises 400 on the path of the first invalid one."""
+    """Compile conditions. Raises 400 on the path of the first invalid condition."""
     try:
         return compiled_rules.compile_cached(value)
     except ConditionError as error:
@@ -181,10 +181,10 @@ def validate_conditions(value: dict[str, Any], prefix: str = "") -> CompiledCond
 
 
 def validate_action(value: Mapping[str, Any], prefix: str = "") -> None:
-    """Raise 400 on the path of the invalid member if an action is invalid.
+    """Raise 400 on the path of the invalid property if an action is invalid.
 
-    An action must not have a team and a user, a strategy without a team, only null members, a team,
-    user or schema that does not exist, or a user who cannot label.
+    An action must not have both a team and a user, a strategy without a team, only null properties,
+    a team, user or schema that does not exist, or a user who cannot label.
     """
     path = f"{prefix}action"
     team_id, user_id, schema_id = value["team_id"], value["user_id"], value["schema_id"]
@@ -192,10 +192,10 @@ def validate_action(value: Mapping[str, Any], prefix: str = "") -> None:
         raise errors.invalid("Set either a team or a user, not both.", f"{path}.user_id")
     if value["strategy"] is not None and team_id is None:
         raise errors.invalid("A strategy requires a team; set `team_id`.", f"{path}.strategy")
-    if all(member is None for member in value.values()):
-        raise errors.invalid("At least one member of the action must be set.", path)
+    if all(setting is None for setting in value.values()):
+        raise errors.invalid("At least one property of the action must be set.", path)
     if user_id is not None:
-        _validate_labeler(people.lock_role(user_id), f"{path}.user_id")
+        _validate_labeler(people.lock_member(user_id), f"{path}.user_id")
     if team_id is not None and not people.lock_team(team_id):
         raise errors.invalid("Must be the id of a team.", f"{path}.team_id")
     if schema_id is not None and not people.lock_schema(schema_id):

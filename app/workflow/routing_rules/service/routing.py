@@ -1,7 +1,7 @@
-"""Routing of documents in batches, each in a few statements whatever its size.
+"""Routing of documents in batches. Each batch runs a few statements, regardless of its size.
 
-Only one batch per organization is routed at a time (`records.lock`), so that turns follow one
-another and no load is counted twice. Documents are locked first, then their assignees, then the
+Only one batch per organization is routed at a time (`records.lock`), so that the round robin keeps
+its order and no load is counted twice. Documents are locked first, then their assignees, then the
 rules.
 """
 
@@ -33,7 +33,7 @@ log = get_logger(__name__)
 
 BATCH = 1000
 BATCH_WITH_TEXT = 100
-"""Maximum number of documents' texts in memory at once, if a rule needs the text."""
+"""The maximum number of document texts in memory at a time, if a rule needs the text."""
 
 Checkpoint = Callable[[], None]
 Report = Callable[[int, int], None]
@@ -41,7 +41,7 @@ Report = Callable[[int, int], None]
 
 @dataclass(frozen=True, slots=True)
 class MatchedDocument:
-    """Artifact with the rules that it matched, at least one."""
+    """An artifact with the rules that it matched."""
 
     artifact_id: UUID
     schema_id: UUID | None
@@ -50,19 +50,19 @@ class MatchedDocument:
 
 
 def route_ingested(artifact_ids: Sequence[UUID]) -> int:
-    """Route ingested documents, make them available, and return how many matched a rule.
+    """Route ingested documents, make them available, and return the number that matched a rule.
 
-    Documents that were assigned in the meantime or that a rule has matched already are not assigned
-    again, so the call is safe to repeat.
+    Documents that are already assigned, or that a rule has already matched, are not assigned again,
+    so the call is safe to repeat.
     """
     ids = sorted(set(artifact_ids))
-    matched = 0
+    matched_count = 0
     if records.has_enabled():
         records.lock()
         for start in range(0, len(ids), BATCH):
-            matched += _route(documents.lock(ids[start : start + BATCH], fresh=True))
+            matched_count += _route(documents.lock(ids[start : start + BATCH], fresh=True))
     artifacts.finish_routing(ids)
-    return matched
+    return matched_count
 
 
 def has_rules() -> bool:
@@ -74,21 +74,21 @@ def route_unassigned(
     checkpoint: Checkpoint,
     report: Report = lambda _done, _total: None,
 ) -> int:
-    """Route all ready, unassigned documents, oldest first; return how many matched a rule.
+    """Route all ready, unassigned documents, oldest first; return the number that matched a rule.
 
-    `checkpoint` commits after each batch; after an interruption, the next call starts with the
-    documents that are left. Each batch reads the current rules. `report` receives the number of
-    documents processed and the total.
+    `checkpoint` commits after each batch. After an interruption, the next call continues with the
+    remaining documents. Each batch reads the current rules. `report` receives the number of
+    processed documents and the total.
     """
-    total, processed, matched = documents.count_unassigned(), 0, 0
+    total, processed, matched_count = documents.count_unassigned(), 0, 0
     position = documents.START
     while True:
         records.lock()
         batch = documents.list_unassigned(position, BATCH)
         if not batch:
-            log.info("routing.done", looked_at=processed, matched=matched)
-            return matched
-        matched += _route(documents.lock([document.id for document in batch], fresh=False))
+            log.info("routing.done", looked_at=processed, matched=matched_count)
+            return matched_count
+        matched_count += _route(documents.lock([document.id for document in batch], fresh=False))
         checkpoint()
         position = batch[-1]
         processed += len(batch)
@@ -99,13 +99,13 @@ def route_unassigned(
 def select_matches(artifact_id: UUID) -> Select[*tuple[Any, ...]]:
     """Return a SELECT of the rules that matched a document, each with its latest match.
 
-    Columns: at, rule_id, rule_name, assigned (True if the rule set the assignee), and note.
+    The columns are at, rule_id, rule_name, assigned (True if the rule set the assignee) and note.
     """
     return matches.select_matches(artifact_id)
 
 
 def find_matches(ids: Sequence[UUID], rules: Sequence[Rule]) -> Iterator[MatchedDocument]:
-    """Return the artifacts that match a rule, oldest first."""
+    """Yield the artifacts that match a rule, oldest first."""
     attributes = compiled_rules.list_attributes(rules)
     rule_set = compiled_rules.RuleSet(rules)
     size = BATCH_WITH_TEXT if "text" in attributes else BATCH
@@ -121,7 +121,7 @@ def build_matched_document(
 ) -> MatchedDocument:
     """Merge the actions of the rules that a document matched.
 
-    A document with tag sets keeps its schema, because they were created with it.
+    A document with tag sets keeps its schema, because the tag sets were created with it.
     """
     action = compiled_rules.merge_actions(rules)
     if not labeled or schema_id is None:
@@ -135,20 +135,24 @@ def _route(ids: Sequence[UUID]) -> int:
     if matched:
         chooser, choices = _choose_and_lock(matched)
         _write_assignments(matched, choices)
-        turns = {r.id: chooser.turns[r.position] for r in rules if r.position in chooser.turns}
+        last_user_ids = {
+            rule.id: chooser.last_user_ids[rule.position]
+            for rule in rules
+            if rule.position in chooser.last_user_ids
+        }
         matches.record(
             [
                 match
                 for pair in zip(matched, choices, strict=True)
                 for match in _build_matches(*pair)
             ],
-            {rule_id: user_id for rule_id, user_id in turns.items() if rule_id is not None},
+            {rule_id: user_id for rule_id, user_id in last_user_ids.items() if rule_id is not None},
         )
     return len(matched)
 
 
 def _list_applicable_rules() -> list[Rule]:
-    """Return the enabled rules whose teams exist, with the teams locked."""
+    """Return the enabled rules, except rules of deleted teams. Lock the teams of the rules."""
     rules = [
         compiled_rules.compile_rule(record) for record in records.list_in_order() if record.enabled
     ]
@@ -188,7 +192,7 @@ def _write_assignments(matched: Sequence[MatchedDocument], choices: Sequence[Cho
     now = db.utc_now()
     changes = [_build_assignment(*pair, now) for pair in zip(matched, choices, strict=True)]
     assignment.assign_many(
-        [change for change in changes if any(member is not None for member in change[1:])]
+        [change for change in changes if any(value is not None for value in change[1:])]
     )
     assigned = [change for change in changes if change.assignees]
     if not assigned:

@@ -1,4 +1,4 @@
-"""Simulation of routing, which writes nothing and uses up no round-robin turn."""
+"""Simulation of routing. It writes nothing and does not advance any round robin."""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -14,8 +14,8 @@ from app.workflow.routing_rules.service.compiled_rules import Rule
 from app.workflow.routing_rules.service.records import validate_action, validate_conditions
 from app.workflow.routing_rules.service.routing import MatchedDocument
 
-MAX_EXPLAINED = 50_000
-"""Maximum number of conditions that one response explains, about 20 MB."""
+MAX_EXPLAINED_CONDITIONS = 50_000
+"""The maximum number of conditions that one response explains; the response has about 20 MB."""
 
 
 _NO_ID = UUID(int=0)
@@ -39,19 +39,19 @@ def simulate(
     documents: Sequence[dict[str, Any]] | None = None,
     rules: Sequence[dict[str, Any]] | None = None,
 ) -> dict[str, Any]:
-    """Return what the saved rules, or `rules` instead, would do with documents.
+    """Return the outcome of the saved rules, or of `rules` instead, for each document.
 
-    The documents are processed in order, like a batch of routing: turns and loads carry over from
-    one to the next. Raises 400 on a document that does not exist, on an invalid rule in `rules`,
-    and if more than `MAX_EXPLAINED` conditions would be explained.
+    The documents are processed in order, like a batch of routing: round robins and loads continue
+    from one document to the next. Raises 400 if a document does not exist, if a rule in `rules` is
+    invalid, or if more than `MAX_EXPLAINED_CONDITIONS` conditions would be explained.
     """
     simulated = _load_saved_rules() if rules is None else _compile_rules(rules)
     size = sum(rule.compiled.size + 1 for rule in simulated if rule.enabled)
-    if size * len(artifact_ids or documents or ()) > MAX_EXPLAINED:
+    if size * len(artifact_ids or documents or ()) > MAX_EXPLAINED_CONDITIONS:
         raise errors.invalid(
-            "Too many documents for this number of conditions. Send fewer.",
+            "Too many documents for this number of conditions. Send fewer documents.",
             "documents" if artifact_ids is None else "artifact_ids",
-            at_most=max(1, MAX_EXPLAINED // size),
+            at_most=max(1, MAX_EXPLAINED_CONDITIONS // size),
         )
     if artifact_ids is None:
         inputs = _build_described(documents or ())
@@ -85,9 +85,9 @@ def _compile_rules(rules: Sequence[dict[str, Any]]) -> list[Rule]:
         prefix = f"rules.{index}."
         compiled = validate_conditions(body["conditions"], prefix)
         validate_action(body["action"], prefix)
-        members = {name: body[name] for name in ("name", "enabled", "stop")}
+        properties = {name: body[name] for name in ("name", "enabled", "stop")}
         compiled_list.append(
-            Rule(id=None, position=index + 1, compiled=compiled, **members, **body["action"])
+            Rule(id=None, position=index + 1, compiled=compiled, **properties, **body["action"])
         )
     return compiled_list
 
@@ -129,13 +129,13 @@ def _build_described(documents: Sequence[dict[str, Any]]) -> list[_Document]:
 def _build_result(
     document: _Document, matched: MatchedDocument, choice: Choice, *, rules: Sequence[Rule]
 ) -> dict[str, Any]:
-    explained, stopped = [], False
+    explanations, stopped = [], False
     for rule in rules:
         skipped = "disabled" if not rule.enabled else "stopped" if stopped else None
         tree = None if skipped else rule.compiled.explain(document.facts)
         is_match = tree is not None and tree["matched"]
         stopped = stopped or (is_match and rule.stop)
-        explained.append(
+        explanations.append(
             {
                 "rule_id": rule.id,
                 "name": rule.name,
@@ -151,5 +151,5 @@ def _build_result(
         "waiting": document.waiting,
         "matched": [{"rule_id": rule.id, "name": rule.name} for rule in matched.rules],
         "outcome": routing.build_outcome(matched, choice),
-        "rules": explained,
+        "rules": explanations,
     }

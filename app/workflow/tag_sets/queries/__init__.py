@@ -1,1 +1,1 @@
-"""SQL of tag sets."""
+"""SQL queries for tag sets."""

@@ -1,4 +1,4 @@
-"""SQL of decisions on many tag sets, with a fixed number of statements."""
+"""SQL queries for decisions on many tag sets, with a fixed number of statements."""
 
 from collections.abc import Iterable, Sequence
 from datetime import datetime
@@ -52,7 +52,7 @@ def _to_strings(ids: Iterable[UUID]) -> list[str]:
 
 
 class LockedReview(NamedTuple):
-    """A locked tag set without its tags, and its schema version's policy, as in `_LOCK`."""
+    """A locked tag set without its tags, with its schema version's review policy (`_LOCK`)."""
 
     id: UUID
     artifact_id: UUID
@@ -84,13 +84,13 @@ class Sibling(NamedTuple):
 
 
 def lock(tag_set_ids: Sequence[UUID]) -> list[LockedReview]:
-    """Lock tag sets and their artifacts; return those that exist, with their schemas' policies."""
+    """Lock tag sets and their artifacts, and return the tag sets that exist."""
     values = {"org": tenancy.current_organization_id(), "ids": _to_strings(tag_set_ids)}
     db.session().execute(_LOCK_DOCUMENTS, values)
     return [LockedReview._make(row) for row in db.session().execute(_LOCK, values)]
 
 
 def list_siblings(artifact_ids: Iterable[UUID]) -> list[Sibling]:
-    """Return the tag sets of artifacts except rejected ones."""
+    """Return the tag sets of artifacts, except rejected tag sets."""
     values = {"org": tenancy.current_organization_id(), "artifact_ids": _to_strings(artifact_ids)}
     return [Sibling._make(row) for row in db.session().execute(_SIBLINGS, values)]

@@ -1,4 +1,4 @@
-"""SQL of changes of a tag set's status: create, submit, accept, reject, delete."""
+"""SQL queries for status changes of a tag set: create, submit, accept, reject, delete."""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
@@ -33,24 +33,24 @@ from app.workflow.tag_sets.models import MAKERS, REQUIRED_LABELS, TagSet
 from app.workflow.tag_sets.queries import recording
 from app.workflow.tag_sets.transitions import TagSetStatus
 
-_DIRECT = {"synchronize_session": False}
+_EXECUTION_OPTIONS = {"synchronize_session": False}
 
 
-def _build_makers() -> Label[Any]:
-    """Return `MAKERS` as a column."""
+def _build_makers_column() -> Label[Any]:
+    """Build `MAKERS` as a column."""
     expression = literal_column(MAKERS.format(of="tag_sets."), ARRAY(Uuid))
     return expression.label("makers")
 
 
-_earlier = aliased(TagSet)
+_earlier_tag_set = aliased(TagSet)
 # No draft can be created while the artifact is locked, so the rejection is always earlier.
 _RETRIED = exists().where(
-    _earlier.organization_id == TagSet.organization_id,
-    _earlier.artifact_id == TagSet.artifact_id,
-    _earlier.schema_id == TagSet.schema_id,
-    _earlier.labeler_id == TagSet.labeler_id,
-    _earlier.status == TagSetStatus.REJECTED,
-    _earlier.id != TagSet.id,
+    _earlier_tag_set.organization_id == TagSet.organization_id,
+    _earlier_tag_set.artifact_id == TagSet.artifact_id,
+    _earlier_tag_set.schema_id == TagSet.schema_id,
+    _earlier_tag_set.labeler_id == TagSet.labeler_id,
+    _earlier_tag_set.status == TagSetStatus.REJECTED,
+    _earlier_tag_set.id != TagSet.id,
 )
 
 _LOCKED = (
@@ -60,7 +60,7 @@ _LOCKED = (
         TagSet.schema_id,
         TagSet.schema_version_id,
         TagSet.labeler_id,
-        _build_makers(),
+        _build_makers_column(),
         literal_column(REQUIRED_LABELS.format(of="tag_sets."), Integer).label("required_labels"),
         TagSet.tags,
         TagSet.status,
@@ -104,8 +104,8 @@ _LOCKED = (
 class LockedTagSet(NamedTuple):
     """A tag set that is locked with its artifact, as in `_LOCKED`.
 
-    `makers` has the labeler or the labelers of a merge's sources. `retried`: an earlier tag set by
-    the same labeler was rejected. `claimed_by` has an unexpired claim of the review.
+    `makers` has the labeler or the labelers of a merge's sources. `retried` is true if an earlier
+    tag set by the same labeler was rejected. `claimed_by` is the reviewer with an unexpired claim.
     """
 
     id: UUID
@@ -140,7 +140,7 @@ class LockedTagSet(NamedTuple):
 
 
 def lock(tag_set_id: UUID) -> LockedTagSet | None:
-    """Lock a tag set and its artifact; return None if it does not exist."""
+    """Lock a tag set and its artifact, and return the tag set, or None if it does not exist."""
     row = db.session().execute(_LOCKED.where(TagSet.id == tag_set_id)).one_or_none()
     return None if row is None else LockedTagSet._make(row)
 
@@ -184,52 +184,60 @@ def insert_tag_set(
 
 
 def insert_tag_sets(rows: Sequence[dict[str, Any]], *, author_id: UUID | None, kind: str) -> None:
-    """Insert tag sets, which have their ids, with their first revisions."""
+    """Insert tag sets with their first revisions. The rows must include the ids."""
     organization_id = tenancy.current_organization_id()
-    named = [{**row, "organization_id": organization_id} for row in rows]
-    db.session().execute(insert(TagSet), named)
+    values = [{**row, "organization_id": organization_id} for row in rows]
+    db.session().execute(insert(TagSet), values)
     recording.insert_revisions([row["id"] for row in rows], kind=kind, author_id=author_id)
 
 
 def delete_tag_set(tag_set_id: UUID) -> None:
     """Delete a tag set with its revisions."""
-    db.session().execute(delete(TagSet).where(TagSet.id == tag_set_id).execution_options(**_DIRECT))
+    db.session().execute(
+        delete(TagSet).where(TagSet.id == tag_set_id).execution_options(**_EXECUTION_OPTIONS)
+    )
 
 
-def find_of_labeler(
-    artifact_id: UUID, user_id: UUID, states: tuple[str, ...], *, but: UUID | None = None
+def find_by_labeler(
+    artifact_id: UUID, user_id: UUID, statuses: tuple[str, ...], *, excluded_id: UUID | None = None
 ) -> UUID | None:
-    """Return the id of a user's tag set of an artifact with one of these statuses, except `but`."""
+    """Return the id of a user's tag set of an artifact with one of the statuses, or None.
+
+    The tag set `excluded_id` is ignored.
+    """
     statement = select(TagSet.id).where(
         TagSet.artifact_id == artifact_id,
         TagSet.labeler_id == user_id,
-        TagSet.status.in_(states),
+        TagSet.status.in_(statuses),
     )
-    if but is not None:
-        statement = statement.where(TagSet.id != but)
+    if excluded_id is not None:
+        statement = statement.where(TagSet.id != excluded_id)
     return db.session().execute(statement.limit(1)).scalar_one_or_none()
 
 
-def list_by_status(artifact_id: UUID, states: tuple[str, ...]) -> list[UUID]:
-    """Return the ids of an artifact's tag sets with one of these statuses, the oldest first."""
+def list_by_status(artifact_id: UUID, statuses: tuple[str, ...]) -> list[UUID]:
+    """Return the ids of an artifact's tag sets with one of the statuses, the oldest first."""
     statement = select(TagSet.id).where(
-        TagSet.artifact_id == artifact_id, TagSet.status.in_(states)
+        TagSet.artifact_id == artifact_id, TagSet.status.in_(statuses)
     )
     return list(db.session().execute(statement.order_by(TagSet.id)).scalars())
 
 
-def list_merges(artifact_id: UUID, states: tuple[str, ...]) -> list[UUID]:
-    """Return the ids of the artifact's merges with one of these statuses, the oldest first."""
+def list_merges(artifact_id: UUID, statuses: tuple[str, ...]) -> list[UUID]:
+    """Return the ids of the artifact's merges with one of the statuses, the oldest first."""
     statement = select(TagSet.id).where(
-        TagSet.artifact_id == artifact_id, TagSet.source == "merge", TagSet.status.in_(states)
+        TagSet.artifact_id == artifact_id, TagSet.source == "merge", TagSet.status.in_(statuses)
     )
     return list(db.session().execute(statement.order_by(TagSet.id)).scalars())
 
 
 def count_rejections(artifact_id: UUID, schema_id: UUID, *, labeler_id: UUID | None) -> int:
-    """Return how often tag sets of an artifact and schema were rejected, of all or one labeler."""
-    rejected = TagSet.rejections + TagSet.earlier_rejections
-    statement = select(func.coalesce(func.max(rejected), 0)).where(
+    """Return the number of rejections so far for an artifact and schema, by all or one labeler.
+
+    Each tag set also counts the rejections of the tag sets before it, so this is the maximum.
+    """
+    rejections = TagSet.rejections + TagSet.earlier_rejections
+    statement = select(func.coalesce(func.max(rejections), 0)).where(
         TagSet.artifact_id == artifact_id, TagSet.schema_id == schema_id
     )
     if labeler_id is not None:
@@ -255,7 +263,7 @@ _CLAIM_ARTIFACTS = text(
 
 
 def claim_artifacts(labelers: Mapping[UUID, UUID], *, minutes: int) -> None:
-    """Claim artifacts for users, {artifact_id: user_id}, unless others have an unexpired claim."""
+    """Claim artifacts for users, {artifact_id: user_id}, unless another user has a live claim."""
     values = {
         "org": tenancy.current_organization_id(),
         "artifact_ids": list(map(str, labelers)),
@@ -271,7 +279,7 @@ def release_claim(artifact_id: UUID, user_id: UUID | None) -> None:
         update(Artifact)
         .where(Artifact.id == artifact_id, Artifact.claim_user_id == user_id)
         .values(claim_user_id=null(), claim_expires_at=null(), updated_at=Artifact.updated_at)
-        .execution_options(**_DIRECT)
+        .execution_options(**_EXECUTION_OPTIONS)
     )
 
 
@@ -281,5 +289,5 @@ def release_reviews(user_id: UUID) -> None:
         update(TagSet)
         .where(TagSet.status == TagSetStatus.SUBMITTED, TagSet.claim_user_id == user_id)
         .values(claim_user_id=null(), claim_expires_at=null(), updated_at=TagSet.updated_at)
-        .execution_options(**_DIRECT)
+        .execution_options(**_EXECUTION_OPTIONS)
     )

@@ -1,4 +1,4 @@
-"""SQL of the list of tag sets: totals from counters, pages by an index for every filter."""
+"""SQL queries for the list of tag sets: totals from counters, pages by an index for each filter."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -55,23 +55,24 @@ _NEWEST = PreparedList(
 
 
 def get_page(request: PageRequest, *, filters: dict[str, Any], reader: Reader | None) -> Page:
-    """Return a page of the tag sets that `reader` may see; None sees all.
+    """Return a page of the tag sets that `reader` may see; if it is None, of all tag sets.
 
-    `filters` maps columns to values, `status` to several; also created_after and created_before.
+    `filters` maps columns to values, and `status` to a list of values. Other keys are created_after
+    and created_before.
     """
     if reader is None and not filters and request.sort == "-created_at":
         return _NEWEST.page(request)
-    newest = request.sort.endswith("created_at")
+    sorts_by_creation = request.sort.endswith("created_at")
     conditions, keys = _build_conditions(filters), list[Keys]()
     if reader is None:
         total = _count(filters)
-        keys = _build_keys(filters) if newest else []
+        keys = _build_keys(filters) if sorts_by_creation else []
     elif "artifact_id" in filters:
         conditions.append(is_visible_to(reader))
         total = counters.count(_select_ids(filters).where(is_visible_to(reader)))
     else:
         total, keys = _find_visible(filters, reader)
-        if not newest:
+        if not sorts_by_creation:
             conditions, keys = [*conditions, is_visible_to(reader)], []
     statement = select(*build_listed_columns(request.page_size)).select_from(TagSet)
     if not keys:
@@ -84,40 +85,40 @@ def get_page(request: PageRequest, *, filters: dict[str, Any], reader: Reader | 
 def _find_visible(filters: dict[str, Any], reader: Reader) -> tuple[ColumnElement[int], list[Keys]]:
     """Return the number of tag sets that a reader may see, and their keys by creation time.
 
-    Readers see their own drafts, and submitted tag sets unless they must label these blind.
+    Readers see their own drafts, and submitted tag sets unless they must label the artifact blind.
     """
     statuses = filters.get("status") or _STATUSES
-    submitted = {
+    submitted_filters = {
         **filters,
         "status": [status for status in statuses if status != TagSetStatus.DRAFT],
     }
     total: ColumnElement[int] = cast(0, BigInteger)
     keys = list[Keys]()
-    if submitted["status"]:
-        total, keys = _find_submitted(submitted, reader)
+    if submitted_filters["status"]:
+        total, keys = _find_submitted(submitted_filters, reader)
     if (
         TagSetStatus.DRAFT in statuses
         and filters.get("labeler_id", reader.user_id) == reader.user_id
     ):
-        own = {**filters, "status": [TagSetStatus.DRAFT], "labeler_id": reader.user_id}
-        total = total + _count(own)
-        keys.append(Keys(_KEYS.where(*_build_conditions(own))))
-    # Only others' drafts match the filters, and these are never visible.
+        draft_filters = {**filters, "status": [TagSetStatus.DRAFT], "labeler_id": reader.user_id}
+        total = total + _count(draft_filters)
+        keys.append(Keys(_KEYS.where(*_build_conditions(draft_filters))))
+    # Without keys, only drafts of other users match the filters, which are never visible.
     return total, keys or [Keys(_KEYS.where(false()))]
 
 
 def _find_submitted(
     filters: dict[str, Any], reader: Reader
 ) -> tuple[ColumnElement[int], list[Keys]]:
-    blind = _list_overlapping_versions() if reader.blind else []
-    if not blind:
-        # Few tag sets have another source, and these have an index of their own.
-        few = filters.get("source", "human") != "human"
-        keys = [] if few else _build_keys(filters)
+    blind_versions = _list_overlapping_versions() if reader.blind else []
+    if not blind_versions:
+        # Few tag sets have a source other than human, and a separate index has these tag sets.
+        has_rare_source = filters.get("source", "human") != "human"
+        keys = [] if has_rare_source else _build_keys(filters)
         return _count(filters), keys or [Keys(_KEYS.where(*_build_conditions(filters)))]
-    siblings = _select_siblings(filters, reader.user_id, blind)
-    total = _count_visible(filters, reader.user_id, blind, siblings)
-    return total, _build_visible_keys(filters, reader.user_id, blind, siblings)
+    siblings = _select_siblings(filters, reader.user_id, blind_versions)
+    total = _count_visible(filters, reader.user_id, blind_versions, siblings)
+    return total, _build_visible_keys(filters, reader.user_id, blind_versions, siblings)
 
 
 def _build_conditions(filters: dict[str, Any]) -> list[ColumnElement[bool]]:
@@ -135,7 +136,10 @@ def _build_conditions(filters: dict[str, Any]) -> list[ColumnElement[bool]]:
 def _count(
     filters: dict[str, Any], *, versions: Versions | None = None, labeler_id: UUID | None = None
 ) -> ColumnElement[int]:
-    """Return the number of tag sets that match `filters`, of these versions and this labeler."""
+    """Build an expression for the number of tag sets that match `filters`.
+
+    `versions` and `labeler_id` restrict it to schema versions and to one labeler.
+    """
     where = _remove_period(filters)
     rows = _select_ids(where)
     if versions is not None:
@@ -154,40 +158,43 @@ def _count(
 
 
 def _select_ids(filters: dict[str, Any]) -> Select[Any]:
-    # The tenant filter is explicit because the count is a part of another statement.
-    own_organization = TagSet.organization_id == tenancy.current_organization_id()
-    return select(TagSet.id).where(own_organization, *_build_conditions(filters))
+    # The ORM does not add this condition to a count inside another statement.
+    in_organization = TagSet.organization_id == tenancy.current_organization_id()
+    return select(TagSet.id).where(in_organization, *_build_conditions(filters))
 
 
 def _build_keys(filters: dict[str, Any]) -> list[Keys]:
-    """Return the index ranges of a page by creation time, or none if a single range has them."""
+    """Return the index ranges for a page by creation time; an empty list means a single range."""
     statuses = filters.get("status", ())
-    of_labeler = "labeler_id" in filters
-    several = len(statuses) > 1 or (
+    has_labeler = "labeler_id" in filters
+    has_many_statuses = len(statuses) > 1 or (
         not statuses and ("schema_id" in filters or "reviewer_id" in filters)
     )
-    if "artifact_id" in filters or not (of_labeler or several):
+    if "artifact_id" in filters or not (has_labeler or has_many_statuses):
         return []
-    facets = ("schema_id", "status") if of_labeler else ("status",)
+    facets = ("schema_id", "status") if has_labeler else ("status",)
     branches = _select_branches(_remove_period(filters), *facets)
-    rest = {name: value for name, value in filters.items() if name not in facets}
-    same = [getattr(TagSet, name) == branches.c[name] for name in facets]
-    return [Keys(_KEYS.where(*same, *_build_conditions(rest)), branches)]
+    other_filters = {name: value for name, value in filters.items() if name not in facets}
+    in_branch = [getattr(TagSet, name) == branches.c[name] for name in facets]
+    return [Keys(_KEYS.where(*in_branch, *_build_conditions(other_filters)), branches)]
 
 
 def _remove_period(filters: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in filters.items() if name not in _PERIOD}
 
 
-def _select_branches(where: dict[str, Any], *facets: str, without: Versions = ()) -> Subquery:
-    """Return the combinations of facets that tag sets have, except those of some versions."""
-    cells = counters.select_cells(TAG_SETS, (*facets, *(["version_id"] if without else [])), where)
+def _select_branches(
+    where: dict[str, Any], *facets: str, excluded_versions: Versions = ()
+) -> Subquery:
+    """Return the combinations of facets that tag sets have, without tag sets of some versions."""
+    version_facet = ["version_id"] if excluded_versions else []
+    cells = counters.select_cells(TAG_SETS, (*facets, *version_facet), where)
     columns = (cast(cells.c[name], Uuid) if name != "status" else cells.c[name] for name in facets)
     labeled = (column.label(name) for column, name in zip(columns, facets, strict=True))
     grouped = select(*labeled).group_by(*(cells.c[name] for name in facets))
-    if without:
+    if excluded_versions:
         grouped = grouped.where(
-            cells.c.version_id.not_in([str(version_id) for version_id in without])
+            cells.c.version_id.not_in([str(version_id) for version_id in excluded_versions])
         )
     return grouped.having(func.sum(cells.c.n) > 0).subquery()
 
@@ -195,48 +202,54 @@ def _select_branches(where: dict[str, Any], *facets: str, without: Versions = ()
 def _list_overlapping_versions() -> Versions:
     """Return the schema versions that are labeled blind; see `is_visible_to_labeler`.
 
-    Of these a labeler sees only their own tag sets before they have submitted one.
+    Labelers who have not submitted a tag set see only their own tag sets of these versions.
     """
     policy = SchemaVersion.review_policy["labels_per_artifact"].astext.cast(Integer)
-    now = select(ArtifactSchema.id).where(
+    overlapping_schemas = select(ArtifactSchema.id).where(
         ArtifactSchema.current_version_id.in_(select(SchemaVersion.id).where(policy > 1))
     )
-    statement = select(SchemaVersion.id).where(or_(policy > 1, SchemaVersion.schema_id.in_(now)))
+    statement = select(SchemaVersion.id).where(
+        or_(policy > 1, SchemaVersion.schema_id.in_(overlapping_schemas))
+    )
     return list(db.session().scalars(statement))
 
 
 def _count_visible(
-    filters: dict[str, Any], user_id: UUID, blind: Versions, siblings: CTE | None
+    filters: dict[str, Any], user_id: UUID, blind_versions: Versions, siblings: CTE | None
 ) -> ColumnElement[int]:
-    """Return the number of tag sets that match `filters` and that a labeler may see."""
-    total = _count(filters) - _count(filters, versions=list(blind))
+    """Build an expression for the number of tag sets that match and that a labeler may see."""
+    total = _count(filters) - _count(filters, versions=list(blind_versions))
     if filters.get("labeler_id", user_id) == user_id:
-        total += _count(filters, versions=list(blind), labeler_id=user_id)
+        total += _count(filters, versions=list(blind_versions), labeler_id=user_id)
     if siblings is not None:
         total += select(func.count()).select_from(siblings).scalar_subquery()
     return total
 
 
-def _select_siblings(filters: dict[str, Any], user_id: UUID, blind: Versions) -> CTE | None:
-    """Return other people's tag sets of artifacts for which this labeler has submitted one.
+def _select_siblings(
+    filters: dict[str, Any], user_id: UUID, blind_versions: Versions
+) -> CTE | None:
+    """Return other people's tag sets of artifacts for which this labeler has submitted a tag set.
 
-    Only tag sets of `blind` versions are included. Each is found by its artifact, so the cost grows
-    with the number of the labeler's own. None if the labeler has made none.
+    Only tag sets of `blind_versions` are included. They are found by artifact, so the cost grows
+    with the number of the labeler's own tag sets. Returns None if the labeler has none.
     """
-    made = counters.build_total(TAG_SETS, {"labeler_id": user_id, "version_id": list(blind)})
-    if not db.session().execute(select(made)).scalar_one():
+    own_total = counters.build_total(
+        TAG_SETS, {"labeler_id": user_id, "version_id": list(blind_versions)}
+    )
+    if not db.session().execute(select(own_total)).scalar_one():
         return None
-    own = aliased(TagSet)
+    own_tag_set = aliased(TagSet)
     organization_id = tenancy.current_organization_id()
-    schemas = select(SchemaVersion.schema_id).where(SchemaVersion.id.in_(blind))
+    schemas = select(SchemaVersion.schema_id).where(SchemaVersion.id.in_(blind_versions))
     submitted = (
-        select(own.artifact_id, own.schema_id)
+        select(own_tag_set.artifact_id, own_tag_set.schema_id)
         .where(
-            own.organization_id == organization_id,
-            own.labeler_id == user_id,
-            own.schema_id.in_(schemas),
-            own.submitted_at.is_not(None),
-            own.schema_version_id.in_(blind),
+            own_tag_set.organization_id == organization_id,
+            own_tag_set.labeler_id == user_id,
+            own_tag_set.schema_id.in_(schemas),
+            own_tag_set.submitted_at.is_not(None),
+            own_tag_set.schema_version_id.in_(blind_versions),
         )
         .distinct()
         .cte()
@@ -244,7 +257,7 @@ def _select_siblings(filters: dict[str, Any], user_id: UUID, blind: Versions) ->
     )
     siblings = _KEYS.where(
         TagSet.organization_id == organization_id,
-        TagSet.schema_version_id.in_(blind),
+        TagSet.schema_version_id.in_(blind_versions),
         TagSet.labeler_id.is_distinct_from(user_id),
         TagSet.artifact_id == submitted.c.artifact_id,
         TagSet.schema_id == submitted.c.schema_id,
@@ -255,18 +268,20 @@ def _select_siblings(filters: dict[str, Any], user_id: UUID, blind: Versions) ->
 
 
 def _build_visible_keys(
-    filters: dict[str, Any], user_id: UUID, blind: Versions, siblings: CTE | None
+    filters: dict[str, Any], user_id: UUID, blind_versions: Versions, siblings: CTE | None
 ) -> list[Keys]:
     where = _remove_period(filters)
-    open_to_all = _select_branches(where, "schema_id", "status", without=blind)
-    rest = {name: value for name, value in filters.items() if name not in ("status", "schema_id")}
+    branches = _select_branches(where, "schema_id", "status", excluded_versions=blind_versions)
+    other_filters = {
+        name: value for name, value in filters.items() if name not in ("status", "schema_id")
+    }
     visible = _KEYS.where(
-        TagSet.schema_id == open_to_all.c.schema_id,
-        TagSet.status == open_to_all.c.status,
-        TagSet.schema_version_id.not_in(blind),
-        *_build_conditions(rest),
+        TagSet.schema_id == branches.c.schema_id,
+        TagSet.status == branches.c.status,
+        TagSet.schema_version_id.not_in(blind_versions),
+        *_build_conditions(other_filters),
     )
-    keys = [Keys(visible, open_to_all)]
+    keys = [Keys(visible, branches)]
     if filters.get("labeler_id", user_id) == user_id:
         keys += _build_keys({**filters, "labeler_id": user_id})
     if siblings is not None:

@@ -1,4 +1,4 @@
-"""SQL of reading tag sets."""
+"""SQL queries that read tag sets."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -31,19 +31,19 @@ from app.schemas.artifact_schemas.models import ArtifactSchema, SchemaVersion
 from app.workflow.tag_sets.models import TagSet
 from app.workflow.tag_sets.transitions import TagSetStatus
 
-PAGE_BYTES = 8 * 1024 * 1024
-"""The maximum size of all tags on a page of a list; each tag set has an equal share."""
+MAX_PAGE_BYTES = 8 * 1024 * 1024
+"""The maximum size in bytes of all tags on a page of a list; each tag set has an equal quota."""
 
 _labeler = aliased(User)
 _reviewer = aliased(User)
 
 
 def build_person(user: type[User], label: str) -> ColumnElement[Any]:
-    """Return a user as colleagues see them; null if the outer join found none."""
-    built = func.jsonb_build_object(
+    """Build a user in the form of the API; null if the outer join found no user."""
+    person = func.jsonb_build_object(
         "id", user.id, "email", user.email, "name", user.name, type_=JSONB()
     )
-    return case((user.id.is_not(None), built)).label(label)
+    return case((user.id.is_not(None), person)).label(label)
 
 
 _PREDICTION = case(
@@ -58,7 +58,7 @@ _PREDICTION = case(
         ),
     )
 ).label("prediction")
-_SHOWN: tuple[Any, ...] = (
+_RESPONSE_COLUMNS: tuple[Any, ...] = (
     TagSet.id,
     TagSet.artifact_id,
     TagSet.schema_id,
@@ -87,29 +87,31 @@ _SHOWN: tuple[Any, ...] = (
 
 
 def build_listed_columns(page_size: int | ColumnElement[int]) -> tuple[Any, ...]:
-    """Return the columns of a tag set in a list of `page_size`; large tags are null."""
-    max_bytes = PAGE_BYTES // page_size
+    """Build the columns of a tag set in a list of `page_size` tag sets; large tags are null."""
+    max_bytes = MAX_PAGE_BYTES // page_size
     provenance_bytes = func.coalesce(func.octet_length(cast(TagSet.provenance, Text)), 0)
     fits = TagSet.tags_bytes + provenance_bytes <= max_bytes
     return (
-        *_SHOWN,
+        *_RESPONSE_COLUMNS,
         case((fits, TagSet.tags)).label("tags"),
         case((fits, TagSet.provenance)).label("provenance"),
     )
 
 
 def join_people(statement: Select[Any]) -> Select[Any]:
-    """Return a statement of tag sets joined with their labelers and reviewers."""
+    """Return a statement on tag sets joined with their labelers and reviewers."""
     return statement.outerjoin(_labeler, _labeler.id == TagSet.labeler_id).outerjoin(
         _reviewer, _reviewer.id == TagSet.reviewer_id
     )
 
 
-_ONE = join_people(select(*_SHOWN, TagSet.tags, TagSet.provenance).select_from(TagSet))
+_SELECT_TAG_SET = join_people(
+    select(*_RESPONSE_COLUMNS, TagSet.tags, TagSet.provenance).select_from(TagSet)
+)
 
 
 class TagSetRow(NamedTuple):
-    """A tag set as the API shows it: the columns of `_SHOWN`, and tags that fit into the list."""
+    """A tag set as the API shows it: the `_RESPONSE_COLUMNS`, `tags` and `provenance`."""
 
     id: UUID
     artifact_id: UUID
@@ -140,43 +142,45 @@ class TagSetRow(NamedTuple):
 
 def get(tag_set_id: UUID) -> TagSetRow | None:
     """Return a tag set as the API shows it, or None."""
-    row = db.session().execute(_ONE.where(TagSet.id == tag_set_id)).one_or_none()
+    row = db.session().execute(_SELECT_TAG_SET.where(TagSet.id == tag_set_id)).one_or_none()
     return None if row is None else TagSetRow._make(row)
 
 
 def get_existing(tag_set_id: UUID) -> TagSetRow:
-    """Return a tag set that exists as the API shows it."""
-    return TagSetRow._make(db.session().execute(_ONE.where(TagSet.id == tag_set_id)).one())
+    """Return a tag set, which must exist, as the API shows it."""
+    return TagSetRow._make(
+        db.session().execute(_SELECT_TAG_SET.where(TagSet.id == tag_set_id)).one()
+    )
 
 
-_PREPARED = Prepared.from_select(
+_GET_TAG_SET = Prepared.from_select(
     "show_tag_set",
-    _ONE.where(
+    _SELECT_TAG_SET.where(
         TagSet.organization_id == bindparam("organization_id"),
         TagSet.id == bindparam("tag_set_id"),
     ),
     organization_id="uuid",
     tag_set_id="uuid",
 )
-_PREPARED.shape = TagSetRow._make
+_GET_TAG_SET.shape = TagSetRow._make
 
 
 def get_prepared(tag_set_id: UUID) -> TagSetRow | None:
-    """Return a tag set as `get` does, by a prepared statement, as every claim of a review does."""
+    """Return the same as `get`, by a prepared statement: every claim of a review calls this."""
     organization_id = str(tenancy.current_organization_id())
-    row: TagSetRow | None = _PREPARED.first(organization_id, str(tag_set_id))
+    row: TagSetRow | None = _GET_TAG_SET.first(organization_id, str(tag_set_id))
     return row
 
 
 class Reader(NamedTuple):
-    """A user who may not see all tag sets; `blind` readers are labelers."""
+    """A user who may not see all tag sets. Labelers are `blind`: they may have to label blind."""
 
     user_id: UUID
     blind: bool
 
 
 def is_visible_to(reader: Reader) -> ColumnElement[bool]:
-    """Return the condition of the tag sets that a reader may see; others' drafts are hidden."""
+    """Build the condition that a reader may see a tag set; drafts of other users are hidden."""
     if reader.blind:
         return is_visible_to_labeler(reader.user_id)
     return or_(TagSet.labeler_id == reader.user_id, TagSet.status != TagSetStatus.DRAFT)
@@ -185,31 +189,33 @@ def is_visible_to(reader: Reader) -> ColumnElement[bool]:
 def is_visible_to_labeler(
     user_id: UUID | InstrumentedAttribute[UUID],
 ) -> ColumnElement[bool]:
-    """Return the condition of the tag sets that a labeler may see.
+    """Build the condition that a labeler may see a tag set.
 
-    Others' drafts are hidden. If several people label an artifact, others' tag sets are hidden
-    until the labeler has submitted one of the same schema, as an artifact may get another schema.
+    Drafts of other users are hidden. If several people label an artifact, other users' tag sets are
+    hidden until the labeler has submitted a tag set with the same schema. (The schema of an
+    artifact can change.)
 
-    That holds for schema versions that require several tag sets, and for every version of a schema
-    whose current version does: tag sets that are added now must be as independent as the others.
-    `user_id` is an id or a column of ids.
+    This applies to schema versions that require several tag sets. It also applies to all versions
+    of a schema whose current version requires several tag sets, so that tag sets which are added
+    now are independent of the older tag sets. `user_id` is an id or a column of ids.
     """
-    overlapping = select(SchemaVersion.id).where(
+    overlapping_versions = select(SchemaVersion.id).where(
         SchemaVersion.review_policy["labels_per_artifact"].astext.cast(Integer) > 1
     )
-    overlapping_now = select(ArtifactSchema.id).where(
-        ArtifactSchema.current_version_id.in_(overlapping)
+    overlapping_schemas = select(ArtifactSchema.id).where(
+        ArtifactSchema.current_version_id.in_(overlapping_versions)
     )
-    own = aliased(TagSet)
+    own_tag_set = aliased(TagSet)
     submitted = exists().where(
-        own.organization_id == TagSet.organization_id,
-        own.artifact_id == TagSet.artifact_id,
-        own.schema_id == TagSet.schema_id,
-        own.labeler_id == user_id,
-        own.submitted_at.is_not(None),
+        own_tag_set.organization_id == TagSet.organization_id,
+        own_tag_set.artifact_id == TagSet.artifact_id,
+        own_tag_set.schema_id == TagSet.schema_id,
+        own_tag_set.labeler_id == user_id,
+        own_tag_set.submitted_at.is_not(None),
     )
     not_blind = and_(
-        TagSet.schema_version_id.not_in(overlapping), TagSet.schema_id.not_in(overlapping_now)
+        TagSet.schema_version_id.not_in(overlapping_versions),
+        TagSet.schema_id.not_in(overlapping_schemas),
     )
     return or_(
         TagSet.labeler_id == user_id,
@@ -224,17 +230,19 @@ def is_visible(tag_set_id: UUID, reader: Reader) -> bool:
 
 
 def find_visible(tag_set_ids: Sequence[UUID], reader: Reader) -> set[UUID]:
-    """Return those of the tag sets that a reader may see."""
+    """Return the ids of the tag sets that a reader may see."""
     statement = select(TagSet.id).where(TagSet.id.in_(tag_set_ids), is_visible_to(reader))
     return set(db.session().execute(statement).scalars())
 
 
 def find_viewers(tag_set_id: UUID, user_ids: Sequence[UUID], *, labelers: bool) -> set[UUID]:
-    """Return those of the users who may see a tag set; labelers only with `labelers`."""
+    """Return the users who may see a tag set; labelers are included only if `labelers` is set."""
     is_reviewer = Membership.role.in_([role.name for role in Role if role >= Role.reviewer])
     is_viewer = and_(Membership.role == Role.viewer.name, TagSet.status != TagSetStatus.DRAFT)
     is_own = TagSet.labeler_id == Membership.user_id
-    others = or_(is_reviewer, is_viewer, is_own) if labelers else or_(is_reviewer, is_viewer)
+    is_other_viewer = (
+        or_(is_reviewer, is_viewer, is_own) if labelers else or_(is_reviewer, is_viewer)
+    )
     is_labeler = and_(
         Membership.role == Role.labeler.name, is_visible_to_labeler(Membership.user_id)
     )
@@ -244,14 +252,14 @@ def find_viewers(tag_set_id: UUID, user_ids: Sequence[UUID], *, labelers: bool) 
         .where(
             TagSet.id == tag_set_id,
             Membership.user_id.in_(user_ids),
-            or_(others, is_labeler) if labelers else others,
+            or_(is_other_viewer, is_labeler) if labelers else is_other_viewer,
         )
     )
     return set(db.session().scalars(statement))
 
 
 def get_many(tag_set_ids: list[UUID], page_size: int) -> dict[UUID, TagSetRow]:
-    """Return {id: tag set} as a list of `page_size` shows them."""
+    """Return tag sets by id, as in a list of `page_size` tag sets."""
     if not tag_set_ids:
         return {}
     statement = join_people(select(*build_listed_columns(page_size)).select_from(TagSet))

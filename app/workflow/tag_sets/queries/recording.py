@@ -1,4 +1,4 @@
-"""SQL of recording changes of tag sets as revisions."""
+"""SQL queries that record changes to tag sets as revisions."""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
@@ -24,7 +24,7 @@ from sqlalchemy.orm import aliased
 from app.kit import db, tenancy
 from app.workflow.tag_sets.models import TagSet, TagSetRevision
 
-_REVISION = (
+_REVISION_COLUMNS = (
     TagSetRevision.organization_id,
     TagSetRevision.tag_set_id,
     TagSetRevision.number,
@@ -40,7 +40,7 @@ _REVISION = (
 
 _DECISIONS = ("accept", "correction", "reject")
 _previous = aliased(TagSetRevision)
-"""The revision before the one that is recorded."""
+"""The revision before the recorded revision."""
 
 
 def insert_revisions(
@@ -61,7 +61,7 @@ def insert_revisions(
     if kind in _DECISIONS:
         condition = _is_previous(TagSet.organization_id, TagSet.id, TagSet.revision)
         recorded = recorded.outerjoin(_previous, condition)
-    db.session().execute(insert(TagSetRevision).from_select(_REVISION, recorded))
+    db.session().execute(insert(TagSetRevision).from_select(_REVISION_COLUMNS, recorded))
 
 
 def change(
@@ -72,7 +72,7 @@ def change(
     author_id: UUID | None,
     note: str | None = None,
 ) -> None:
-    """Update locked tag sets to the same values and record a revision of each."""
+    """Set the same values on locked tag sets, and record a revision of each tag set."""
     changed = (  # The ORM does not add the tenant filter inside an INSERT.
         update(TagSet)
         .where(TagSet.organization_id == tenancy.current_organization_id())
@@ -102,7 +102,7 @@ def change(
     if kind in _DECISIONS:
         condition = _is_previous(changed.c.organization_id, changed.c.id, changed.c.revision)
         recorded = recorded.outerjoin_from(changed, _previous, condition)
-    db.session().execute(insert(TagSetRevision).from_select(_REVISION, recorded))
+    db.session().execute(insert(TagSetRevision).from_select(_REVISION_COLUMNS, recorded))
 
 
 def _is_previous(
@@ -110,7 +110,7 @@ def _is_previous(
     tag_set_id: SQLColumnExpression[UUID],
     number: SQLColumnExpression[int],
 ) -> ColumnElement[bool]:
-    """Return the condition that `_previous` is the revision before this one."""
+    """Build the condition that `_previous` is the revision before `number`."""
     return and_(
         _previous.organization_id == organization_id,
         _previous.tag_set_id == tag_set_id,
@@ -121,8 +121,8 @@ def _is_previous(
 def _describe_decision(
     kind: str, schema_id: SQLColumnExpression[UUID], at: SQLColumnExpression[datetime]
 ) -> tuple[SQLColumnExpression[Any], ColumnElement[Any]]:
-    """Return the schema of a decision and the microseconds since `_previous`; else nulls."""
+    """Build the schema and the microseconds since `_previous` for a decision, otherwise nulls."""
     if kind not in _DECISIONS:
         return null(), null()
-    waited = extract("epoch", at - _previous.created_at) * 1_000_000
-    return schema_id, cast(waited, BigInteger)
+    waited_microseconds = extract("epoch", at - _previous.created_at) * 1_000_000
+    return schema_id, cast(waited_microseconds, BigInteger)

@@ -1,4 +1,4 @@
-"""SQL of the related tag sets of an artifact: siblings and merges."""
+"""SQL queries for the related tag sets of an artifact: siblings and merges."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
@@ -25,13 +25,13 @@ from app.workflow.tag_sets.models import REQUIRED_LABELS, TagSet, TagSetRevision
 from app.workflow.tag_sets.queries.reading import build_person
 from app.workflow.tag_sets.transitions import TagSetStatus
 
-_DIRECT = {"synchronize_session": False}
+_EXECUTION_OPTIONS = {"synchronize_session": False}
 _labeler = aliased(User)
 _DISAGREEMENT = "disagreement"
 
 
 class ComparedTagSet(NamedTuple):
-    """A tag set as the consensus of its artifact compares it."""
+    """The columns of a tag set that are needed for the consensus of its artifact."""
 
     id: UUID
     schema_id: UUID
@@ -102,7 +102,7 @@ def mark_disagreement(tag_set_ids: Sequence[UUID], *, disagree: bool) -> None:
         update(TagSet)
         .where(TagSet.id.in_(tag_set_ids))
         .values(flags=flags, updated_at=TagSet.updated_at)
-        .execution_options(**_DIRECT)
+        .execution_options(**_EXECUTION_OPTIONS)
     )
 
 
@@ -113,9 +113,9 @@ def supersede(
     *,
     author_id: UUID | None,
 ) -> None:
-    """Mark the sources of a merge as superseded by it and record a revision of each.
+    """Mark the sources of a merge as superseded by the merge, and record a revision of each.
 
-    Only sources that are submitted, or that another merge superseded before, are changed.
+    Only sources that are submitted, or that another merge has superseded, are changed.
     """
     submitted = TagSet.status == TagSetStatus.SUBMITTED
     superseded = and_(TagSet.status == TagSetStatus.REJECTED, TagSet.superseded_by.is_not(None))
@@ -124,7 +124,7 @@ def supersede(
         .where(TagSet.id.in_(tag_set_ids), or_(submitted, superseded))
         .values(**values, superseded_by=by, revision=TagSet.revision + 1)
         .returning(TagSet.id)
-        .execution_options(**_DIRECT)
+        .execution_options(**_EXECUTION_OPTIONS)
     )
     changed = list(db.session().execute(statement).scalars())
     recorded = select(
@@ -140,15 +140,15 @@ def supersede(
     db.session().execute(insert(TagSetRevision).from_select(names, recorded))
 
 
-MAX_LISTED = 100
-"""How many blocking tag sets an error names at most."""
+MAX_LISTED_TAG_SETS = 100
+"""The maximum number of blocking tag sets that an error lists."""
 
 _BLOCKING = text(
     """
     SELECT id FROM tag_sets
     WHERE organization_id = :org AND artifact_id = :artifact_id
-      AND (:all_statuses OR status <> 'rejected' AND schema_id IS DISTINCT FROM :but)
-    ORDER BY created_at, id LIMIT :most
+      AND (:all_statuses OR status <> 'rejected' AND schema_id IS DISTINCT FROM :schema_id)
+    ORDER BY created_at, id LIMIT :max_count
     """
 )
 
@@ -156,22 +156,22 @@ _BLOCKING = text(
 def list_blocking(
     artifact_id: UUID, *, of_other_schema_than: UUID | None = None, all_statuses: bool
 ) -> list[UUID]:
-    """Return the oldest MAX_LISTED tag sets of an artifact that block a change.
+    """Return the oldest MAX_LISTED_TAG_SETS tag sets of an artifact that block a change.
 
-    With `all_statuses` every tag set blocks; otherwise those that were not rejected and belong to
-    another schema than `of_other_schema_than`.
+    With `all_statuses`, every tag set blocks. Otherwise a tag set blocks if it is not rejected and
+    has a schema other than `of_other_schema_than`.
     """
     values = {
         "org": tenancy.current_organization_id(),
         "artifact_id": artifact_id,
         "all_statuses": all_statuses,
-        "but": of_other_schema_than,
-        "most": MAX_LISTED,
+        "schema_id": of_other_schema_than,
+        "max_count": MAX_LISTED_TAG_SETS,
     }
     return list(db.session().scalars(_BLOCKING, values))
 
 
 def count_of_schema(schema_id: UUID) -> int:
-    """Return how many tag sets of all statuses were created with a schema."""
+    """Return the number of tag sets with a schema, in all statuses."""
     statement = select(func.count()).select_from(TagSet).where(TagSet.schema_id == schema_id)
     return db.session().scalars(statement).one()

@@ -1,4 +1,4 @@
-"""SQL of the history of an artifact's tag sets."""
+"""SQL queries for the history of an artifact's tag sets."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -36,8 +36,8 @@ from app.workflow.tag_sets.queries.reading import Reader, build_person, is_visib
 def select_revisions(artifact_id: UUID, reader: Reader | None) -> Select[Any]:
     """Return a SELECT of every revision of an artifact's tag sets except saves.
 
-    Columns: id (derived from the key), at, tag_set_id, kind, author_id, author (an email address),
-    note, and changes: the labeler of a new tag set, or the sources of a merge.
+    The columns are id (derived from the key), at, tag_set_id, kind, author_id, author (an email
+    address), note, and changes (the labeler of a new tag set, or the sources of a merge).
     """
     key = cast(TagSetRevision.tag_set_id, String) + "/" + cast(TagSetRevision.number, String)
     statement = (
@@ -85,7 +85,7 @@ def select_ids(artifact_id: UUID, reader: Reader | None) -> Select[Any]:
 
 
 def is_blind(artifact_id: UUID, user_id: UUID) -> bool:
-    """Return whether a user labels an artifact independently and has not submitted a tag set."""
+    """Return whether a user labels an artifact blind and has not submitted a tag set yet."""
     required_labels = SchemaVersion.review_policy["labels_per_artifact"].astext.cast(Integer)
     current_version = (
         select(ArtifactSchema.current_version_id)
@@ -145,7 +145,7 @@ def get_page(
 def get_tags(
     tag_set_id: UUID, numbers: Sequence[int], *, max_bytes: int | None = None
 ) -> dict[int, list[Any]]:
-    """Return {number: tags} of revisions, except tags of more than `max_bytes` as JSON."""
+    """Return {number: tags} of revisions; tags larger than `max_bytes` as JSON are omitted."""
     statement = select(TagSetRevision.number, TagSetRevision.tags).where(
         TagSetRevision.tag_set_id == tag_set_id, TagSetRevision.number.in_(numbers)
     )

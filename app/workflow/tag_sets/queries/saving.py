@@ -1,6 +1,6 @@
-"""SQL of saving a draft, the most frequent write, in two statements.
+"""SQL queries that save a draft, the most frequent write, in two statements.
 
-Each connection prepares both, because planning them takes longer than running them.
+Each connection prepares both statements, because planning takes longer than execution.
 """
 
 from datetime import datetime
@@ -39,7 +39,7 @@ _LOCK = Prepared(
     """,
 )
 _CLAIMABLE = "(claim_user_id IS NULL OR claim_user_id = $7 OR claim_expires_at <= now())"
-# With its first tags a draft starts to reserve its artifact for its labeler.
+# A draft reserves its artifact for its labeler as soon as it has tags.
 _STARTS_RESERVATION = "($3 <> '[]' AND $7 <> ALL (reserved_for))"
 _SAVE = Prepared(
     "save_draft",
@@ -72,7 +72,7 @@ _SAVE = Prepared(
 )
 
 
-_TAGS = Prepared(
+_GET_TAGS = Prepared(
     "get_draft_tags",
     "uuid, uuid",
     "SELECT tags FROM tag_sets WHERE organization_id = $1 AND id = $2",
@@ -80,7 +80,7 @@ _TAGS = Prepared(
 
 
 class Draft(NamedTuple):
-    """A locked tag set with the columns of its artifact that a save reads, as in `_LOCK`."""
+    """A locked tag set with the columns of its artifact that a save reads (`_LOCK`)."""
 
     id: UUID
     artifact_id: UUID
@@ -116,14 +116,14 @@ class Saved(NamedTuple):
 
 
 def lock(tag_set_id: UUID) -> Draft | None:
-    """Lock a tag set and its artifact for a save; return None if there is none."""
+    """Lock a tag set and its artifact for a save; return None if the tag set does not exist."""
     row = _LOCK.first(str(tenancy.current_organization_id()), str(tag_set_id))
     return Draft(*row) if row is not None else None
 
 
 def get_tags(tag_set_id: UUID) -> list[dict[str, Any]]:
     """Return the tags of a tag set as they are stored."""
-    row = _TAGS.first(str(tenancy.current_organization_id()), str(tag_set_id))
+    row = _GET_TAGS.first(str(tenancy.current_organization_id()), str(tag_set_id))
     return list(row[0]) if row is not None else []
 
 
@@ -136,9 +136,9 @@ def save(
     claim_minutes: int,
     draft_hours: int,
 ) -> Saved:
-    """Save the tags and a revision of them, and renew the claim of the draft's labeler.
+    """Save the tags, record a revision, and renew the claim of the draft's labeler.
 
-    A claim by somebody else is not changed. A draft with tags reserves its artifact for
+    A claim by another user is not changed. A draft with tags reserves its artifact for
     `draft_hours` after the claim ends.
     """
     row = _SAVE.first(

@@ -1,4 +1,4 @@
-"""SQL of what labelers do with artifacts besides labeling: skips, releases, discarded drafts."""
+"""SQL queries for skips, and for the recorded actions of users on artifacts."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -49,7 +49,10 @@ _SKIP_REJECTED = text(
 
 
 def create_skip(artifact_id: UUID, user_id: UUID, reason: str) -> None:
-    """Record that a user skipped a locked artifact, and unassign them; a later skip replaces it."""
+    """Record that a user skipped a locked artifact, and unassign the user.
+
+    A later skip replaces an earlier skip.
+    """
     organization_id = tenancy.current_organization_id()
     values = {"reason": reason, "created_at": db.utc_now(), "rejected": False}
     db.session().execute(
@@ -62,7 +65,7 @@ def create_skip(artifact_id: UUID, user_id: UUID, reason: str) -> None:
 
 
 def delete_skip(artifact_id: UUID, user_id: UUID) -> bool:
-    """Delete a user's skip of a locked artifact; return True if there was one.
+    """Delete a user's skip of a locked artifact; return False if there is no skip.
 
     A draft that was returned to the user reserves the artifact again.
     """
@@ -79,7 +82,7 @@ def delete_skip(artifact_id: UUID, user_id: UUID) -> bool:
 
 
 def skip_rejected(labelers: Mapping[UUID, UUID], reason: str) -> None:
-    """Skip locked artifacts for one user each, {artifact_id: user_id}, and unassign them."""
+    """Record skips of locked artifacts, {artifact_id: user_id}, and unassign the users."""
     if labelers:
         user_ids = {str(artifact_id): str(user_id) for artifact_id, user_id in labelers.items()}
         db.session().execute(
@@ -100,7 +103,7 @@ def record_action(
     tag_set_id: UUID | None = None,
     note: str | None = None,
 ) -> None:
-    """Record that a user did something with an artifact: `skip`, `release` or `discard`."""
+    """Record an action of a user on an artifact: `skip`, `release` or `discard`."""
     db.session().execute(
         insert(ArtifactAct).values(
             organization_id=tenancy.current_organization_id(),
@@ -116,9 +119,9 @@ def record_action(
 
 
 def select_actions(artifact_id: UUID, *, by: UUID | None) -> Select[*tuple[Any, ...]]:
-    """Return a SELECT of the recorded actions on an artifact, or with `by` of this user's alone.
+    """Return a SELECT of the recorded actions on an artifact; `by` restricts it to one user.
 
-    Columns: id, at, kind, user_id, user (an email address), tag_set_id, note.
+    The columns are id, at, kind, user_id, user (an email address), tag_set_id and note.
     """
     statement = (
         select(

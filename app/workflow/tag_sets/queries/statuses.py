@@ -1,4 +1,4 @@
-"""SQL of what follows from an artifact's tag sets and its claim: its status and reservations."""
+"""SQL queries that derive an artifact's status and reservations from its tag sets and claim."""
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
@@ -14,11 +14,11 @@ from app.kit.permissions import Role
 BATCH = 1000
 _START = (datetime(1970, 1, 1, tzinfo=UTC), UUID(int=0))
 
-# The status follows from the tag sets, then from a live claim. An artifact whose document is being
+# The status depends on the tag sets, then on a live claim. An artifact whose document is being
 # read, or could not be read, keeps its status. An artifact whose tag sets were all rejected can be
-# labeled again. A draft with a reason was returned or transferred to its labeler. The artifact is
-# reserved for that labeler, and for a limited time for the labeler of any other draft, unless they
-# have skipped it since or may not label any more.
+# labeled again. A draft with a reason was returned or transferred to its labeler; it reserves the
+# artifact without a time limit. Any other draft reserves it for a limited time. A draft reserves
+# nothing if its labeler has skipped the artifact later or may no longer label.
 _LABELERS = build_eligible_members(Role.labeler, "keeper")
 _UPDATE = """
     WITH counted AS (
@@ -68,17 +68,20 @@ _UPDATE = """
             WHEN draft + submitted + accepted > 0 THEN 'in_progress'
             WHEN claim_user_id IS NOT NULL AND claim_expires_at > now() THEN 'in_progress'
             ELSE 'ready' END,
-        {more} updated_at = now()
+        {other_values} updated_at = now()
     FROM counted
     WHERE organization_id = {organization} AND artifacts.id = counted.id
     RETURNING artifacts.id, status
 """
-# The subquery hides the value from the planner. An organization that is newer than the statistics
-# seems to have one row; the nested loops for that read all its documents for each of the batch.
+# The subquery hides the value from the planner. For an organization that is newer than the
+# statistics, the planner would expect a single row and choose nested loops, which read all
+# documents of the organization for each document of the batch.
 _SHARED = {"labelers": _LABELERS, "organization": "(SELECT CAST(:org AS uuid))"}
-_UPDATE_STATUSES = text(_UPDATE.format(**_SHARED, more=""))
-_UNARCHIVE = text(_UPDATE.format(**_SHARED, more="archived = false, revision = revision + 1,"))
-_RESERVED = text(
+_UPDATE_STATUSES = text(_UPDATE.format(**_SHARED, other_values=""))
+_UNARCHIVE = text(
+    _UPDATE.format(**_SHARED, other_values="archived = false, revision = revision + 1,")
+)
+_LOCK_RESERVED = text(
     """
     SELECT id FROM artifacts
     WHERE organization_id = :organization_id AND id > :after AND :user_id = ANY (reserved_for)
@@ -89,8 +92,8 @@ _RESERVED = text(
     """
 )
 
-# The inner query follows the index; the outer one locks in the order of ids, as everywhere.
-_LABELED = text(
+# The inner query reads in index order; the outer query locks in the order of ids, as everywhere.
+_LOCK_LABELED = text(
     """
     SELECT id, created_at FROM artifacts
     WHERE organization_id = :organization_id AND id IN (
@@ -112,13 +115,14 @@ def lock_reserved(user_id: UUID, after: UUID) -> list[UUID]:
         "user_id": user_id,
         "after": after,
     }
-    return list(db.session().execute(_RESERVED, values).scalars())
+    return list(db.session().execute(_LOCK_RESERVED, values).scalars())
 
 
 def lock_labeled(schema_id: UUID, after: tuple[datetime, UUID] | None) -> Sequence[Row[Any]]:
-    """Lock the oldest BATCH artifacts of a schema behind `after` that are in progress or in review.
+    """Lock the next BATCH artifacts of a schema that are in progress or in review, oldest first.
 
-    `after` and the rows that are returned have created_at and id.
+    `after` is the (created_at, id) of the last artifact of the previous batch. The returned rows
+    have the same columns.
     """
     since, after_id = after or _START
     values = {
@@ -128,26 +132,27 @@ def lock_labeled(schema_id: UUID, after: tuple[datetime, UUID] | None) -> Sequen
         "after": after_id,
         "batch": BATCH,
     }
-    return db.session().execute(_LABELED, values).all()
+    return db.session().execute(_LOCK_LABELED, values).all()
 
 
 def update_statuses(artifact_ids: Sequence[UUID]) -> dict[UUID, str]:
-    """Count the artifacts' tag sets and set the statuses that follow; return {id: status}.
+    """Count the artifacts' tag sets, set the resulting statuses, and return {id: status}.
 
-    Call it last in the transaction that changed a tag set, with the artifacts locked in the order
-    of their ids. Statuses:
+    Call this function last in a transaction that changes a tag set. Lock the artifacts first, in
+    the order of their ids. Statuses:
 
-    - done: as many tag sets are accepted as the schema requires.
-    - in_review: there is no draft, enough tag sets are submitted or accepted, and one is submitted.
-    - in_progress: a tag set was not rejected, or there is a claim.
+    - done: as many tag sets are accepted as the schema requires, or a merge is accepted.
+    - in_review: there is no draft, a tag set is submitted, and either the submitted and accepted
+      tag sets are as many as the schema requires, or a merge is submitted.
+    - in_progress: a tag set is not rejected, or there is a live claim.
 
-    Artifacts that were deleted are left out.
+    Deleted artifacts are omitted.
     """
     return _update(_UPDATE_STATUSES, artifact_ids)
 
 
 def unarchive(artifact_ids: Sequence[UUID]) -> None:
-    """Clear the mark of archived, locked artifacts and update their statuses, in one statement."""
+    """Unarchive locked artifacts and update their statuses, in one statement."""
     _update(_UNARCHIVE, artifact_ids)
 
 
@@ -161,7 +166,7 @@ def _update(statement: TextClause, artifact_ids: Sequence[UUID]) -> dict[UUID, s
     return {row.id: row.status for row in db.session().execute(statement, values)}
 
 
-_END = text(
+_END_RESERVATIONS = text(
     """
     WITH document AS (
         SELECT id FROM artifacts
@@ -208,17 +213,17 @@ _END_EXPIRED = text(
 
 
 def end_reservations(artifact_id: UUID, user_id: UUID | None) -> list[UUID]:
-    """Lock an artifact and end the reservations of drafts by a user, or by everybody with None.
+    """Lock an artifact and end the reservations of a user's drafts, or of all drafts with None.
 
-    Return the labelers of these drafts.
+    Returns the labelers of these drafts.
     """
-    values = {"artifact_id": artifact_id, "user_id": user_id, **_bind_organization()}
-    return list(db.session().scalars(_END, values))
+    values = {"artifact_id": artifact_id, "user_id": user_id, **_build_organization_params()}
+    return list(db.session().scalars(_END_RESERVATIONS, values))
 
 
 def count_reserved_for_others(artifact_id: UUID, user_id: UUID) -> int:
-    """Return how many of an artifact's required tag sets are reserved for other users' drafts."""
-    values = {"artifact_id": artifact_id, "user_id": user_id, **_bind_organization()}
+    """Return the number of an artifact's tag sets that are reserved for drafts of other users."""
+    values = {"artifact_id": artifact_id, "user_id": user_id, **_build_organization_params()}
     return int(db.session().execute(_COUNT_RESERVED, values).scalar() or 0)
 
 
@@ -228,10 +233,10 @@ def list_organizations_with_expired() -> list[UUID]:
 
 
 def end_expired() -> list[UUID]:
-    """End the expired reservations of at most BATCH artifacts, lock these, and return their ids."""
-    values = {"batch": BATCH, **_bind_organization()}
+    """Lock at most BATCH artifacts, end their expired reservations, and return the artifact ids."""
+    values = {"batch": BATCH, **_build_organization_params()}
     return sorted(set(db.session().scalars(_END_EXPIRED, values)))
 
 
-def _bind_organization() -> dict[str, UUID]:
+def _build_organization_params() -> dict[str, UUID]:
     return {"organization_id": tenancy.current_organization_id()}

@@ -22,7 +22,7 @@ from app.workflow.tag_sets.schemas.tags import Tags
 
 
 class CreateTagSet(Schema):
-    """What to copy into the draft: nothing, or another tag set of the same artifact."""
+    """The source of the draft's tags: none, a prediction, or a tag set of the same artifact."""
 
     source = Str(
         data_key="from",
@@ -39,7 +39,7 @@ class ReplaceTags(Schema):
     """All tags of the draft, and the revision that they are based on."""
 
     tags = Tags(required=True)
-    revision = Int(description="The revision that was read; alternatively send If-Match.")
+    revision = Int(description="The revision that the client has read, unless If-Match has it.")
     seconds_spent = Int(description="Total working time in seconds; unchanged if absent.")
 
 
@@ -77,25 +77,25 @@ class RejectTagSet(Schema):
         load_default="labeler",
         max_length=45,
         metadata={"pattern": f"^(labeler|pool|{UUID_PATTERN})$"},
-        description="Who labels next: `labeler`, `pool`, or the id of a member.",
+        description="The next labeler: `labeler` (the same labeler), `pool`, or a member's id.",
     )
     revision = Int()
 
 
 class ReopenTagSet(Schema):
-    """The reason of a reopening, and whether the tag set goes to review or to its labeler."""
+    """The reason for reopening, and whether the tag set goes to review or to its labeler."""
 
     reason = Str(required=True, max_length=5000, validate=_check_not_blank, metadata=NOT_BLANK)
     to = Str(
         load_default="review",
         validate=OneOf(("review", "labeler")),
-        description="`review` returns it to the review queue; `labeler` makes it a draft again.",
+        description="`review`: the tag set is pending review again. `labeler`: it becomes a draft.",
     )
     revision = Int()
 
 
 class MergeChoice(Schema):
-    """The tag set whose tags the merge takes at a place; no tags if it is empty there."""
+    """The tag set from which the merge takes the tags, or no tags, for a field or table row."""
 
     field = Str(required=True, description="A field's key, or `table.column`.")
     row = Int(load_default=None, allow_none=True)
@@ -110,8 +110,8 @@ class MergeTagSets(Schema):
         load_default="majority",
         validate=OneOf(("majority", "choose")),
         description=(
-            "Which values need no choice: with `majority`, those of more than half"
-            " of the tag sets; with `choose`, those of all."
+            "Values that need no choice: with `majority`, values that more than half of the"
+            " tag sets have; with `choose`, values that all tag sets have."
         ),
     )
     choices = List(Nested(MergeChoice), max_items=5000)

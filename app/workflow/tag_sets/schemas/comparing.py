@@ -31,7 +31,9 @@ class Change(Response):
     field = Str()
     row = Int(allow_none=True, description="The row of `to`, or of `from` if the tag was removed.")
     kind = Str(validate=OneOf(("added", "removed", "changed")))
-    members = List(Str(), description="The changed members: value, evidence, confidence, source.")
+    members = List(
+        Str(), description="The changed properties: value, evidence, confidence, source."
+    )
     before = Nested(Tag, allow_none=True, data_key="from", attribute="from")
     after = Nested(Tag, allow_none=True, data_key="to", attribute="to")
 
@@ -60,7 +62,7 @@ class Changes(_Counts):
 
 
 class Revision(Response):
-    """A revision of a tag set: who made it, when, and what changed."""
+    """A revision of a tag set: its author, its time, and the changes."""
 
     number = Int()
     kind = Str(validate=OneOf(KINDS))
@@ -72,14 +74,14 @@ class Revision(Response):
         Changes,
         allow_none=True,
         description=(
-            "Changes since the previous revision; null if the tags of either exceed"
+            "Changes since the previous revision; null if the tags of either revision exceed"
             " 8 MiB divided by page_size."
         ),
     )
 
 
 class RevisionFilters(Schema):
-    """Filters of the list of revisions."""
+    """Filters for the list of revisions."""
 
     created_after = UtcDateTime()
     created_before = UtcDateTime()
@@ -117,19 +119,19 @@ class Diff(_Counts):
 
 
 class ConsensusSet(Response):
-    """A tag set of the consensus."""
+    """A tag set in the consensus."""
 
     tag_set_id = Uuid()
     labeler = Nested(Person, allow_none=True)
     source = Str(validate=OneOf(SOURCES))
     status = Str(validate=OneOf(STATES))
     superseded_by = Uuid(allow_none=True)
-    counted = Bool(description="Whether it counts for the values and the agreement.")
+    counted = Bool(description="Whether the tag set counts for the values and the agreement.")
     gold_agreement = Float(
         allow_none=True,
         description=(
-            "Agreement with the accepted tag set of a gold artifact. Null in the"
-            " same cases as `agreement`."
+            "Agreement with the accepted tag set of a gold artifact. Null without such a tag"
+            " set, for that tag set itself, for other schemas, and if the comparison is too large."
         ),
     )
 
@@ -164,14 +166,15 @@ class ConsensusField(Response):
     majority = List(Any_(), description="The values of more than half of the tag sets.")
     tie = Bool(
         description=(
-            "Whether there is no majority, not even for an empty field, or too many"
-            " spans or boxes lie near each other to be matched."
+            "Whether no value, and not the empty field either, has a majority, or too many spans"
+            " or boxes are close to each other to be matched."
         )
     )
     agreement = Float(
         allow_none=True,
         description=(
-            "Mean over all pairs for this field. Null in the same cases as `agreement` above."
+            "Mean agreement for this field over all pairs of tag sets. Null in the same cases as"
+            " the agreement of the artifact."
         ),
     )
 
@@ -184,10 +187,10 @@ class Consensus(Response):
     agreement = Float(
         allow_none=True,
         description=(
-            "Mean over all pairs, 0 to 1; null for fewer than two tag sets, and if"
-            " more spans or boxes must be matched than a request can wait for."
+            "Mean agreement over all pairs of tag sets, 0 to 1. Null for fewer than two tag sets,"
+            " and if there are too many spans or boxes to match in a request."
         ),
     )
     sets = List(Nested(ConsensusSet))
     fields_ = List(Nested(ConsensusField), data_key="fields", attribute="fields")
-    truncated = Bool(description="Whether fields were left out because they exceed 8 MiB.")
+    truncated = Bool(description="Whether fields were omitted because they exceed 8 MiB.")

@@ -20,7 +20,7 @@ SOURCES = ("human", "model", "import", "merge")
 
 
 class Person(Response):
-    """A user as colleagues see them."""
+    """A user as other members see them."""
 
     id = Uuid()
     email = Str()
@@ -28,7 +28,7 @@ class Person(Response):
 
 
 class TagProvenance(Response):
-    """The origin of a value of a merge."""
+    """The origin of a value in a merge."""
 
     field = Str()
     row = Int(allow_none=True)
@@ -38,25 +38,26 @@ class TagProvenance(Response):
         Int(),
         allow_none=True,
         dump_default=None,
-        description="The revision of each of these tag sets. Null in older merges.",
+        description="The revision of each tag set in `tag_set_ids`. Null in older merges.",
     )
     by = Str(
         validate=OneOf(("agreement", "majority", "choice", "reviewer")),
         description=(
-            "What decided: all tag sets agree, the majority, a choice, or the reviewer's tag."
+            "How the value was decided: by agreement of all tag sets, by majority, by a choice,"
+            " or by the reviewer's own tag."
         ),
     )
 
 
 class BasePrediction(Response):
-    """The prediction that a tag set began from."""
+    """The prediction from which a tag set was started."""
 
     id = Uuid()
     model_version = Str(allow_none=True)
 
 
 class TagSet(Response):
-    """A tag set: the tags of one artifact by a person or a model, or a merge of several."""
+    """A tag set: the tags of one artifact by a person or a model, or a merge of tag sets."""
 
     id = Uuid()
     artifact_id = Uuid()
@@ -73,19 +74,21 @@ class TagSet(Response):
     reason = Str(allow_none=True, description="The reviewer's reason, if given.")
     rejections = Int(
         description=(
-            "How often this tag set and earlier ones of the artifact were rejected;"
-            " only the labeler's own if several people label the artifact."
+            "The number of rejections of this tag set and of earlier tag sets of the artifact. If"
+            " several people label the artifact, only the labeler's own tag sets count."
         )
     )
     seconds_spent = Int()
     comment_count = Int()
     merged_from = List(Uuid(), allow_none=True, description="The sources of a merge.")
     provenance = List(
-        Nested(TagProvenance), allow_none=True, description="The origin of each value of a merge."
+        Nested(TagProvenance), allow_none=True, description="The origin of each value in a merge."
     )
     superseded_by = Uuid(allow_none=True, description="The merge that replaced this tag set.")
     prediction = Nested(
-        BasePrediction, allow_none=True, description="The prediction that the draft began from."
+        BasePrediction,
+        allow_none=True,
+        description="The prediction from which the draft was started.",
     )
     created_at = UtcDateTime()
     updated_at = UtcDateTime()
@@ -96,18 +99,20 @@ class TagSetSummary(TagSet):
     """A tag set in a list; tags and provenance are null if they are too large for the page."""
 
     tags = List(
-        Nested(Tag), allow_none=True, description="Null if they exceed 8 MiB divided by page_size."
+        Nested(Tag),
+        allow_none=True,
+        description="Null if the tags exceed 8 MiB divided by page_size.",
     )
 
 
 class TagSetFilters(Schema):
-    """Filters of the list of tag sets."""
+    """Filters for the list of tag sets."""
 
     artifact_id = Uuid()
     schema_id = Uuid()
     labeler_id = Uuid()
     reviewer_id = Uuid(description="The user in `reviewer`.")
-    status = List(Str(validate=OneOf(STATES)), description="Any of these statuses.")
+    status = List(Str(validate=OneOf(STATES)), description="The tag set must have a listed status.")
     source = Str(validate=OneOf(SOURCES))
     created_after = UtcDateTime()
     created_before = UtcDateTime()

@@ -13,7 +13,7 @@ TAG_SOURCES = ("human", "model", "import")
 
 
 class Evidence(Response):
-    """The place of a value in the document. Offsets are code points into the document's text."""
+    """The place of a value in the document. Offsets count code points of the document's text."""
 
     page = Int(allow_none=True, description="The page number, from 1.")
     box = List(
@@ -30,7 +30,7 @@ class Tag(Response):
     """One value of a field, in the field's canonical form."""
 
     field = Str()
-    value = Any_(allow_none=True, description="The type follows from the field.")
+    value = Any_(allow_none=True, description="The type depends on the field.")
     row = Int(allow_none=True, description="The row in a table, from 0.")
     confidence = Float(allow_none=True)
     source = Str(validate=OneOf(TAG_SOURCES))
@@ -78,8 +78,8 @@ _EVIDENCE_TYPES: dict[str, tuple[type, ...]] = {
 class Tags(List):
     """A list of tags that is validated like `TagInput` but returned unchanged.
 
-    marshmallow would need a second for 5,000 tags. Whether the values fit their fields is checked
-    against the schema version (`engines.fields`), which reads each member again anyway.
+    marshmallow would need a second to validate 5,000 tags. Later, `engines.fields` reads every
+    property again, to check whether the values fit the fields of the schema version.
     """
 
     def __init__(self, **kwargs: Any) -> None:
@@ -95,34 +95,34 @@ class Tags(List):
 
 
 def _find_errors(tag: object) -> Iterator[tuple[str, str]]:
-    yield from _find_member_errors(tag, "", _TAG_TYPES, free="value")
+    yield from _find_property_errors(tag, "", _TAG_TYPES, untyped_name="value")
     if not isinstance(tag, dict):
         return
     if tag.get("field") is None:
         yield ".field", "Missing data for required field."
-    for position, piece in enumerate(tag.get("evidence") or ()):
-        yield from _find_member_errors(piece, f".evidence.{position}", _EVIDENCE_TYPES)
+    for position, evidence in enumerate(tag.get("evidence") or ()):
+        yield from _find_property_errors(evidence, f".evidence.{position}", _EVIDENCE_TYPES)
 
 
-def _find_member_errors(
-    value: object, path: str, types: dict[str, tuple[type, ...]], free: str = ""
+def _find_property_errors(
+    value: object, path: str, types: dict[str, tuple[type, ...]], untyped_name: str = ""
 ) -> Iterator[tuple[str, str]]:
     if not isinstance(value, dict):
         yield path, "Must be an object."
         return
-    for name, member in value.items():
+    for name, content in value.items():
         allowed = types.get(name)
         if allowed is None:
-            if name != free:
+            if name != untyped_name:
                 yield f"{path}.{name[:64]}", "Unknown field."
         elif (
-            member is not None
-            and type(member) not in allowed
-            and not _is_whole_number(member, allowed)
+            content is not None
+            and type(content) not in allowed
+            and not _is_whole_number(content, allowed)
         ):
-            yield f"{path}.{name}", "The type of this member is wrong."
+            yield f"{path}.{name}", "This property has the wrong type."
 
 
-def _is_whole_number(member: object, allowed: tuple[type, ...]) -> bool:
-    """Return whether a number such as 1.0, an integer in JSON, stands for an allowed integer."""
-    return int in allowed and isinstance(member, float) and member.is_integer()
+def _is_whole_number(content: object, allowed: tuple[type, ...]) -> bool:
+    """Return whether an integer is allowed and a number such as 1.0 is an integer in JSON."""
+    return int in allowed and isinstance(content, float) and content.is_integer()

@@ -1,4 +1,4 @@
-"""Tag sets: drafts, saves, submission, review decisions; called by other features."""
+"""Public functions of tag sets: drafts, submission, review decisions, merges and statuses."""
 
 from app.workflow.tag_sets.queries.deciding import release_reviews
 from app.workflow.tag_sets.queries.reading import TagSetRow, get_many, get_prepared

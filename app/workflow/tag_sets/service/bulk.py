@@ -1,4 +1,4 @@
-"""Review decisions on many tag sets at once, by the same rules as single decisions."""
+"""Review decisions on many tag sets, by the same rules as single decisions."""
 
 from collections import defaultdict
 from collections.abc import Callable, Sequence
@@ -19,7 +19,7 @@ from app.workflow.tag_sets.queries import bulk as queries
 from app.workflow.tag_sets.queries import deciding, recording, skips, statuses
 from app.workflow.tag_sets.queries.bulk import LockedReview
 from app.workflow.tag_sets.service import rules
-from app.workflow.tag_sets.service.decisions import DECIDED, check_can_label
+from app.workflow.tag_sets.service.decisions import REVIEW_RESET, check_can_label
 from app.workflow.tag_sets.transitions import Action, TagSetStatus
 
 
@@ -30,7 +30,7 @@ def _get_max_rejections(tag_set: LockedReview) -> int | None:
 
 
 class _Batch:
-    """The locked tag sets of a request and the related ones; decisions are checked against it."""
+    """The locked tag sets of a request and their siblings, against which decisions are checked."""
 
     def __init__(
         self,
@@ -64,8 +64,8 @@ class _Batch:
     def decide(self, check: Callable[[LockedReview], str]) -> list[LockedReview]:
         """Return the tag sets on which the decision is valid, in order.
 
-        `check` returns the new status or raises; the new status counts for the next tag set of the
-        same artifact.
+        `check` returns the new status or raises ApiError. The new status counts in the checks of
+        later tag sets of the same artifact.
         """
         decided = []
         for tag_set in (self.tag_sets[key] for key in self.ids if key in self.tag_sets):
@@ -86,12 +86,12 @@ class _Batch:
         return {row.labeler_id for row in self.tag_sets.values() if row.labeler_id is not None}
 
     def count_accepted(self, tag_set: LockedReview) -> int:
-        """Return how many tag sets of the same artifact are accepted."""
+        """Return the number of accepted tag sets of the same artifact."""
         siblings = self.siblings[tag_set.artifact_id]
         return sum(status == TagSetStatus.ACCEPTED for _, status in siblings.values())
 
-    def has_other(self, tag_set: LockedReview, blocking: Sequence[str]) -> bool:
-        """Return whether the labeler has another tag set of the artifact in one of `blocking`."""
+    def has_other_tag_set(self, tag_set: LockedReview, blocking: Sequence[str]) -> bool:
+        """Return whether the labeler has another tag set of the artifact in a blocking status."""
         return any(
             labeler_id == tag_set.labeler_id and status in blocking and sibling_id != tag_set.id
             for sibling_id, (labeler_id, status) in self.siblings[tag_set.artifact_id].items()
@@ -105,12 +105,12 @@ def accept_many(
     note: str | None = None,
     find_unfit: bulk.FindUnfit | None = None,
 ) -> bulk.Failures:
-    """Accept submitted tag sets except those that `find_unfit` returns; return the failures.
+    """Accept submitted tag sets, except the failures of `find_unfit`; return all failures.
 
-    Reasons of a failure: not_found; permission_denied on the caller's own; conflict if it has
-    another status, another reviewer claimed it or is assigned, or its artifact has as many accepted
-    tag sets, those of this call included, as its schema requires. Emits `tag_set.accepted` for each
-    accepted tag set.
+    A failure is `not_found`; `permission_denied` on the caller's own tag set; or `conflict` if the
+    tag set is not submitted, if it is a merge, if another reviewer has claimed it or is assigned,
+    or if its artifact already has as many accepted tag sets as its schema requires. Tag sets that
+    this call accepts count too. Emits `tag_set.accepted` for each accepted tag set.
     """
     batch = _Batch(Action.ACCEPT, tag_set_ids, caller, find_unfit)
 
@@ -130,7 +130,7 @@ def accept_many(
     if not decided:
         return batch.failures
     values = {"status": TagSetStatus.ACCEPTED, "reason": note}
-    _change(decided, values, kind="accept", caller=caller)
+    _record_decision(decided, values, kind="accept", caller=caller)
     _update_artifacts(decided)
     payloads = [build_accepted(row, reviewer_id=caller.user_id, corrected=False) for row in decided]
     events.emit_many(emitted_events.ACCEPTED, payloads)
@@ -147,10 +147,10 @@ def reject_many(
 ) -> bulk.Failures:
     """Reject submitted tag sets for one reason and return the failures.
 
-    With `send_to` `labeler` each becomes a draft of its labeler again; with `pool` it stays
-    rejected. Besides the reasons of `accept_many`, a failure is a conflict if the labeler has
-    another tag set of the artifact or the schema's limit of rejections is reached, and a
-    validation_error if no labeler may label it. Emits `tag_set.rejected` for each tag set.
+    If `send_to` is `labeler`, each tag set becomes a draft of its labeler again; if it is `pool`,
+    each stays rejected. Failures are as in `accept_many`. With `labeler`, they are also `conflict`
+    if the labeler has another tag set of the artifact or the schema's limit of rejections is
+    reached, and `validation_error` if no labeler may label. Emits `tag_set.rejected` for each.
     """
     batch = _Batch(Action.REJECT, tag_set_ids, caller, find_unfit)
     to_labeler = send_to == "labeler"
@@ -167,7 +167,7 @@ def reject_many(
         return batch.failures
     status = TagSetStatus.DRAFT if to_labeler else TagSetStatus.REJECTED
     values = {"status": status, "reason": reason, "rejections": TagSet.rejections + 1}
-    _change(decided, values, kind="reject", caller=caller)
+    _record_decision(decided, values, kind="reject", caller=caller)
     if to_labeler:
         _claim_for_labelers(decided, caller)
     else:
@@ -180,7 +180,7 @@ def reject_many(
 
 
 def _skip_rejected(rejected: list[LockedReview], reason: str) -> None:
-    """Skip the artifacts for the labelers whose tag sets of them were rejected."""
+    """Record a skip of the artifact for each labeler whose tag set was rejected."""
     labelers: dict[UUID, list[UUID]] = {}
     for tag_set in rejected:
         if tag_set.labeler_id is not None:
@@ -195,9 +195,9 @@ def _skip_rejected(rejected: list[LockedReview], reason: str) -> None:
 
 def _claim_for_labelers(returned: list[LockedReview], caller: Caller) -> None:
     """Claim the artifacts of returned tag sets for their labelers."""
-    # Of several tag sets of an artifact, the labeler of the first gets the claim.
+    # If an artifact has several tag sets, the labeler of the first tag set gets the claim.
     next_labelers = {tag_set.artifact_id: tag_set.labeler_id for tag_set in reversed(returned)}
-    deciding.claim_artifacts(next_labelers, minutes=rules.claim_minutes(caller))
+    deciding.claim_artifacts(next_labelers, minutes=rules.get_claim_minutes(caller))
 
 
 def _check_return(batch: _Batch, tag_set: LockedReview, labelers: AbstractSet[UUID]) -> None:
@@ -207,18 +207,19 @@ def _check_return(batch: _Batch, tag_set: LockedReview, labelers: AbstractSet[UU
     check_can_label(tag_set.labeler_id, labelers)
     if limit is not None and tag_set.rejections + tag_set.earlier_rejections >= limit:
         raise errors.conflict(
-            "The schema's limit of rejections is reached. Send it to the pool or to a member."
+            "The schema's limit of rejections is reached. Send the tag set to the pool or to a"
+            " member."
         )
-    if batch.has_other(tag_set, rules.get_blocking_statuses(tag_set.required_labels)):
-        raise errors.conflict("The labeler has another tag set of this artifact.")
+    if batch.has_other_tag_set(tag_set, rules.get_blocking_statuses(tag_set.required_labels)):
+        raise errors.conflict("The labeler already has another tag set of this artifact.")
 
 
-def _change(
+def _record_decision(
     decided: list[LockedReview], values: dict[str, Any], *, kind: str, caller: Caller
 ) -> None:
     recording.change(
         [row.id for row in decided],
-        {**DECIDED, **values, "reviewer_id": caller.user_id, "decided_at": db.utc_now()},
+        {**REVIEW_RESET, **values, "reviewer_id": caller.user_id, "decided_at": db.utc_now()},
         kind=kind,
         author_id=caller.user_id,
         note=values["reason"],

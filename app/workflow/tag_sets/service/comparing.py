@@ -27,7 +27,7 @@ from app.kit import errors
 from app.kit.pagination import Page, PageRequest
 from app.kit.principal import Caller
 from app.workflow.tag_sets.queries import related, revisions
-from app.workflow.tag_sets.queries.reading import PAGE_BYTES, TagSetRow
+from app.workflow.tag_sets.queries.reading import MAX_PAGE_BYTES, TagSetRow
 from app.workflow.tag_sets.queries.related import ComparedTagSet
 from app.workflow.tag_sets.service import reading, rules
 from app.workflow.tag_sets.transitions import COMPLETED, NOT_INDEPENDENT, TagSetStatus
@@ -46,28 +46,30 @@ class _Side(NamedTuple):
 def list_revisions(
     tag_set_id: UUID, *, caller: Caller, page: PageRequest, **created: datetime
 ) -> Page:
-    """List a tag set's revisions, each with the changes since the previous one.
+    """List a tag set's revisions, each with the changes since the previous revision.
 
-    `created` takes created_after and created_before. `changes` is null if the tags of either
-    revision exceed 8 MiB divided by the page size; if the changes exceed it, only the first are
-    listed. Raises 404 as `get` does.
+    `created` may have created_after and created_before. `changes` is None if the tags of either
+    revision exceed 8 MiB divided by the page size. If the changes exceed that size, only the first
+    changes are listed. Raises 404 as `get` does.
     """
     tag_set = reading.get(tag_set_id, caller=caller)
     revisions_page = revisions.get_page(page, tag_set_id, **created)
-    max_bytes = PAGE_BYTES // page.page_size
+    max_bytes = MAX_PAGE_BYTES // page.page_size
     numbers = [row.number for row in revisions_page.items]
-    needed = {*numbers, *(number - 1 for number in numbers)}
-    tags = revisions.get_tags(tag_set_id, sorted(needed), max_bytes=max_bytes)
-    tags[0] = []  # There is nothing before the first revision.
+    compared_numbers = {*numbers, *(number - 1 for number in numbers)}
+    tags = revisions.get_tags(tag_set_id, sorted(compared_numbers), max_bytes=max_bytes)
+    tags[0] = []  # The first revision is compared with no tags.
     shapes = rules.get_terms(tag_set.schema_version_id).shapes
 
-    def changes(number: int) -> dict[str, Any] | None:
+    def compare_revision(number: int) -> dict[str, Any] | None:
         if number not in tags or number - 1 not in tags:
             return None
         difference = diff_by_content(tags[number - 1], tags[number], shapes)
         return summarize_changes(difference.changes, moved=difference.moved, max_bytes=max_bytes)
 
-    items = [{**row._asdict(), "changes": changes(row.number)} for row in revisions_page.items]
+    items = [
+        {**row._asdict(), "changes": compare_revision(row.number)} for row in revisions_page.items
+    ]
     return replace(revisions_page, items=items)
 
 
@@ -80,31 +82,32 @@ def compare(
     prediction: bool = False,
     at_revision: int | None = None,
 ) -> dict[str, Any]:
-    """Compare a tag set, as it is or was `at_revision`, with exactly one other.
+    """Compare a tag set, in its current state or as of `at_revision`, with one other state.
 
-    The other is a tag set of the artifact, a revision of this tag set, or the latest prediction.
-    Raises 404 as `get` does; 400 on a parameter that names nothing to compare with.
+    The other state is exactly one of: the tag set `against` of the same artifact, a revision of
+    this tag set, or the latest prediction. Raises 404 as `get` does; 400 on a parameter whose value
+    does not exist.
     """
     tag_set = reading.get(tag_set_id, caller=caller)
     if [against is not None, revision is not None, prediction].count(True) != 1:
         raise errors.invalid("Send exactly one of against, revision and prediction.", "against")
     if against is not None:
-        other = _get_other_side(tag_set, against, caller)
+        other_side = _get_other_side(tag_set, against, caller)
     elif revision is not None:
-        other = _get_revision_side(tag_set_id, revision, "revision")
+        other_side = _get_revision_side(tag_set_id, revision, "revision")
     else:
-        other = _get_prediction_side(tag_set, caller)
-    this = _Side("tag_set", tag_set_id, tag_set.revision, tag_set.tags)
+        other_side = _get_prediction_side(tag_set, caller)
+    this_side = _Side("tag_set", tag_set_id, tag_set.revision, tag_set.tags)
     if at_revision is not None:
-        this = _get_revision_side(tag_set_id, at_revision, "at_revision")
+        this_side = _get_revision_side(tag_set_id, at_revision, "at_revision")
     difference = diff_by_content(
-        other.tags, this.tags, rules.get_terms(tag_set.schema_version_id).shapes
+        other_side.tags, this_side.tags, rules.get_terms(tag_set.schema_version_id).shapes
     )
     counts = summarize_changes(difference.changes, max_entries=0)
     return {
         "tag_set_id": tag_set_id,
-        "revision": this.revision,
-        "against": other._asdict(),
+        "revision": this_side.revision,
+        "against": other_side._asdict(),
         **{kind: counts[kind] for kind in ("added", "removed", "changed")},
         "changes": difference.changes,
         "moved": difference.moved,
@@ -121,7 +124,7 @@ def _get_other_side(tag_set: TagSetRow, tag_set_id: UUID, caller: Caller) -> _Si
 def _get_revision_side(tag_set_id: UUID, number: int, parameter: str) -> _Side:
     tags = revisions.get_tags(tag_set_id, (number,)).get(number)
     if tags is None:
-        raise errors.invalid("This tag set has no such revision.", parameter)
+        raise errors.invalid("This tag set has no revision with this number.", parameter)
     return _Side("revision", tag_set_id, number, tags)
 
 
@@ -135,11 +138,12 @@ def _get_prediction_side(tag_set: TagSetRow, caller: Caller) -> _Side:
 def consensus(artifact_id: UUID) -> dict[str, Any]:
     """Return an artifact's tag sets side by side: values, majority, and agreement.
 
-    Counted are independent tag sets that are submitted, accepted, or superseded by a merge. Those
-    that were rejected, merges, predictions and those of the artifact's earlier schemas are only
-    listed. With a gold artifact each tag set is also compared with the accepted one, preferably a
-    merge. A figure is None if it needs more spans or boxes matched than a request can wait for.
-    `fields` has as many fields as fit into 8 MiB; `truncated` tells if there are more. Raises 404.
+    Independent tag sets count if they are submitted, accepted, or superseded by a merge. Rejected
+    tag sets, merges, predictions and tag sets of the artifact's earlier schemas are listed but do
+    not count. For a gold artifact, each tag set is also compared with the accepted tag set,
+    preferably a merge. An agreement is None if there are too many spans or boxes to match in a
+    request. `fields` has as many fields as fit into 8 MiB; `truncated` is true if there are more.
+    Raises 404.
     """
     artifact = artifacts.get(artifact_id)
     rows = related.list_by_artifact(artifact_id)
@@ -180,7 +184,7 @@ def _render_fields(
         {**render_ballot(ballot, ids, lineup), "agreement": places.get((ballot.field, ballot.row))}
         for ballot in ballots
     )
-    return limit_size(rendered, max_bytes=PAGE_BYTES)
+    return limit_size(rendered, max_bytes=MAX_PAGE_BYTES)
 
 
 def _render_tag_set(row: ComparedTagSet, **details: object) -> dict[str, Any]:

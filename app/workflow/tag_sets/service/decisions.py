@@ -18,12 +18,12 @@ from app.workflow.tag_sets.queries.reading import TagSetRow
 from app.workflow.tag_sets.service import provenance, rules
 from app.workflow.tag_sets.transitions import Action, TagSetStatus
 
-DECIDED: dict[str, Any] = {
+REVIEW_RESET: dict[str, Any] = {
     **dict.fromkeys(("claim_user_id", "claim_expires_at", "assignee_id", "assignee_team_id")),
     **dict.fromkeys(("review_due_at", "escalated_by", "escalated_at", "escalation_reason")),
     "escalated": False,
 }
-"""The columns of the review, which every decision resets."""
+"""The initial values of the review columns. Every decision resets these columns."""
 
 
 def accept(
@@ -34,12 +34,12 @@ def accept(
     tags: list[Any] | None = None,
     note: str | None = None,
 ) -> TagSetRow:
-    """Accept a submitted tag set, with the reviewer's corrected `tags` if given.
+    """Accept a submitted tag set, optionally with the reviewer's corrected `tags`.
 
-    Raises 404; 403 on the caller's own; 400 `validation_error` or `required_fields_missing` on
-    corrections; 409 `stale_precondition`, or `conflict` with one of these details: `state`; `claim`
-    of another reviewer; `assignee_id` or `assignee_team_id` of others (for a merge also as
-    `check_sources` says); `accepted`, the ids, when the schema requires no more tag sets.
+    Raises 404; 403 on the caller's own tag set; 400 `validation_error` or `required_fields_missing`
+    on corrections; 409 `stale_precondition`; 409 `conflict` with `details.state`, with the details
+    of `check_review` (for a merge, also of `check_sources`), or with `details.accepted`, the ids of
+    the accepted tag sets, if the schema requires no more tag sets.
     """
     tag_set, sources = _lock_with_sources(tag_set_id)
     _check_decision(Action.ACCEPT, tag_set, caller, revision)
@@ -61,9 +61,9 @@ def _lock_with_sources(tag_set_id: UUID) -> tuple[LockedTagSet, list[LockedTagSe
 
 
 def check_sources(caller: Caller, sources: Iterable[LockedTagSet]) -> None:
-    """Raise 409 `conflict` as `check_review` does if another reviewer works on a pending source.
+    """Raise the errors of `check_review` for the submitted sources of a merge.
 
-    `details.tag_set_id` names the source.
+    `details.tag_set_id` is the id of the source.
     """
     for source in sources:
         if source.status == "submitted":
@@ -77,14 +77,14 @@ def check_sources(caller: Caller, sources: Iterable[LockedTagSet]) -> None:
 def _build_corrections(
     tag_set: LockedTagSet, tags: list[Any] | None, caller: Caller
 ) -> dict[str, Any]:
-    """Return the columns that the reviewer's tags change. Raises 400."""
+    """Return the columns that the reviewer's tags change, or an empty dict. Raises 400."""
     if tags is None:
         return {}
     terms = rules.get_terms(tag_set.schema_version_id)
     checked = rules.check_tags(terms, tags, tag_set, complete=True)
     if not provenance.can_keep_sources(checked, caller):
         provenance.set_sources(checked, tag_set.tags)
-    # Older tags have incomplete evidence; sent unchanged, they are no correction.
+    # Tags from older releases have incomplete evidence; if sent unchanged, they are no correction.
     if tag_set.tags in (checked, tags):
         return {}
     if tag_set.source != "merge":
@@ -99,7 +99,7 @@ def _build_corrections(
 def find_quorum(tag_set: LockedTagSet) -> list[UUID]:
     """Return the locked artifact's accepted tag sets if they reach the quorum, else an empty list.
 
-    An accepted merge reaches the quorum alone; a merge may be accepted besides other tag sets.
+    An accepted merge reaches the quorum alone. A merge can be accepted after other tag sets.
     """
     merged = deciding.list_merges(tag_set.artifact_id, (TagSetStatus.ACCEPTED,))
     if merged or tag_set.source == "merge":
@@ -128,10 +128,10 @@ def mark_accepted(
 ) -> None:
     """Accept a locked tag set and emit `tag_set.accepted`.
 
-    Every acceptance of a single tag set ends here. A merge supersedes its pending sources.
+    Every acceptance of a single tag set calls this. A merge supersedes its pending sources.
     """
     values = {
-        **DECIDED,
+        **REVIEW_RESET,
         **changes,
         "status": TagSetStatus.ACCEPTED,
         "reviewer_id": reviewer_id,
@@ -147,7 +147,7 @@ def mark_accepted(
 
 
 def accept_automatically(tag_set: LockedTagSet, exemption: str) -> None:
-    """Accept a tag set without a reviewer; its revision notes the reason, the `exemption`."""
+    """Accept a tag set without a reviewer; its revision stores the reason, `exemption`."""
     mark_accepted(tag_set, {}, reviewer_id=None, kind="accept", note=exemption)
 
 
@@ -158,7 +158,7 @@ def _supersede(merge: LockedTagSet, reviewer_id: UUID | None) -> None:
         "reviewer_id": reviewer_id,
         "decided_at": db.utc_now(),
     }
-    related.supersede(sources, merge.id, {**DECIDED, **decision}, author_id=reviewer_id)
+    related.supersede(sources, merge.id, {**REVIEW_RESET, **decision}, author_id=reviewer_id)
 
 
 def reject(
@@ -166,14 +166,14 @@ def reject(
 ) -> TagSetRow:
     """Reject a submitted tag set and send its artifact to the next labeler.
 
-    With `send_to` `labeler` it becomes a draft of its labeler again. With `pool` it stays rejected,
-    and the artifact is offered to other labelers only. With a member's id it stays rejected and
-    that member gets a draft with its tags.
+    If `send_to` is `labeler`, the tag set becomes a draft of its labeler again. If it is `pool`,
+    the tag set stays rejected, and the artifact is offered only to other labelers. If it is a
+    member's id, the tag set stays rejected, and that member gets a draft with the same tags.
 
-    Raises 404; 403 on the caller's own; 400 on `send_to`; 409 `stale_precondition`, or `conflict`
-    with one of these details: `state`; `claim` of another reviewer; `assignee_id` or
-    `assignee_team_id` of others; `tag_set_id` of a tag set that blocks it; `rejections` when the
-    schema's limit of rejections is reached.
+    Raises 404; 403 on the caller's own tag set; 400 on `send_to`; 409 `stale_precondition`; 409
+    `conflict` with `details.state`, with the details of `check_review`, with `details.tag_set_id`
+    if the next labeler has another tag set, or with `details.rejections` if the schema's limit of
+    rejections is reached.
     """
     tag_set = lock(tag_set_id)
     _check_decision(Action.REJECT, tag_set, caller, revision)
@@ -184,7 +184,7 @@ def reject(
     if next_labeler is not None:
         check_no_other_tag_set(tag_set, next_labeler)
     values = {
-        **DECIDED,
+        **REVIEW_RESET,
         "status": TagSetStatus.DRAFT if to_labeler else TagSetStatus.REJECTED,
         "reviewer_id": caller.user_id,
         "decided_at": db.utc_now(),
@@ -204,7 +204,7 @@ def reject(
 def _send_to_next_labeler(
     tag_set: LockedTagSet, next_labeler: UUID | None, reason: str, caller: Caller
 ) -> UUID | None:
-    """Claim the artifact for its next labeler, with a draft; return the draft's id if it is new."""
+    """Claim the artifact for its next labeler, if any; return the id of a new draft, or None."""
     if next_labeler is None:
         if tag_set.labeler_id is not None:
             skips.skip_rejected({tag_set.artifact_id: tag_set.labeler_id}, reason)
@@ -213,33 +213,33 @@ def _send_to_next_labeler(
     if next_labeler != tag_set.labeler_id:
         draft_id = _create_next_draft(tag_set, next_labeler, reason, caller)
     deciding.claim_artifacts(
-        {tag_set.artifact_id: next_labeler}, minutes=rules.claim_minutes(caller)
+        {tag_set.artifact_id: next_labeler}, minutes=rules.get_claim_minutes(caller)
     )
     return draft_id
 
 
 def _find_next_labeler(tag_set: LockedTagSet, send_to: str) -> UUID | None:
-    """Return who labels the artifact next; None if it goes to the pool. Raises 400 on `send_to`."""
+    """Return the next labeler, or None for the pool. Raises 400 on `send_to`."""
     if send_to == "pool":
         return None
     if send_to == "labeler":
         if tag_set.labeler_id is None:
-            raise errors.invalid("It has no labeler; use `pool` or a member's id.", "send_to")
+            message = "This tag set has no labeler; use `pool` or a member's id."
+            raise errors.invalid(message, "send_to")
         labelers = lock_eligible([tag_set.labeler_id], Role.labeler)
         check_can_label(tag_set.labeler_id, labelers)
         return tag_set.labeler_id
     next_labeler = UUID(send_to)
     if not lock_eligible([next_labeler], Role.labeler):
-        raise errors.invalid("Must be the id of a member who may label.", "send_to")
+        raise errors.invalid("Must be the id of a member who can label.", "send_to")
     return next_labeler
 
 
 def check_can_label(labeler_id: UUID, labelers: AbstractSet[UUID]) -> None:
-    """Raise 400 on `send_to` when a tag set's labeler is not among `labelers`."""
+    """Raise 400 on `send_to` if a tag set's labeler is not among `labelers`."""
     if labeler_id not in labelers:
-        raise errors.invalid(
-            "Its labeler may not label any more. Send it to the pool or to a member.", "send_to"
-        )
+        message = "The labeler can no longer label. Send the tag set to the pool or to a member."
+        raise errors.invalid(message, "send_to")
 
 
 def _check_rejection_limit(tag_set: LockedTagSet) -> None:
@@ -247,18 +247,22 @@ def _check_rejection_limit(tag_set: LockedTagSet) -> None:
     rejections = tag_set.rejections + tag_set.earlier_rejections
     if limit is not None and rejections >= limit:
         raise errors.conflict(
-            "The schema's limit of rejections is reached. Send it to the pool or to a member.",
+            "The schema's limit of rejections is reached. Send the tag set to the pool or to a"
+            " member.",
             rejections=rejections,
             max_rejections=limit,
         )
 
 
 def check_no_other_tag_set(tag_set: LockedTagSet, next_labeler: UUID) -> None:
-    """Raise 409 when the next labeler has another tag set of the artifact."""
+    """Raise 409 if the next labeler has another tag set of the artifact."""
     blocking = rules.get_blocking_statuses(tag_set.required_labels)
-    other = deciding.find_of_labeler(tag_set.artifact_id, next_labeler, blocking, but=tag_set.id)
-    if other is not None:
-        raise errors.conflict("The labeler has another tag set of this artifact.", tag_set_id=other)
+    other_id = deciding.find_by_labeler(
+        tag_set.artifact_id, next_labeler, blocking, excluded_id=tag_set.id
+    )
+    if other_id is not None:
+        message = "The labeler already has another tag set of this artifact."
+        raise errors.conflict(message, tag_set_id=other_id)
 
 
 def _create_next_draft(

@@ -1,4 +1,4 @@
-"""Drafts: creating, saving, deleting; and the events of tag sets."""
+"""Create, save and delete drafts."""
 
 from typing import Any
 from uuid import UUID
@@ -36,11 +36,11 @@ _EMPTY_MERGE_COLUMNS = {"merged_from": None, "provenance": None, "superseded_by"
 
 
 def create(artifact_id: UUID, *, caller: Caller, source: str) -> TagSetRow:
-    """Create a draft of an artifact and claim the artifact if it is free.
+    """Create a draft of an artifact, and claim the artifact unless another user has claimed it.
 
-    `source` says what to copy: nothing (`empty`), the latest prediction (`prediction`), or the
-    tag set with that id. It records the prediction. Tags that no longer fit the schema's current
-    version are not copied.
+    `source` is `empty`, `prediction` to copy the latest prediction, or the id of a tag set to copy.
+    The draft records the prediction from which it was started. Tags that do not fit the schema's
+    current version are not copied.
 
     Raises 404; 400 on `from`; 409 `conflict` with the reason in `details`: `state` (of the artifact
     or the schema), `missing`, `claim`, `reserved` or `tag_set_id`.
@@ -61,11 +61,11 @@ def create(artifact_id: UUID, *, caller: Caller, source: str) -> TagSetRow:
         "earlier_rejections": deciding.count_rejections(
             artifact_id,
             version.schema_id,
-            labeler_id=caller.user_id if terms.overlapping else None,
+            labeler_id=caller.user_id if terms.is_overlapping else None,
         ),
     }
     tag_set = deciding.insert_tag_set(values, author_id=caller.user_id)
-    deciding.claim_artifacts({artifact_id: caller.user_id}, minutes=rules.claim_minutes(caller))
+    deciding.claim_artifacts({artifact_id: caller.user_id}, minutes=rules.get_claim_minutes(caller))
     statuses.update_statuses([artifact_id])
     events.emit(emitted_events.CREATED, build_payload(tag_set))
     return reading.get_existing(tag_set.id)
@@ -85,21 +85,21 @@ def _get_version(artifact: ArtifactRow) -> schemas.CurrentVersion:
 
 def _check_can_create(artifact: ArtifactRow, caller: Caller, terms: rules.Terms) -> None:
     blocking = rules.get_blocking_statuses(terms.labels_per_artifact)
-    other = deciding.find_of_labeler(artifact.id, caller.user_id, blocking)
-    if other is not None:
+    other_id = deciding.find_by_labeler(artifact.id, caller.user_id, blocking)
+    if other_id is not None:
         raise errors.conflict(
-            "You already have a tag set of this artifact; use that one.", tag_set_id=other
+            "You already have a tag set of this artifact; use that tag set.", tag_set_id=other_id
         )
     claim = artifact.claim
-    if claim is not None and claim["user_id"] != str(caller.user_id) and not terms.overlapping:
+    if claim is not None and claim["user_id"] != str(caller.user_id) and not terms.is_overlapping:
         raise errors.conflict("Another user has claimed this artifact.", claim=claim)
-    standing = deciding.list_by_status(artifact.id, COMPLETED)
+    completed_ids = deciding.list_by_status(artifact.id, COMPLETED)
     reserved = statuses.count_reserved_for_others(artifact.id, caller.user_id)
-    if reserved and len(standing) + reserved >= terms.labels_per_artifact:
+    if reserved and len(completed_ids) + reserved >= terms.labels_per_artifact:
         raise errors.conflict(
             "This artifact is reserved for a labeler who has started a draft.", reserved=True
         )
-    if len(standing) >= terms.labels_per_artifact or deciding.list_merges(
+    if len(completed_ids) >= terms.labels_per_artifact or deciding.list_merges(
         artifact.id, (TagSetStatus.ACCEPTED,)
     ):
         raise errors.conflict(
@@ -112,24 +112,24 @@ def _check_can_create(artifact: ArtifactRow, caller: Caller, terms: rules.Terms)
 def _find_source(
     source: str, artifact_id: UUID, caller: Caller
 ) -> TagSetRow | PredictedTags | None:
-    """Return what to copy: nothing, the latest prediction, or the artifact's tag set with that id.
+    """Return the prediction or tag set to copy, or None for an empty draft.
 
-    Raises 400 on `from`. Other people's tags or a prediction must not influence a labeler who
-    labels blind.
+    Raises 400 on `from` if the source does not exist or is hidden from the caller: it must not
+    influence a labeler who labels blind.
     """
     if source == "empty":
         return None
-    found: TagSetRow | PredictedTags | None = None
+    original: TagSetRow | PredictedTags | None = None
     if source == "prediction":
-        found = find_latest_prediction(artifact_id, caller=caller)
+        original = find_latest_prediction(artifact_id, caller=caller)
     else:
         row = _get_tag_set(source)
         if row is not None and row.artifact_id == artifact_id and _is_visible(row.id, caller):
-            found = row
-    if found is None:
-        expected = "empty, prediction if there is one, or the id of a tag set of this artifact"
-        raise errors.invalid(f"Must be {expected}.", "from")
-    return found
+            original = row
+    if original is None:
+        message = "Must be `empty`, `prediction` if the artifact has one, or a tag set's id."
+        raise errors.invalid(message, "from")
+    return original
 
 
 def _get_tag_set(source: str) -> TagSetRow | None:
@@ -143,12 +143,12 @@ def _describe_prediction(original: TagSetRow | PredictedTags | None) -> dict[str
     if original is None:
         return {}
     if isinstance(original, TagSetRow):
-        # A copy of a tag set that began from a prediction began from it, too.
-        begun = original.prediction or {"id": None, "model_version": None}
-        prediction_id = begun["id"]
+        # The copy of a tag set has the prediction from which the tag set was started.
+        prediction = original.prediction or {"id": None, "model_version": None}
+        prediction_id = prediction["id"]
         return {
             "prediction_id": None if prediction_id is None else UUID(prediction_id),
-            "prediction_model_version": begun["model_version"],
+            "prediction_model_version": prediction["model_version"],
         }
     return {"prediction_id": original.id, "prediction_model_version": original.model_version}
 
@@ -190,8 +190,8 @@ def replace_tags(
 ) -> dict[str, Any]:
     """Save all tags of a draft as a new revision, and renew its labeler's claim.
 
-    Unchanged tags of the draft or the latest prediction keep their source. Raises 404, 403, 400 on
-    a tag that does not fit, 409 (`conflict`; `stale_precondition` with the changes since then).
+    Unchanged tags of the draft or the latest prediction keep their source. Raises 404; 403; 400 on
+    a tag that does not fit; 409 `conflict`; 409 `stale_precondition` with the later changes.
     """
     draft = saving.lock(tag_set_id)
     if draft is None:
@@ -209,7 +209,7 @@ def replace_tags(
         checked,
         author_id=caller.user_id,
         seconds_spent=seconds_spent,
-        claim_minutes=rules.claim_minutes(caller),
+        claim_minutes=rules.get_claim_minutes(caller),
         draft_hours=organizations.get_draft_hours(caller.org.settings),
     )
     result = {**draft._asdict(), **saved._asdict(), "tags": checked, **_EMPTY_MERGE_COLUMNS}
@@ -225,7 +225,7 @@ def replace_tags(
 def _list_known_tags(
     tags: list[dict[str, Any]], draft: saving.Draft, caller: Caller
 ) -> list[dict[str, Any]]:
-    """Return the tags that keep their source in a save: the draft's, and those predicted since."""
+    """Return the tags of the draft and of a new prediction, which keep their source in a save."""
     known = saving.get_tags(draft.id)
     sourced = [tag for tag in tags if tag["source"] != "human"]
     if not provenance.find_missing_tags(sourced, known):
@@ -238,8 +238,8 @@ def _list_known_tags(
 def _build_stale_error(draft: saving.Draft, based_on: int, terms: rules.Terms) -> ApiError:
     """Return the error for a save that is based on an outdated revision.
 
-    `details.changes` has what changed since the revision that was sent, as in a diff, or null if
-    there is no such revision. `details.truncated` says whether there are more changes.
+    `details.changes` has the changes since the revision `based_on`, as in a diff, or None if that
+    revision does not exist. `details.truncated` is true if there are more changes.
     """
     tags_by_number = revisions.get_tags(draft.id, (based_on, draft.revision))
     if based_on not in tags_by_number:
@@ -254,9 +254,9 @@ def _build_stale_error(draft: saving.Draft, based_on: int, terms: rules.Terms) -
 def delete(tag_set_id: UUID, *, caller: Caller, revision: int | None) -> None:
     """Delete a draft with its revisions. Raises 404, 403, 409.
 
-    A draft that was rejected or reopened holds the record of that, so only an admin may delete it:
-    409 `conflict` with `details.rejections` for others. Nobody may delete a source of a merge,
-    because the merge names it: 409 with `details.merges`.
+    The revisions of a rejected or reopened draft are a record of the decisions, so only an admin
+    may delete such a draft; other users get 409 `conflict` with `details.rejections`. Nobody may
+    delete a source of a merge, because the merge refers to it: 409 with `details.merges`.
     """
     draft = deciding.lock(tag_set_id)
     if draft is None:
@@ -265,7 +265,7 @@ def delete(tag_set_id: UUID, *, caller: Caller, revision: int | None) -> None:
     rules.check_state(draft, Action.DELETE, revision)
     if draft.submitted_at is not None and not caller.has(Role.admin):
         raise errors.conflict(
-            "A tag set that was sent back cannot be deleted. Release the artifact instead.",
+            "A tag set that was returned to you cannot be deleted. Release the artifact instead.",
             rejections=draft.rejections,
         )
     merges = related.list_merges_from(tag_set_id, draft.artifact_id)

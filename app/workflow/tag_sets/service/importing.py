@@ -1,4 +1,4 @@
-"""Tag sets that are imported with new documents: submitted for review, or accepted."""
+"""Import of tag sets with new documents. The tag sets are submitted for review, or accepted."""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -18,7 +18,7 @@ _SOURCE = "import"
 
 
 class NewTagSet(NamedTuple):
-    """A tag set to create; `tags` are those that `check_imported_tags` returned."""
+    """A tag set to create; `tags` must come from `check_imported_tags`."""
 
     artifact_id: UUID
     version: CurrentVersion
@@ -36,7 +36,7 @@ class _Ids(NamedTuple):
 def check_imported_tags(
     version: CurrentVersion, tags: object, *, text: str, page_count: int
 ) -> list[Tag]:
-    """Return tags of a document with this text in canonical form, with the source `import`.
+    """Return the tags of a document in canonical form, with the source `import`.
 
     Raises 400 on the path of the first tag that does not fit, or `required_fields_missing`.
     """
@@ -52,15 +52,16 @@ def check_imported_tags(
 
 
 def count_required(version: CurrentVersion) -> int:
-    """Return how many tag sets a document of this schema version needs."""
+    """Return the number of tag sets that a document of this schema version needs."""
     return rules.get_terms(version.id).labels_per_artifact
 
 
 def import_many(new: Sequence[NewTagSet], *, accepted: bool, author_id: UUID | None) -> None:
-    """Create the tag sets of documents that this transaction created.
+    """Create the tag sets of documents that this transaction has created.
 
-    They have no labeler. They are submitted, or `accepted` without a review; no policy accepts them
-    automatically. Emits `tag_set.accepted` or `tag_set.submitted` for each.
+    The tag sets have no labeler. They are submitted for review or, with `accepted`, accepted
+    without a review. No policy accepts them automatically. Emits `tag_set.accepted` or
+    `tag_set.submitted` for each tag set.
     """
     if not new:
         return
@@ -72,17 +73,17 @@ def import_many(new: Sequence[NewTagSet], *, accepted: bool, author_id: UUID | N
         "decided_at": now if accepted else None,
     }
     ids = [
-        _Ids(new_id, one.artifact_id, one.version.schema_id, one.version.id)
-        for new_id, one in zip(generate(len(new)), new, strict=True)
+        _Ids(new_id, tag_set.artifact_id, tag_set.version.schema_id, tag_set.version.id)
+        for new_id, tag_set in zip(generate(len(new)), new, strict=True)
     ]
     rows = [
-        {**created._asdict(), **shared, "tags": one.tags}
-        for created, one in zip(ids, new, strict=True)
+        {**row_ids._asdict(), **shared, "tags": tag_set.tags}
+        for row_ids, tag_set in zip(ids, new, strict=True)
     ]
     deciding.insert_tag_sets(rows, author_id=author_id, kind=_SOURCE)
-    statuses.update_statuses(sorted({one.artifact_id for one in new}))
+    statuses.update_statuses(sorted({tag_set.artifact_id for tag_set in new}))
     if accepted:
-        payloads = [build_accepted(one, reviewer_id=None, corrected=False) for one in ids]
+        payloads = [build_accepted(row_ids, reviewer_id=None, corrected=False) for row_ids in ids]
         events.emit_many(emitted_events.ACCEPTED, payloads)
     else:
-        events.emit_many(emitted_events.SUBMITTED, [build_payload(one) for one in ids])
+        events.emit_many(emitted_events.SUBMITTED, [build_payload(row_ids) for row_ids in ids])

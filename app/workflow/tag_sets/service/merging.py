@@ -1,4 +1,4 @@
-"""Merging of several tag sets of an artifact into one."""
+"""Merge several tag sets of an artifact into one tag set."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple, TypeAlias
@@ -26,24 +26,24 @@ from app.workflow.tag_sets.service import decisions, provenance, rules
 from app.workflow.tag_sets.service.comparing import MAX_BYTES, limit_size, render_ballot
 from app.workflow.tag_sets.transitions import COMPLETED, TagSetStatus
 
-MAX_UNDECIDED = 100
+MAX_UNDECIDED_FIELDS = 100
 _Cells: TypeAlias = dict[UUID, dict[Place, list[Any]]]
-"""{tag_set_id: {place: tags}}, in the order given, with matching row numbers."""
+"""{tag_set_id: {place: tags}}, in the order of the request, with matching row numbers."""
 
 
 class _Merged(NamedTuple):
-    """The tags of a merge; `origins` has what decided each and the tag sets that contain it."""
+    """The tags of a merge; `origins` has (how it was decided, ids of its tag sets) for each tag."""
 
     tags: list[dict[str, Any]]
     origins: list[tuple[str, list[UUID]]]
 
     def add(self, tag: dict[str, Any], tag_set_ids: list[UUID], by: str) -> None:
-        """Add a tag, the tag sets that contain it, and what decided."""
+        """Add a tag with the tag sets that contain it; `by` is how it was decided."""
         self.tags.append(tag)
         self.origins.append((by, tag_set_ids))
 
     def remove_empty_rows(self, lineup: Lineup) -> "_Merged":
-        """Return the same tags without empty rows: the rows below them move up."""
+        """Return the same tags without empty rows; the rows below an empty row move up."""
         rows_by_table: dict[str, set[int]] = {}
         for tag in self.tags:
             if tag["row"] is not None:
@@ -73,7 +73,7 @@ class _Merged(NamedTuple):
 
 
 def _renumber_rows(table: str, rows: list[int], lineup: Lineup) -> Iterator[tuple[int, int]]:
-    # A row that only the reviewer wrote keeps the number that they gave it.
+    # A row that only the reviewer's tags have keeps its number.
     lines = [lineup.rows.get((table, row), (row,)) for row in rows]
     return zip(rows, number_rows(lines), strict=True)
 
@@ -90,37 +90,37 @@ def merge(
 ) -> TagSetRow:
     """Merge 2 to 20 tag sets of an artifact into one and emit `tag_set.merged`.
 
-    The merge has no labeler, and records for each value which tag set it came from. It waits for
-    review or, with `accept`, is accepted. Its schema version is the newest among the sources.
+    The merge has no labeler, and records the source tag sets of each value. It is pending review
+    or, with `accept`, accepted. Its schema version is the newest of the sources' versions.
 
-    A place is a field, in a table with its row. A place gets, in this order: the reviewer's own
-    `tags`; the tags of the chosen tag set; with the strategy `majority`, what more than half of the
-    tag sets say; with `choose`, what all of them say. Rows are matched by content and numbered as
-    in the consensus; empty rows are removed. Raises 400 on `choices` with `details.undecided` if a
-    place is left undecided; 400 on a wrong argument, on a tag that does not fit the version, or
-    `required_fields_missing`; 403 when a source is the caller's own; 409 `conflict` with
-    `details.state` of a draft, `tag_set_id` of a merge that is submitted or accepted, or with
-    `accept` the details of `check_sources`.
+    A place is a field; in a table, a field and a row. Its tags come from the first of: the
+    reviewer's own `tags`; the chosen tag set; with `majority`, more than half of the tag sets; with
+    `choose`, all tag sets. Rows are numbered as in the consensus; empty rows are removed.
+
+    Raises 400 on `choices` with `details.undecided` if a place is undecided; 400 on an invalid
+    argument or tag, or `required_fields_missing`; 403 if a source is the caller's own; 409
+    `conflict` with `details.state` for a draft, with `details.tag_set_id` of a completed merge, or
+    with the details of `check_sources`.
     """
     artifact_id = _get_artifact_id(tag_set_ids)
     sources = _lock_sources(artifact_id, tag_set_ids, caller)
     newest = max(sources, key=lambda source: source.version)
     terms = rules.get_terms(newest.schema_version_id)
-    own = _check_own_tags(terms, tags, newest, sources, caller)
+    reviewer_tags = _check_reviewer_tags(terms, tags, newest, sources, caller)
     lineup = align_rows([source.tags for source in sources], terms.shapes)
     cells = {
         source.id: group_by_place(tags) for source, tags in zip(sources, lineup.sets, strict=True)
     }
-    chosen = _index_choices(choices, cells, own)
-    merged = _adjudicate(lineup, terms, strategy, cells, chosen, own)
-    merge_id = _insert(newest, sources, terms, merged, caller, note)
+    chosen = _index_choices(choices, cells, reviewer_tags)
+    merged = _adjudicate(lineup, terms, strategy, cells, chosen, reviewer_tags)
+    merge_id = _insert_merge(newest, sources, terms, merged, caller, note)
     if accept:
-        _accept(merge_id, sources, caller, note)
+        _accept_merge(merge_id, sources, caller, note)
     statuses.update_statuses([artifact_id])
     return reading.get_existing(merge_id)
 
 
-def _check_own_tags(
+def _check_reviewer_tags(
     terms: rules.Terms,
     tags: Sequence[Any],
     newest: LockedTagSet,
@@ -128,13 +128,13 @@ def _check_own_tags(
     caller: Caller,
 ) -> list[Any]:
     """Return the reviewer's own tags in canonical form and with their true sources."""
-    own = rules.check_tags(terms, list(tags), newest)
-    if not provenance.can_keep_sources(own, caller):
-        provenance.set_sources(own, [tag for source in sources for tag in source.tags])
-    return own
+    checked = rules.check_tags(terms, list(tags), newest)
+    if not provenance.can_keep_sources(checked, caller):
+        provenance.set_sources(checked, [tag for source in sources for tag in source.tags])
+    return checked
 
 
-def _accept(
+def _accept_merge(
     merge_id: UUID, sources: Sequence[LockedTagSet], caller: Caller, note: str | None
 ) -> None:
     decisions.check_sources(caller, sources)
@@ -142,7 +142,7 @@ def _accept(
     decisions.mark_accepted(tag_set, {}, reviewer_id=caller.user_id, kind="accept", note=note)
 
 
-def _insert(
+def _insert_merge(
     newest: LockedTagSet,
     sources: Sequence[LockedTagSet],
     terms: rules.Terms,
@@ -189,7 +189,7 @@ def _get_artifact_id(tag_set_ids: list[UUID]) -> UUID:
 
 
 def _lock_sources(artifact_id: UUID, tag_set_ids: list[UUID], caller: Caller) -> list[LockedTagSet]:
-    """Lock and return the tag sets in the order given; raises 409 and 403 as `merge` does."""
+    """Lock the tag sets and return them in the given order. Raises the errors of `merge`."""
     artifacts.lock(artifact_id)
     tag_sets = {row.id: row for row in deciding.lock_document(artifact_id)}
     sources = []
@@ -211,11 +211,11 @@ def _lock_sources(artifact_id: UUID, tag_set_ids: list[UUID], caller: Caller) ->
 
 
 def _index_choices(
-    choices: Sequence[dict[str, Any]], cells: _Cells, own: list[dict[str, Any]]
+    choices: Sequence[dict[str, Any]], cells: _Cells, reviewer_tags: list[dict[str, Any]]
 ) -> dict[Place, UUID]:
     """Return {place: the chosen tag set}. Raises 400 on an invalid choice."""
     all_places = {place for places in cells.values() for place in places}
-    written = group_by_place(own)
+    reviewer_places = group_by_place(reviewer_tags)
     chosen: dict[Place, UUID] = {}
     for position, choice in enumerate(choices):
         place = (choice["field"], choice["row"])
@@ -226,9 +226,9 @@ def _index_choices(
             raise errors.invalid(
                 "None of the tag sets has a value for this field and row.", f"{path}.field"
             )
-        if place in chosen or place in written:
+        if place in chosen or place in reviewer_places:
             raise errors.invalid(
-                "Another choice or a tag decides this field and row already.", f"{path}.field"
+                "Another choice or a tag already decides this field and row.", f"{path}.field"
             )
         chosen[place] = choice["tag_set_id"]
     return chosen
@@ -240,15 +240,15 @@ def _adjudicate(
     strategy: str,
     cells: _Cells,
     chosen: dict[Place, UUID],
-    own: list[dict[str, Any]],
+    reviewer_tags: list[dict[str, Any]],
 ) -> _Merged:
     ids = list(cells)
-    written = group_by_place(own)
+    reviewer_places = group_by_place(reviewer_tags)
     merged = _Merged([], [])
     undecided: list[Ballot] = []
     for ballot in find_majority(lineup.sets, terms.shapes):
         place = (ballot.field, ballot.row)
-        if place in written:
+        if place in reviewer_places:
             continue
         if place in chosen:
             for tag in cells[chosen[place]].get(place, ()):
@@ -261,7 +261,7 @@ def _adjudicate(
             undecided.append(ballot)
     if undecided:
         raise _build_undecided_error(undecided, ids, lineup)
-    for tag in own:
+    for tag in reviewer_tags:
         merged.add(tag, [], "reviewer")
     return merged.remove_empty_rows(lineup)
 
@@ -269,12 +269,12 @@ def _adjudicate(
 def _build_undecided_error(
     ballots: list[Ballot], ids: list[UUID], lineup: Lineup
 ) -> errors.ApiError:
-    rendered = [render_ballot(ballot, ids, lineup) for ballot in ballots[:MAX_UNDECIDED]]
-    whole = limit_size(rendered, max_bytes=MAX_BYTES)
-    shortened = [{**ballot, "values": [], "majority": []} for ballot in rendered[len(whole) :]]
+    rendered = [render_ballot(ballot, ids, lineup) for ballot in ballots[:MAX_UNDECIDED_FIELDS]]
+    complete = limit_size(rendered, max_bytes=MAX_BYTES)
+    shortened = [{**ballot, "values": [], "majority": []} for ballot in rendered[len(complete) :]]
     return errors.invalid(
-        "The tag sets do not decide these fields. Send a choice or tags for each of them.",
+        "The tag sets do not decide these fields. Send a choice or tags for each field.",
         "choices",
-        undecided=[*whole, *shortened],
-        truncated=len(whole) < len(ballots),
+        undecided=[*complete, *shortened],
+        truncated=len(complete) < len(ballots),
     )

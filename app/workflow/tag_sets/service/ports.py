@@ -1,4 +1,4 @@
-"""Functions that tag sets need from predictions, which are built on them."""
+"""Functions that tag sets need from predictions, a higher layer which they may not import."""
 
 from collections.abc import Callable
 from datetime import datetime
@@ -39,11 +39,11 @@ class PredictedTags(Protocol):
 
     @property
     def created_at(self) -> datetime:
-        """When it was requested."""
+        """When the prediction was requested."""
 
     @property
     def completed_at(self) -> datetime | None:
-        """When it was completed."""
+        """When the prediction was completed."""
 
 
 FindLatest = Callable[[UUID], PredictedTags | None]

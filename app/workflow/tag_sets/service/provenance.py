@@ -1,7 +1,7 @@
-"""The origin of tags: the source of each tag, and the provenance of each value of a merge.
+"""The origin of tags: the source of each tag, and the provenance of each value in a merge.
 
-People cannot present their own tags as a model's. The provenance of a merge has one entry for each
-of its tags, in their order.
+Users cannot mark their own tags as tags by a model. The provenance of a merge has one entry for
+each tag, in the order of the tags.
 """
 
 from collections import Counter, defaultdict
@@ -15,11 +15,11 @@ from app.engines.fields import Tag
 from app.kit.principal import Caller
 
 Entry: TypeAlias = dict[str, Any]
-"""field, row, value, tag_set_ids, revisions (of these tag sets, in the same order), by."""
+"""A dict of field, row, value, tag_set_ids, revisions (in the order of tag_set_ids) and by."""
 
 
 def build_entry(tag: Tag, by: str, origins: Sequence[tuple[str, int]] = ()) -> Entry:
-    """Return the entry of a tag that `by` decided.
+    """Build the provenance entry of a tag; `by` is how the tag was decided.
 
     `origins` has the id and the revision of each tag set that contains the tag.
     """
@@ -36,8 +36,8 @@ def correct_entries(
 ) -> list[Entry]:
     """Return the entries after a reviewer has changed the tags `before` into `after`.
 
-    Tags that the reviewer kept, even in another row, keep their origin; the others are the
-    reviewer's own. Spans and boxes are compared by their place.
+    Tags that the reviewer kept, even in another row, keep their origin. All other tags get the
+    origin `reviewer`. Spans and boxes are compared by their place.
     """
     old_tags, new_tags = align_rows([before, after], shapes).sets
     entries_by_key = defaultdict(list)
@@ -60,29 +60,29 @@ def correct_entries(
 
 
 def _build_key(tag: Mapping[str, Any]) -> bytes:
-    named = [tag[name] for name in ("field", "row", "value")]
-    return orjson.dumps(named, option=orjson.OPT_SORT_KEYS)
+    key = [tag[name] for name in ("field", "row", "value")]
+    return orjson.dumps(key, option=orjson.OPT_SORT_KEYS)
 
 
 def _has_new_value(change: Entry, shapes: Shapes) -> bool:
     shape = shapes.get(change["field"])
-    member = "evidence" if shape is not None and shape.is_mark else "value"
-    return not {"value", member}.isdisjoint(change["members"])
+    compared = "evidence" if shape is not None and shape.is_mark else "value"
+    return not {"value", compared}.isdisjoint(change["members"])
 
 
 def can_keep_sources(tags: Iterable[Tag], caller: Caller) -> bool:
     """Return whether the `source` of each tag can be stored as it was sent.
 
-    API keys may set any source: other systems write with them, and only admins create them.
+    API keys may set any source, because other systems use them and only admins create them.
     """
     return caller.api_key_id is not None or all(tag["source"] == "human" for tag in tags)
 
 
 def set_sources(tags: Iterable[Tag], known: Iterable[Tag]) -> None:
-    """Set the source of tags to `human`, except for unchanged tags that are among `known`.
+    """Set the source of tags to `human`, except for tags that are unchanged from `known`.
 
     A tag is unchanged if its field, value, confidence, source and places are the same; its row may
-    differ. Of equal tags, only as many keep their source as are known.
+    differ. If several tags are equal, no more of them keep their source than `known` contains.
     """
     unchanged = Counter(map(_build_identity, known))
     for tag in tags:
@@ -96,13 +96,16 @@ def set_sources(tags: Iterable[Tag], known: Iterable[Tag]) -> None:
 
 
 def find_missing_tags(known: Iterable[Tag], tags: Iterable[Tag]) -> list[Tag]:
-    """Return the `known` tags that are not among `tags`, or less often, by the same identity."""
-    left = Counter(map(_build_identity, tags))
+    """Return the `known` tags that are missing from `tags`, compared as in `set_sources`.
+
+    If `known` contains an equal tag more often than `tags`, the surplus is returned.
+    """
+    remaining = Counter(map(_build_identity, tags))
     missing = []
     for tag in known:
         identity = _build_identity(tag)
-        if left[identity]:
-            left[identity] -= 1
+        if remaining[identity]:
+            remaining[identity] -= 1
         else:
             missing.append(tag)
     return missing
@@ -110,7 +113,7 @@ def find_missing_tags(known: Iterable[Tag], tags: Iterable[Tag]) -> list[Tag]:
 
 def _build_identity(tag: Tag) -> bytes:
     places: list[Any] = [
-        [piece[name] for name in ("page", "box", "start", "end")] for piece in tag["evidence"]
+        [evidence[name] for name in ("page", "box", "start", "end")] for evidence in tag["evidence"]
     ]
-    members = [tag[name] for name in ("field", "value", "confidence", "source")]
-    return orjson.dumps([members, places], option=orjson.OPT_SORT_KEYS)
+    properties = [tag[name] for name in ("field", "value", "confidence", "source")]
+    return orjson.dumps([properties, places], option=orjson.OPT_SORT_KEYS)

@@ -1,4 +1,4 @@
-"""Reading of tag sets, limited to those that the caller may see."""
+"""Read the tag sets that the caller may see."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -17,10 +17,10 @@ from app.workflow.tag_sets.transitions import TagSetStatus
 
 
 def get(tag_set_id: UUID, *, caller: Caller) -> TagSetRow:
-    """Return a tag set. Raises 404, also when it is hidden from the caller.
+    """Return a tag set. Raises 404 if it does not exist or is hidden from the caller.
 
-    Hidden are drafts of others, except from reviewers, and tag sets that a labeler must not see
-    before submitting their own.
+    Drafts of other users are hidden, except from reviewers. Tag sets that a labeler must not see
+    before submitting a tag set are hidden from the labeler.
     """
     row = find(tag_set_id, caller=caller)
     if row is None:
@@ -31,32 +31,32 @@ def get(tag_set_id: UUID, *, caller: Caller) -> TagSetRow:
 def show(tag_set_id: UUID, *, caller: Caller) -> TagSetRow:
     """Return a tag set as the API shows it, by a prepared statement. Raises 404 as `get` does."""
     row = reading.get_prepared(tag_set_id)
-    if row is None or not _may_see(row, caller):
+    if row is None or not _can_see(row, caller):
         raise errors.not_found()
     return row
 
 
 def find_latest_prediction(artifact_id: UUID, *, caller: Caller) -> PredictedTags | None:
-    """Return the latest prediction of an artifact, or None if it is missing.
+    """Return the latest prediction of an artifact, or None if it is missing or hidden.
 
-    It is hidden from labelers who label independently, until they have submitted a tag set.
+    It is hidden from labelers who label blind until they have submitted a tag set.
     """
     row = ports.find_latest_prediction(artifact_id)
     return None if row is None or is_blind(artifact_id, caller=caller) else row
 
 
 def find(tag_set_id: UUID, *, caller: Caller) -> TagSetRow | None:
-    """Return a tag set, or None when it does not exist or is hidden from the caller."""
+    """Return a tag set, or None if it does not exist or is hidden from the caller."""
     row = reading.get(tag_set_id)
-    return row if row is not None and _may_see(row, caller) else None
+    return row if row is not None and _can_see(row, caller) else None
 
 
 def find_visible(tag_set_ids: Sequence[UUID], *, caller: Caller) -> set[UUID]:
-    """Return those of the tag sets that the caller may see, unless the caller sees all."""
+    """Return the ids of the tag sets that a caller whose role is below reviewer may see."""
     return reading.find_visible(tag_set_ids, rules.build_reader(caller))
 
 
-def _may_see(row: TagSetRow, caller: Caller) -> bool:
+def _can_see(row: TagSetRow, caller: Caller) -> bool:
     if row.labeler_id == caller.user_id or rules.can_see_all(caller):
         return True
     if row.status == TagSetStatus.DRAFT:
@@ -71,10 +71,10 @@ def list_tag_sets(*, caller: Caller, page: PageRequest, **filters: object) -> Pa
 
 
 def find_viewers(tag_set: TagSetRow, user_ids: Sequence[UUID], *, caller: Caller) -> set[UUID]:
-    """Return those of the users who are members and may see a tag set.
+    """Return the users who are members and may see a tag set.
 
-    To a caller who labels the artifact blind, other labelers are left out: whether they may see it
-    would reveal whether they have submitted theirs.
+    If the caller labels the artifact blind, other labelers are omitted, because the result would
+    reveal whether they have submitted a tag set.
     """
     viewers = reading.find_viewers(
         tag_set.id, user_ids, labelers=not is_blind(tag_set.artifact_id, caller=caller)
@@ -90,8 +90,8 @@ def list_field_names(schema_version_id: UUID) -> list[str]:
 def select_revisions(artifact_id: UUID, *, caller: Caller) -> Select[Any]:
     """Return a SELECT of the revisions, except saves, of an artifact's tag sets.
 
-    Only tag sets that the caller may see are included. Columns: id, at, tag_set_id, kind,
-    author_id, author, note, changes.
+    Only tag sets that the caller may see are included. The columns are id, at, tag_set_id, kind,
+    author_id, author, note and changes.
     """
     return revisions.select_revisions(artifact_id, _build_reader(caller))
 
@@ -106,5 +106,5 @@ def _build_reader(caller: Caller) -> reading.Reader | None:
 
 
 def is_blind(artifact_id: UUID, *, caller: Caller) -> bool:
-    """Return whether the caller must not know yet what others do with the artifact."""
+    """Return whether the caller labels the artifact blind and has not submitted a tag set yet."""
     return rules.is_labeler(caller) and revisions.is_blind(artifact_id, caller.user_id)

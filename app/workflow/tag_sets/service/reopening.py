@@ -1,4 +1,4 @@
-"""Reopening of accepted and rejected tag sets."""
+"""Reopen accepted and rejected tag sets."""
 
 from typing import Any
 from uuid import UUID
@@ -15,7 +15,12 @@ from app.workflow.tag_sets.queries.reading import TagSetRow
 from app.workflow.tag_sets.service import decisions, rules
 from app.workflow.tag_sets.transitions import COMPLETED, Action, TagSetStatus
 
-_UNDECIDED = {**decisions.DECIDED, "decided_at": None, "superseded_by": None, "reopened": True}
+_DECISION_RESET = {
+    **decisions.REVIEW_RESET,
+    "decided_at": None,
+    "superseded_by": None,
+    "reopened": True,
+}
 
 
 def reopen(
@@ -23,14 +28,14 @@ def reopen(
 ) -> TagSetRow:
     """Reopen an accepted or rejected tag set and emit `tag_set.reopened`.
 
-    With `to` `review` it waits for another review decision, flagged `resubmitted`; with `to`
-    `labeler` it is a draft of its labeler again. It is never accepted automatically afterwards.
+    If `to` is `review`, it is pending review again, with the flag `resubmitted`. If `to` is
+    `labeler`, it is a draft of its labeler again. It is never accepted automatically afterwards.
 
-    Raises 404; 403 on the caller's own; 400 on `to` when there is no labeler to return it to; 409
-    `stale_precondition`, or `conflict` with `details.state`, or with one of: `schema_id` when the
-    artifact has another schema by now, `accepted` when a merge is accepted for the artifact,
-    `standing` when other tag sets have replaced a rejected one, `tag_set_id` of another tag set by
-    its labeler or of another merge that waits for review.
+    Raises 404; 403 on the caller's own tag set; 400 on `to` if there is no labeler who may label;
+    409 `stale_precondition`; 409 `conflict` with one of these details: `state`; `schema_id` if the
+    artifact now has another schema; `accepted` if a merge is accepted for the artifact; `standing`
+    if other tag sets have replaced the rejected tag set; `tag_set_id` of another tag set by the
+    labeler, or of another merge that is pending review.
     """
     tag_set = decisions.lock(tag_set_id)
     rules.check_reviewer(caller, tag_set)
@@ -40,13 +45,13 @@ def reopen(
     if tag_set.labeler_id is not None:
         decisions.check_no_other_tag_set(tag_set, tag_set.labeler_id)
     values = {
-        **_UNDECIDED,
+        **_DECISION_RESET,
         "reason": reason,
         **(_build_draft_values(caller) if labeler_id else _build_review_values(tag_set)),
     }
     recording.change([tag_set.id], values, kind="reopen", author_id=caller.user_id, note=reason)
     if labeler_id is not None:
-        minutes = rules.claim_minutes(caller)
+        minutes = rules.get_claim_minutes(caller)
         deciding.claim_artifacts({tag_set.artifact_id: labeler_id}, minutes=minutes)
         skips.delete_skip(tag_set.artifact_id, labeler_id)
     statuses.update_statuses([tag_set.artifact_id])
@@ -91,17 +96,17 @@ def _check_can_reopen(tag_set: LockedTagSet) -> None:
     if tag_set.source == "merge":
         for merge_id in deciding.list_merges(tag_set.artifact_id, (TagSetStatus.SUBMITTED,)):
             raise errors.conflict(
-                "This artifact has another merge that waits for review; decide on that one first.",
+                "Another merge of this artifact is pending review; decide on that merge first.",
                 tag_set_id=merge_id,
             )
     if tag_set.status == TagSetStatus.ACCEPTED or tag_set.source == "merge":
         return
-    # Other tag sets may have replaced the rejected one.
-    standing = deciding.list_by_status(tag_set.artifact_id, COMPLETED)
-    if len(standing) >= tag_set.required_labels:
+    # Other tag sets may have replaced the rejected tag set.
+    completed_ids = deciding.list_by_status(tag_set.artifact_id, COMPLETED)
+    if len(completed_ids) >= tag_set.required_labels:
         raise errors.conflict(
             "This artifact already has as many tag sets as its schema requires.",
-            standing=standing,
+            standing=completed_ids,
             labels_per_artifact=tag_set.required_labels,
         )
 
@@ -109,5 +114,5 @@ def _check_can_reopen(tag_set: LockedTagSet) -> None:
 def _lock_labeler(tag_set: LockedTagSet) -> UUID:
     """Return the labeler, locked as a member who may label. Raises 400 on `to`."""
     if tag_set.labeler_id is None or not lock_eligible([tag_set.labeler_id], Role.labeler):
-        raise errors.invalid("This tag set has no labeler who may label; use `review`.", "to")
+        raise errors.invalid("This tag set has no labeler who can label; use `review`.", "to")
     return tag_set.labeler_id

@@ -20,7 +20,7 @@ from app.schemas.artifact_schemas import service as schemas
 from app.workflow.tag_sets.queries import deciding, reading
 from app.workflow.tag_sets.transitions import COMPLETED, TRANSITIONS, Action, TagSetStatus
 
-_TERMS_KEPT = 256
+_MAX_CACHED_TERMS = 256
 
 
 class HasStatus(Protocol):
@@ -45,7 +45,7 @@ class HasStatus(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """The requirements of a schema version; `max_rejections` None means no limit."""
+    """The requirements of a schema version; if `max_rejections` is None, there is no limit."""
 
     fields: CompiledFields
     shapes: Shapes
@@ -56,22 +56,23 @@ class Terms:
     max_rejections: int | None
 
     @property
-    def overlapping(self) -> bool:
+    def is_overlapping(self) -> bool:
         """Return whether several people label an artifact independently."""
         return self.labels_per_artifact > 1
 
 
 def get_blocking_statuses(required_labels: int) -> tuple[str, ...]:
-    """Return the statuses of a user's tag set that block another one of the same artifact."""
+    """Return the statuses in which a user's tag set blocks a new tag set by the same user."""
     # Independent tag sets must be made by different people.
     return (TagSetStatus.DRAFT, *COMPLETED) if required_labels > 1 else (TagSetStatus.DRAFT,)
 
 
-@lru_cache(maxsize=_TERMS_KEPT)
+@lru_cache(maxsize=_MAX_CACHED_TERMS)
 def get_terms(version_id: UUID) -> Terms:
     """Return the terms of a schema version, which never change.
 
-    The version must be named by a record of the bound organization, because the cache is shared.
+    The id must come from a record of the current organization, because organizations share the
+    cache.
     """
     version = schemas.get_version(version_id)
     policy = {**schemas.DEFAULT_POLICY, **version.review_policy}
@@ -87,7 +88,7 @@ def get_terms(version_id: UUID) -> Terms:
 
 
 class LockedDocument(Protocol):
-    """The columns that checking tags reads of a locked tag set and its artifact."""
+    """The columns of a locked tag set and its artifact that `check_tags` reads."""
 
     @property
     def artifact_id(self) -> UUID:
@@ -95,7 +96,7 @@ class LockedDocument(Protocol):
 
     @property
     def artifact_updated_at(self) -> datetime:
-        """When the artifact changed last."""
+        """When the artifact last changed."""
 
     @property
     def text_length(self) -> int:
@@ -116,8 +117,8 @@ def check_tags(
 ) -> list[dict[str, Any]]:
     """Return the tags in canonical form, with evidence taken from the locked artifact's text.
 
-    Raises 400 on `field`, or on the path of the first tag that does not fit; with `complete` also
-    400 `required_fields_missing` when a required field is empty.
+    Raises 400 on `field`, or on the path of the first tag that does not fit. With `complete`, also
+    raises 400 `required_fields_missing` if a required field is empty.
     """
     try:
         checked = terms.fields.check_tags(
@@ -134,13 +135,13 @@ def check_tags(
 
 
 def build_tags_error(failure: TagErrors, field: str | None = None) -> ApiError:
-    """Return the 400 for tags that do not fit; `details.errors` has the first 100 errors."""
+    """Build the 400 for tags that do not fit; `details.errors` has the first 100 errors."""
     messages = [{"field": path, "message": f"{path} {text}."} for path, text in failure.errors]
     return errors.invalid(messages[0]["message"], field or messages[0]["field"], errors=messages)
 
 
 def check_complete(terms: Terms, tags: list[dict[str, Any]]) -> None:
-    """Raise 400 `required_fields_missing` when a required field is empty."""
+    """Raise 400 `required_fields_missing` if a required field is empty."""
     missing = terms.fields.missing_required(tags)
     if missing:
         raise ApiError(
@@ -151,7 +152,10 @@ def check_complete(terms: Terms, tags: list[dict[str, Any]]) -> None:
 
 
 def check_labeler(caller: Caller, tag_set: HasStatus) -> None:
-    """Raise 403 unless the tag set is the caller's, or 404 if it is hidden from the caller."""
+    """Raise 403 if the tag set is another labeler's, or 404 if it is hidden from the caller.
+
+    Admins may change the tag sets of all labelers.
+    """
     if tag_set.labeler_id == caller.user_id or caller.has(Role.admin):
         return
     if not can_see_all(caller) and not reading.is_visible(tag_set.id, build_reader(caller)):
@@ -160,7 +164,7 @@ def check_labeler(caller: Caller, tag_set: HasStatus) -> None:
 
 
 def can_see_all(caller: Caller) -> bool:
-    """Return whether no tag set is hidden from the caller: reviewers see drafts too."""
+    """Return whether no tag set is hidden from the caller. Reviewers also see drafts."""
     return caller.has(Role.reviewer)
 
 
@@ -170,12 +174,12 @@ def is_labeler(caller: Caller) -> bool:
 
 
 def build_reader(caller: Caller) -> reading.Reader:
-    """Return the reader that decides which tag sets the caller may see, unless they see all."""
+    """Build the reader for queries by a caller who may not see all tag sets."""
     return reading.Reader(caller.user_id, blind=is_labeler(caller))
 
 
 class HasMakers(Protocol):
-    """The columns that say whose work a tag set is."""
+    """The columns that identify the labelers of a tag set."""
 
     @property
     def labeler_id(self) -> UUID | None:
@@ -187,9 +191,9 @@ class HasMakers(Protocol):
 
 
 def check_reviewer(caller: Caller, tag_set: HasMakers) -> None:
-    """Raise 403 when the tag set, or a source of the merge, is the caller's own.
+    """Raise 403 if the tag set, or a source of the merge, is the caller's own.
 
-    Organizations may allow reviews of one's own work.
+    Organizations can allow self-review.
     """
     if caller.user_id not in tag_set.makers or organizations.allows_self_review(
         caller.org.settings
@@ -201,7 +205,7 @@ def check_reviewer(caller: Caller, tag_set: HasMakers) -> None:
 
 
 class InReview(Protocol):
-    """The columns that these rules read of a tag set; `claimed_by` has a live claim."""
+    """The columns of a tag set that `check_review` reads."""
 
     @property
     def labeler_id(self) -> UUID | None:
@@ -235,19 +239,19 @@ def check_review(
     teams: AbstractSet[UUID] | None = None,
     take_over: bool = False,
 ) -> None:
-    """Raise unless the caller may review the tag set now.
+    """Check that the caller may review the tag set now.
 
-    403 on the caller's own, or a merge of the caller's own. 409 `conflict` with `details.claim`
-    while another reviewer has claimed it; with `take_over` admins may go on. 409 with `assignee_id`
-    or `assignee_team_id` when it is assigned to others and the caller is no admin. `teams` are the
-    caller's teams; None looks them up.
+    Raises 403 on the caller's own tag set or a merge of it; 409 `conflict` with `details.claim` if
+    another reviewer has claimed it, unless `take_over` is set and the caller is an admin; 409 with
+    `details.assignee_id` or `details.assignee_team_id` if it is assigned to another user or team
+    and the caller is not an admin. `teams` are the ids of the caller's teams; None looks them up.
     """
     check_reviewer(caller, tag_set)
-    admin = caller.has(Role.admin)
-    if tag_set.claimed_by not in (None, caller.user_id) and not (take_over and admin):
+    is_admin = caller.has(Role.admin)
+    if tag_set.claimed_by not in (None, caller.user_id) and not (take_over and is_admin):
         claim = {"user_id": tag_set.claimed_by, "expires_at": tag_set.claim_expires_at}
         raise errors.conflict("Another reviewer has claimed this tag set.", claim=claim)
-    if admin:
+    if is_admin:
         return
     if tag_set.assignee_id is not None:
         if tag_set.assignee_id != caller.user_id:
@@ -277,6 +281,6 @@ def check_state(tag_set: HasStatus, action: Action, revision: int | None) -> Non
         raise errors.stale(tag_set.revision)
 
 
-def claim_minutes(caller: Caller) -> int:
-    """Return for how many minutes the caller's organization grants claims."""
+def get_claim_minutes(caller: Caller) -> int:
+    """Return the duration of claims in minutes in the caller's organization."""
     return organizations.get_claim_minutes(caller.org.settings)

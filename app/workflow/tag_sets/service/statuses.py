@@ -9,7 +9,7 @@ from app.workflow.tag_sets.queries import statuses
 def update_statuses_of_schema(schema_id: UUID, checkpoint: Callable[[], None]) -> None:
     """Update the artifacts of a schema that are in progress or in review.
 
-    Call it when the number of required tag sets has changed. Artifacts that are done stay done.
+    Call this when the number of required tag sets has changed. Artifacts that are done stay done.
     `checkpoint` is called between batches.
     """
     after = None
@@ -20,19 +20,19 @@ def update_statuses_of_schema(schema_id: UUID, checkpoint: Callable[[], None]) -
 
 
 def release_reservations(user_id: UUID, checkpoint: Callable[[], None]) -> None:
-    """Release the artifacts that are reserved for a user who may not label any more.
+    """Release the artifacts that are reserved for a user who may no longer label.
 
     The drafts stay. `checkpoint` is called between batches.
     """
-    last = UUID(int=0)
-    while artifact_ids := statuses.lock_reserved(user_id, last):
+    last_id = UUID(int=0)
+    while artifact_ids := statuses.lock_reserved(user_id, last_id):
         statuses.update_statuses(artifact_ids)
-        last = artifact_ids[-1]
+        last_id = artifact_ids[-1]
         checkpoint()
 
 
 def end_expired_reservations(checkpoint: Callable[[], None]) -> None:
-    """End the bound organization's expired reservations.
+    """End the current organization's expired reservations.
 
     The drafts stay. `checkpoint` is called between batches.
     """

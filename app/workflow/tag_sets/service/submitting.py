@@ -1,7 +1,7 @@
 """Submission of drafts for review, and automatic acceptance.
 
 Tag sets are accepted automatically by sampling, by confidence, and by agreement; see
-docs/decisions/0025. A tag set that a reviewer sent back is never accepted automatically.
+docs/decisions/0025. A tag set that a reviewer returned is never accepted automatically.
 """
 
 from typing import Any
@@ -18,16 +18,15 @@ from app.workflow.tag_sets.service import decisions, provenance, rules
 from app.workflow.tag_sets.transitions import COMPLETED, NOT_INDEPENDENT, Action, TagSetStatus
 
 LOW_CONFIDENCE = 0.5
-"""The limit of the flag `low_confidence`, unless the schema sets another one."""
+"""The default limit: a model's tag with a lower confidence sets the flag `low_confidence`."""
 
 
 def submit(tag_set_id: UUID, *, caller: Caller, revision: int | None) -> TagSetRow:
-    """Submit a draft for review, or accept it at once if the schema's policy requires no review.
+    """Submit a draft for review, or accept it if the schema's policy requires no review.
 
     Automatic acceptance is by sampling, by confidence, or by agreement with the artifact's other
-    tag sets. Raises 404, 403, 409 (`conflict`, `stale_precondition`), 400
-    `required_fields_missing`, or 400 `validation_error` when the document has changed so that a tag
-    does not fit any more.
+    tag sets. Raises 404; 403; 409 `conflict` or `stale_precondition`; 400
+    `required_fields_missing`; 400 `validation_error` if a tag no longer fits the document.
     """
     tag_set = decisions.lock(tag_set_id)
     rules.check_labeler(caller, tag_set)
@@ -52,75 +51,78 @@ def submit(tag_set_id: UUID, *, caller: Caller, revision: int | None) -> TagSetR
 
 
 def _accept_automatically(tag_set: LockedTagSet, terms: rules.Terms, caller: Caller) -> None:
-    # If the quorum is reached already, a reviewer decides on a further tag set.
+    # If the quorum is already reached, a reviewer decides on additional tag sets.
     if decisions.find_quorum(tag_set):
         return
     exemption = find_exemption(tag_set, terms, caller)
     if exemption is not None:
         decisions.accept_automatically(tag_set, exemption)
-    for agreeing in apply_agreement(tag_set, terms):
-        decisions.accept_automatically(agreeing, AGREEMENT)
+    for agreeing_tag_set in apply_agreement(tag_set, terms):
+        decisions.accept_automatically(agreeing_tag_set, AGREEMENT)
 
 
 def _build_flags(tag_set: LockedTagSet, terms: rules.Terms) -> list[str]:
-    configured = terms.auto_accept_confidence
-    limit = LOW_CONFIDENCE if configured is None else configured
-    doubtful = any(
+    schema_limit = terms.auto_accept_confidence
+    limit = LOW_CONFIDENCE if schema_limit is None else schema_limit
+    is_doubtful = any(
         tag["source"] == "model" and tag["confidence"] is not None and tag["confidence"] < limit
         for tag in tag_set.tags
     )
-    flags = ["low_confidence"] if doubtful else []
-    return [*flags, "resubmitted"] if was_sent_back(tag_set) else flags
+    flags = ["low_confidence"] if is_doubtful else []
+    return [*flags, "resubmitted"] if was_returned(tag_set) else flags
 
 
 SAMPLING, CONFIDENCE, AGREEMENT = "sampling", "confidence", "agreement"
-"""Reasons of an automatic acceptance, as the revision notes them."""
+"""Reasons for an automatic acceptance, as stored in the note of the revision."""
 RULES_PREFIX = "rules-"
 """The beginning of the model version of predictions by rules."""
 
 
 def is_sampled(artifact_id: UUID, labeler_id: UUID | None, rate: float) -> bool:
-    """Return whether a labeler's work on an artifact is in the share `rate` (0..1) to review.
+    """Return whether a labeler's tag set of an artifact is in the sample that needs a review.
 
-    A keyed hash of both ids decides, so nobody can predict or change the result, and a draft that
-    is discarded and started again gets the same one. A higher rate includes every tag set that a
-    lower rate would.
+    `rate` (0..1) is the share of tag sets in the sample. A keyed hash of both ids decides, so
+    nobody can predict or change the result, and a draft that is discarded and started again gets
+    the same result. The sample of a higher rate includes the sample of every lower rate.
     """
     payload = artifact_id.bytes + (labeler_id.bytes if labeler_id else b"")
     digest = container.keyring().sign("review_sampling", payload)
     return int.from_bytes(digest[:8], "big") < rate * 2**64
 
 
-def is_confident(tags: list[dict[str, Any]], least: float | None) -> bool:
-    """Return whether a model made each tag with at least the confidence `least`.
+def is_confident(tags: list[dict[str, Any]], min_confidence: float | None) -> bool:
+    """Return whether a model made each tag with at least the confidence `min_confidence`.
 
-    The result is false when there are no tags, when `least` is None, and when a person made one of
-    the tags: a person's own confidence does not replace a review.
+    The result is false if there are no tags, if `min_confidence` is None, or if a person made one
+    of the tags: a person's own confidence does not replace a review.
     """
-    if least is None or not tags:
+    if min_confidence is None or not tags:
         return False
     return all(
-        tag["source"] == "model" and tag["confidence"] is not None and tag["confidence"] >= least
+        tag["source"] == "model"
+        and tag["confidence"] is not None
+        and tag["confidence"] >= min_confidence
         for tag in tags
     )
 
 
-def was_sent_back(tag_set: LockedTagSet) -> bool:
-    """Return whether a reviewer sent back this tag set or an earlier one by the same labeler.
+def was_returned(tag_set: LockedTagSet) -> bool:
+    """Return whether a reviewer returned this tag set or an earlier tag set by the same labeler.
 
-    The reviewer wants to see it again, and the labeler may have seen the other tag sets.
+    Such a tag set needs another review, and the labeler may have seen the other tag sets.
     """
     return bool(tag_set.rejections or tag_set.reopened or tag_set.retried)
 
 
 def find_exemption(tag_set: LockedTagSet, terms: rules.Terms, caller: Caller) -> str | None:
-    """Return why a submitted tag set needs no review: `SAMPLING`, `CONFIDENCE`, or None.
+    """Return the reason why a submitted tag set needs no review: `SAMPLING`, `CONFIDENCE` or None.
 
-    Other tag sets of the artifact are not considered. Confidence is a reason only where a model
-    alone decided: the person removed no predicted tags and chose none, and no tag set of the
-    artifact was rejected. The confidence of rules is no reason: nothing has calibrated it.
+    Agreement with other tag sets is not considered. Confidence is a reason only if the model alone
+    decided: the person removed no predicted tags and added no tags of a later prediction, and no
+    tag set of the artifact was rejected. Confidence of rules is no reason, because it is not
+    calibrated.
     """
-    if was_sent_back(tag_set):
+    if was_returned(tag_set):
         return None
     if not is_sampled(tag_set.artifact_id, tag_set.labeler_id, terms.sample_rate):
         return SAMPLING
@@ -132,7 +134,7 @@ def find_exemption(tag_set: LockedTagSet, terms: rules.Terms, caller: Caller) ->
 
 
 def _has_chosen_tags(tag_set: LockedTagSet, caller: Caller) -> bool:
-    """Return whether a person removed predicted tags, or added some of a later prediction.
+    """Return whether a person removed predicted tags, or added tags of a later prediction.
 
     API keys are trusted, as with the source of tags.
     """
@@ -151,11 +153,11 @@ def _has_chosen_tags(tag_set: LockedTagSet, caller: Caller) -> bool:
 def apply_agreement(tag_set: LockedTagSet, terms: rules.Terms) -> list[LockedTagSet]:
     """Update the flag `disagreement` and return the tag sets that agreement accepts.
 
-    The artifact of `tag_set` is locked. All its submitted tag sets are accepted when there are
-    exactly as many independent ones as the schema requires, none was sent back, and their mean
-    agreement reaches the schema's limit. Below the limit the submitted ones get the flag
-    `disagreement`; otherwise the flag is removed. A tag set that a reviewer has claimed or that is
-    escalated is left to the reviewer.
+    The artifact of `tag_set` must be locked. All submitted tag sets of the artifact are accepted if
+    it has exactly as many independent tag sets as the schema requires, a reviewer has returned none
+    of them, and their mean agreement reaches the schema's limit. Below the limit, the submitted tag
+    sets get the flag `disagreement`; otherwise the flag is removed. Claimed and escalated tag sets
+    are left to the reviewer.
     """
     limit = terms.auto_accept_agreement
     if limit is None or tag_set.required_labels == 1:
@@ -171,8 +173,8 @@ def apply_agreement(tag_set: LockedTagSet, terms: rules.Terms) -> list[LockedTag
     lineup = align_rows([row.tags for row in group], terms.shapes)
     disagree = not has_agreement(lineup.sets, terms.shapes, limit)
     related.mark_disagreement([row.id for row in submitted], disagree=disagree)
-    # If there are more than required, a reviewer chooses among them.
-    surplus = len(group) > tag_set.required_labels
-    if disagree or surplus or any(was_sent_back(row) for row in group):
+    # If there are more tag sets than required, a reviewer chooses among them.
+    has_surplus = len(group) > tag_set.required_labels
+    if disagree or has_surplus or any(was_returned(row) for row in group):
         return []
     return [row for row in submitted if row.claimed_by is None and not row.escalated]

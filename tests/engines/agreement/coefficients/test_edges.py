@@ -113,7 +113,7 @@ def test_an_ordinal_choice_is_ordered_by_its_categories() -> None:
     ]
     assert values[0] != values[1]
     strange = build_ratings([("d", "a", "huge")], level=Level.ORDINAL, categories=order)
-    assert strange.left_out == 1
+    assert strange.excluded_count == 1
 
 
 def test_numbers_dates_and_amounts_are_numbers_and_other_values_are_left_out() -> None:
@@ -123,11 +123,11 @@ def test_numbers_dates_and_amounts_are_numbers_and_other_values_are_left_out() -
     ]
     rows = [(n, r, value) for n, value in enumerate(values) for r in (0, 1)]
     ratings = build_ratings(rows, level=Level.INTERVAL)
-    assert ratings.left_out == 0
+    assert ratings.excluded_count == 0
     assert measure(ratings, Metric.KRIPPENDORFF_ALPHA, resamples=0).value == 1.0
     wrong = [("d", 0, "soon"), ("d", 1, float("nan")), ("d", 2, 10**400), ("d", 3, [1])]
     broken = build_ratings([*rows, *wrong], level=Level.INTERVAL)
-    assert broken.left_out == 4
+    assert broken.excluded_count == 4
     estimate = measure(broken, Metric.KRIPPENDORFF_ALPHA, resamples=0)
     assert CautionCode.VALUES_LEFT_OUT in _codes(estimate)
 

@@ -80,7 +80,7 @@ def test_the_declared_encoding_is_ignored() -> None:
 
 def test_valid_documents_are_accepted() -> None:
     assert xml.parse(b"\xef\xbb\xbf<?xml version='1.0' encoding='UTF-8'?>\n<x/>\n").tag == "x"
-    assert xml.parse(b"<x>a<!-- b -->c<y/></x>", comments=True).text == "ac"
+    assert xml.parse(b"<x>a<!-- b -->c<y/></x>", allow_comments=True).text == "ac"
     siblings = "<y xmlns:xs='a' xmlns:xsi='b'/>" * 1_000
     assert len(xml.parse(f"<x xmlns:z='c'>{siblings}</x>".encode())) == 1_000
     nested = "<x>" * MAX_DEPTH + "</x>" * MAX_DEPTH
