@@ -21,7 +21,6 @@ import pytest
 from argon2 import PasswordHasher
 from cryptography.fernet import Fernet
 from flask import Flask
-from hypothesis import settings
 from werkzeug.serving import BaseWSGIServer
 
 from app.kit import logging, secrets
@@ -29,6 +28,7 @@ from devserver.postgres import EmbeddedPostgres
 from devserver.valkey import EmbeddedValkey
 from tests.factories import Org, drain, make_org
 from tests.factories.processes import SHARED
+from tests.factories.properties import load_profile
 from tests.factories.work import DISCARD_PENDING_WORK, postpone_periodic_jobs
 from tests.scheduling import Scheduling
 
@@ -45,8 +45,7 @@ _service_hasher = secrets._hasher
 INSIDE = "127.0.0.2/32"
 """The only loopback address to which tests allow deliveries."""
 
-# Every run tries the same examples of a property, as CI does, without a time limit.
-settings.load_profile("ci")
+load_profile()
 
 # A server that a test stops ends within 0.02 s: half a second each was two minutes of the suite.
 BaseServer.serve_forever.__defaults__ = BaseWSGIServer.serve_forever.__defaults__ = (0.02,)

@@ -4,6 +4,7 @@ For a failing example, hypothesis prints the steps, shrunk for `SHRINKING_SECOND
 requests that it sent and their responses (`note_request`). Nothing is shrunk unless a step fails.
 """
 
+import inspect
 from collections.abc import Mapping
 from types import SimpleNamespace
 from typing import Any
@@ -36,6 +37,29 @@ def run_machine(machine: type[RuleBasedStateMachine], *, examples: int, steps: i
     chosen = _build_settings(examples, steps, Phase.generate, Phase.shrink)
     with patch.object(engine, "MAX_SHRINKING_SECONDS", SHRINKING_SECONDS):
         run_state_machine_as_test(machine, settings=chosen)
+
+
+class Patch:
+    """Replaces attributes for a test. A replacement must accept the arguments of the original.
+
+    Otherwise the machine would notice a TypeError instead of the mutation.
+    """
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self._monkeypatch = monkeypatch
+
+    def setattr(self, target: Any, name: str, value: Any) -> None:
+        original = getattr(target, name)
+        if inspect.isfunction(original) and inspect.isfunction(value):
+            _check_arguments(original, value)
+        self._monkeypatch.setattr(target, name, value)
+
+
+def _check_arguments(original: Any, replacement: Any) -> None:
+    parameters = inspect.signature(original).parameters.values()
+    named = [p for p in parameters if p.kind is p.POSITIONAL_OR_KEYWORD]
+    only_by_name = {p.name: None for p in parameters if p.kind is p.KEYWORD_ONLY}
+    inspect.signature(replacement).bind(*named, **only_by_name)
 
 
 def expect_failure(machine: type[RuleBasedStateMachine], *, examples: int, steps: int) -> None:

@@ -30,7 +30,7 @@ from app.kit.jobs import claims, runs
 
 period, points = sys.argv[1], sys.argv[2].split(",")
 LAST = UUID(int=2**128 - 2)
-issuing.BATCH = 1
+issuing.BATCH_SIZE = 1
 app = create_app(os.environ, with_api=False)
 gc.freeze()  # for the children
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 from flask import Flask
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 from sqlalchemy import event, select
 
@@ -13,6 +13,7 @@ from app.kit import db, tenancy
 from app.kit.errors import ApiError
 from app.kit.pagination import Page, PageRequest, paginate
 from tests.factories import Org, make_org
+from tests.factories.properties import examples
 
 N = Notification
 
@@ -43,9 +44,7 @@ def _walk(org: Org, sort: str, size: int) -> tuple[list[Any], str | None]:
         page = _page(org, sort, size, page.next_cursor)
 
 
-@settings(
-    max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+@examples(15, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     titles=st.lists(st.sampled_from("abc"), max_size=12),
     size=st.integers(1, 5),

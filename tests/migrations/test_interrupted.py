@@ -16,7 +16,9 @@ TABLES, BACKFILLED = "202611212320", "202611212340"
 WAITS = """
 SELECT index_relid::regclass::text FROM pg_stat_progress_create_index
 WHERE datname = current_database() AND phase LIKE 'waiting%'
+  AND relid = 'tag_set_revisions'::regclass
 """
+"""The builds that wait for the transaction of `held`; others wait for a moment only."""
 FILLED = "SELECT count(*) FROM artifacts WHERE labeled_by <> '{}' OR reserved_for <> '{}'"
 
 

@@ -55,7 +55,7 @@ def test_nothing_is_read_as_a_whole(explained: list[dict[str, Any]]) -> None:
 
 def test_little_is_read(explained: list[dict[str, Any]]) -> None:
     greedy = {one["statement"]: one["blocks"] for one in explained if one["blocks"] > BLOCKS}
-    assert greedy.pop("SELECT fold_counts(%(most)s)", 0) < FOLDING_BLOCKS
+    assert greedy.pop("SELECT fold_counts(%(limit)s)", 0) < FOLDING_BLOCKS
     for update in [one for one in greedy if any(part in one for part in newcomer.SEEN)]:
         assert greedy.pop(update) < UPDATING_BLOCKS, update
     assert greedy == {}

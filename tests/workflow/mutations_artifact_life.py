@@ -12,10 +12,9 @@ from app.workflow.assignment.queries import claims, next_artifact
 from app.workflow.tag_sets import emitted_events, service
 from app.workflow.tag_sets.queries import deciding, saving, statuses
 from app.workflow.tag_sets.service import bulk, decisions, drafts, reopening, rules, submitting
-from tests.factories.state_machines import copy_with, expect_failure
+from tests.factories.state_machines import Patch, copy_with, expect_failure
 from tests.workflow.test_artifact_life import LIVES, STEPS, ArtifactLife
 
-Patch = pytest.MonkeyPatch
 Fault = Callable[[Patch], None]
 
 
@@ -122,7 +121,11 @@ def a_save_goes_over_anothers(patch: Patch) -> None:
 
 def a_verdict_is_on_what_nobody_saw(patch: Patch) -> None:
     real = decisions._check_decision
-    patch.setattr(decisions, "_check_decision", lambda held, caller, _: real(held, caller, None))
+    patch.setattr(
+        decisions,
+        "_check_decision",
+        lambda action, held, caller, _: real(action, held, caller, None),
+    )
 
 
 def nobody_accepted_it(patch: Patch) -> None:
@@ -200,6 +203,6 @@ FAULTS: list[Fault] = [
 
 
 @pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.__name__)
-def test_a_broken_rule_is_found(app: Flask, monkeypatch: Patch, fault: Fault) -> None:
-    fault(monkeypatch)
+def test_a_broken_rule_is_found(app: Flask, monkeypatch: pytest.MonkeyPatch, fault: Fault) -> None:
+    fault(Patch(monkeypatch))
     expect_failure(type("Life", (ArtifactLife,), {"flask": app}), examples=4 * LIVES, steps=STEPS)

@@ -14,10 +14,9 @@ from app.workflow.review_queue.service import assigning
 from app.workflow.tag_sets import service as tag_sets
 from app.workflow.tag_sets.queries import recording
 from app.workflow.tag_sets.service import bulk, decisions, rules
-from tests.factories.state_machines import copy_with, expect_failure
+from tests.factories.state_machines import Patch, copy_with, expect_failure
 from tests.workflow.test_review_item_life import LIVES, STEPS, ReviewItemLife
 
-Patch = pytest.MonkeyPatch
 Fault = Callable[[Patch], None]
 
 
@@ -105,7 +104,11 @@ def nobody_is_told_of_it(patch: Patch) -> None:
 
 def a_verdict_is_on_what_nobody_saw(patch: Patch) -> None:
     real = decisions._check_decision
-    patch.setattr(decisions, "_check_decision", lambda held, caller, _: real(held, caller, None))
+    patch.setattr(
+        decisions,
+        "_check_decision",
+        lambda action, held, caller, _: real(action, held, caller, None),
+    )
 
 
 def it_goes_back_without_end(patch: Patch) -> None:
@@ -155,6 +158,6 @@ FAULTS: list[Fault] = [
 
 
 @pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.__name__)
-def test_a_broken_rule_is_found(app: Flask, monkeypatch: Patch, fault: Fault) -> None:
-    fault(monkeypatch)
+def test_a_broken_rule_is_found(app: Flask, monkeypatch: pytest.MonkeyPatch, fault: Fault) -> None:
+    fault(Patch(monkeypatch))
     expect_failure(type("Life", (ReviewItemLife,), {"flask": app}), examples=4 * LIVES, steps=STEPS)

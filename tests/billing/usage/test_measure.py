@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 from flask import Flask
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sqlalchemy import text
 
@@ -14,6 +14,7 @@ from app.kit import db, tenancy
 from app.kit.plan_limits import Meter
 from tests.factories import Org, make_org
 from tests.factories.counts import run_sql
+from tests.factories.properties import examples
 from tests.factories.usage import fold_usage, insert_change, measure
 
 MAY, JUNE, JULY = (datetime(2024, month, 1, tzinfo=UTC) for month in (5, 6, 7))
@@ -59,7 +60,7 @@ def expect(changes: list[Any], meter: str) -> dict[datetime, int]:
     return used
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(st.lists(CHANGE, max_size=12))
 def test_sums_and_highest_daily_levels(bare_org: Org, changes: list[Any]) -> None:
     run_sql(bare_org, "DELETE FROM usage_changes WHERE organization_id = :org")

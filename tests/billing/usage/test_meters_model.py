@@ -6,7 +6,7 @@ from uuid import UUID
 
 import pytest
 from flask import Flask
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sqlalchemy import text
 
@@ -16,6 +16,7 @@ from app.kit.ids import uuid7
 from app.kit.plan_limits import Meter
 from tests.factories import Org, make_org
 from tests.factories.counts import INSERT, insert_artifacts, run_sql
+from tests.factories.properties import examples
 from tests.factories.usage import find_usage_differences, fold_usage
 from tests.factories.workspace import Workspace
 
@@ -173,7 +174,7 @@ class Model:
             assert one["used"] == expected, meter
 
 
-@settings(max_examples=25)
+@examples(25)
 @given(STEPS)
 def test_meters_equal_a_recount(app: Flask, steps: list[tuple[str, int]]) -> None:
     model = Model(app)

@@ -7,7 +7,7 @@ from typing import Any
 from uuid import UUID
 
 import orjson
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 from sqlalchemy import select
 
@@ -19,6 +19,7 @@ from app.kit.ids import uuid7
 from app.schemas.artifact_schemas.models import ArtifactSchema, SchemaVersion
 from app.workflow.tag_sets.models import TagSet, TagSetRevision
 from tests.factories.labels import make_field, make_labeled, make_schema
+from tests.factories.properties import examples
 
 FIELDS = [
     make_field("number", "text"),
@@ -176,9 +177,8 @@ TAGS = st.lists(
 )
 
 
-@settings(
-    max_examples=15,
-    deadline=None,
+@examples(
+    15,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 @given(batch=st.lists(TAGS, min_size=5, max_size=15))

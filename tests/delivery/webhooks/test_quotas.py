@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from uuid import UUID
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from app.delivery.webhooks import states
@@ -24,6 +24,7 @@ from app.delivery.webhooks.states import (
     Limits,
 )
 from app.kit.ids import uuid7
+from tests.factories.properties import examples
 
 QUICK_MS = 5
 SLOW_MS = int(SLOW_SECONDS * 1000)
@@ -400,7 +401,7 @@ def test_tests_are_sent_to_a_failing_webhook() -> None:
     assert deliverer.send() == [test]
 
 
-@settings(max_examples=150, deadline=None)
+@examples(150)
 @given(
     fails=st.lists(st.booleans(), min_size=60, max_size=60),
     order=st.lists(st.integers(0, 100), min_size=60, max_size=60),
@@ -444,7 +445,7 @@ _ORGANIZATIONS = st.lists(
 )
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(
     organizations=_ORGANIZATIONS,
     threads=st.integers(16, 256),
@@ -483,7 +484,7 @@ def _check_shares(deliverer: Deliverer) -> None:
         assert count <= max(1, deliverer.quotas.threads.count // 2), organization
 
 
-@settings(max_examples=40, deadline=None)
+@examples(40)
 @given(
     backlog=st.lists(st.integers(1, 60), min_size=1, max_size=8),
     threads=st.integers(1, 64),

@@ -6,7 +6,7 @@ from math import comb
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from app.engines.agreement import (
@@ -20,8 +20,9 @@ from app.engines.agreement import (
 )
 from app.engines.agreement.sequences import align_sequences
 from tests.engines.agreement.labels import SHAPES, region, span, tag
+from tests.factories.properties import examples
 
-QUICK = settings(max_examples=200, deadline=None)
+QUICK = examples(200)
 _members = st.lists(st.frozensets(st.integers(0, 5), min_size=1, max_size=2), max_size=7)
 
 

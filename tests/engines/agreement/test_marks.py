@@ -4,14 +4,15 @@ import random
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from app.engines.agreement import dense, has_agreement, marks, measures
 from app.engines.agreement.marks import MIN_OVERLAP, Mark, compute_overlap, group_marks, match_marks
 from tests.engines.agreement.labels import SHAPES, span
+from tests.factories.properties import examples
 
-QUICK = settings(max_examples=150, deadline=None)
+QUICK = examples(150)
 
 _corner = st.integers(0, 5).map(lambda n: n / 10)
 _side = st.integers(1, 5).map(lambda n: n / 10)

@@ -5,13 +5,14 @@ from typing import Any
 
 import orjson
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from app.engines.agreement import diff, find_majority, has_agreement, measure_agreement
 from tests.engines.agreement.labels import SHAPES, region, span, tag
+from tests.factories.properties import examples
 
-QUICK = settings(max_examples=200, deadline=None)
+QUICK = examples(200)
 
 _offsets = st.tuples(st.integers(0, 12), st.integers(1, 6))
 _corner = st.integers(0, 3).map(lambda n: n / 10)

@@ -7,7 +7,7 @@ from typing import Any
 
 import orjson
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from app.engines.agreement import (
@@ -21,8 +21,9 @@ from app.engines.agreement import (
 from app.engines.agreement.sequences import align_sequences
 from tests.engines.agreement.labels import SHAPES, span, tag
 from tests.factories.labels import make_field
+from tests.factories.properties import examples
 
-QUICK = settings(max_examples=200, deadline=None)
+QUICK = examples(200)
 KNOWN = build_shapes(
     [
         make_field(

@@ -4,7 +4,7 @@ import time
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from app.engines.conditions import (
@@ -18,6 +18,7 @@ from app.engines.conditions import (
     DocumentAttributes,
     compile_conditions,
 )
+from tests.factories.properties import examples
 
 DOCUMENT: dict[str, Any] = {
     "name": "Straße 7 Invoice.PDF",
@@ -280,7 +281,7 @@ def _fits(tree: dict[str, Any], facts: dict[str, Any]) -> bool:
     return all(verdicts) if mode == "all" else any(verdicts)
 
 
-@settings(max_examples=400, deadline=None)
+@examples(400)
 @given(TREES, DOCUMENTS)
 def test_the_verdict_is_the_explanations(tree: dict[str, Any], facts: dict[str, Any]) -> None:
     root = {"all": [tree]}
@@ -293,7 +294,7 @@ def test_the_verdict_is_the_explanations(tree: dict[str, Any], facts: dict[str, 
         assert DocumentAttributes(facts).get_folded(attribute) in texts
 
 
-@settings(max_examples=300, deadline=None)
+@examples(300)
 @given(LEAVES, DOCUMENTS)
 def test_a_negative_is_the_opposite_of_its_positive(
     condition: dict[str, Any], facts: dict[str, Any]
@@ -310,7 +311,7 @@ def test_a_negative_is_the_opposite_of_its_positive(
     )
 
 
-@settings(max_examples=200, deadline=None)
+@examples(200)
 @given(st.text(max_size=30), st.text(max_size=10), st.text(max_size=10))
 def test_a_part_of_a_text_is_found_whatever_its_case(before: str, part: str, after: str) -> None:
     facts = DocumentAttributes({"name": f"{before} {part} {after}"})

@@ -4,7 +4,7 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, assume, event, given, settings
+from hypothesis import HealthCheck, assume, event, given
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator, FormatChecker
 
@@ -21,10 +21,10 @@ from app.engines.fields import (
 from app.engines.fields.identifiers import MODULES
 from tests.engines.fields.test_properties import CLEAN, JSON, LIKELY, SCHEMA
 from tests.engines.fields.test_properties import tag_dicts as likely_tags
+from tests.factories.properties import examples
 
-THOROUGH = settings(
-    max_examples=100,
-    deadline=None,
+THOROUGH = examples(
+    100,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much],
 )
 TEXT_LENGTH, PAGES = 12, 2
@@ -243,7 +243,7 @@ def odd_tags(draw: st.DrawFn) -> dict[str, Any]:
     return tag
 
 
-@settings(THOROUGH, max_examples=400)
+@examples(400)
 @given(tags=st.lists(odd_tags(), max_size=3))
 def test_tags_that_the_json_schema_accepts_the_service_accepts(tags: list[Any]) -> None:
     cells = [tag.get("row") for tag in tags if tag["field"] == "rows.cell"]

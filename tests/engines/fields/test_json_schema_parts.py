@@ -4,15 +4,16 @@ import re
 from decimal import Decimal
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from app.engines.fields.decimals import format_decimal
 from app.engines.fields.json_schema import ranges
 from app.engines.fields.json_schema.portable import to_portable
 from app.engines.fields.patterns import compile_pattern
+from tests.factories.properties import examples
 
-QUICK = settings(max_examples=200, deadline=None)
+QUICK = examples(200)
 DECIMALS = st.one_of(
     st.decimals(-2000, 2000, places=3),
     st.decimals(-2, 2, places=2),
@@ -111,7 +112,7 @@ PATTERNS = st.lists(st.tuples(ATOMS, REPEATS), min_size=1, max_size=4).map(
 TEXTS = st.text(st.sampled_from("aAbB1x-. _\n\t\x0b{]ü\u0663\u2003é\\^"), max_size=6)
 
 
-@settings(max_examples=500, deadline=None)
+@examples(500)
 @given(pattern=PATTERNS, text=TEXTS)
 def test_a_pattern_in_shared_words_finds_what_it_found(pattern: str, text: str) -> None:
     try:

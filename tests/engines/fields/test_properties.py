@@ -7,7 +7,7 @@ from decimal import Decimal
 
 import pycountry
 import pytest
-from hypothesis import HealthCheck, given, reject, settings
+from hypothesis import HealthCheck, given, reject
 from hypothesis import strategies as st
 from hypothesis.provisional import urls
 
@@ -23,10 +23,10 @@ from app.engines.fields import (
     normalize,
 )
 from app.engines.fields.identifiers import MODULES
+from tests.factories.properties import examples
 
-QUICK = settings(
-    max_examples=200,
-    deadline=None,
+QUICK = examples(
+    200,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )
 

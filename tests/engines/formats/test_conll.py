@@ -4,7 +4,7 @@ import re
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from spacy.training import iob_to_biluo
 from spacy.training.converters import conll_ner_to_docs
@@ -20,6 +20,7 @@ from tests.engines.formats.documents import (
     mark,
     write,
 )
+from tests.factories.properties import examples
 
 TEXT = "Invoice A-1 of 5 May, total 119.00 EUR"
 WIDTHS = {"plain": 2, "boxes": 6, "conll2003": 4}
@@ -182,7 +183,7 @@ def test_spacy_reads_the_entities() -> None:
     ]
 
 
-@settings(max_examples=100, deadline=None)
+@examples(100)
 @given(
     spans=st.lists(
         st.tuples(st.sampled_from(["a", "b"]), st.integers(0, 60), st.integers(1, 30)), max_size=12

@@ -7,10 +7,11 @@ from typing import Any
 
 import orjson
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from app.engines.formats import FORMATS, check_options
+from tests.factories.properties import examples
 
 FIELDS: list[dict[str, Any]] = [
     {"key": "number", "type": "text", "multiple": False},
@@ -307,7 +308,7 @@ LABELS = st.fixed_dictionaries(
 )
 
 
-@settings(max_examples=200, deadline=None)
+@examples(200)
 @given(
     rows=st.lists(LABELS, max_size=4),
     delimiter=st.sampled_from([",", ";", "\t", "|"]),

@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
@@ -16,6 +16,7 @@ from app.engines.formats import (
     check_options,
     merge_fields,
 )
+from tests.factories.properties import examples
 
 FIELDS = check_fields(
     [
@@ -94,7 +95,7 @@ def test_options_nested_beyond_the_stack_are_refused() -> None:
         check_options("csv", {"rows": nested(50_000)})
 
 
-@settings(max_examples=200, deadline=None)
+@examples(200)
 @given(
     options=st.dictionaries(
         st.sampled_from(["delimiter", "separator", "rows", "raw", "bom", "header"]) | st.text(),

@@ -6,11 +6,12 @@ from typing import Any
 
 import orjson
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from app.engines.formats import FORMATS, Writer
 from tests.engines.formats.test_jsonl import JSON
+from tests.factories.properties import examples
 
 
 def start() -> tuple[io.BytesIO, Writer]:
@@ -26,7 +27,7 @@ def test_no_rows_are_an_empty_array() -> None:
     assert json.loads(out.getvalue()) == []
 
 
-@settings(max_examples=200, deadline=None)
+@examples(200)
 @given(rows=st.lists(st.dictionaries(st.text(), JSON, max_size=4), max_size=5))
 def test_what_goes_in_comes_out(rows: list[dict[str, Any]]) -> None:
     out, writer = start()

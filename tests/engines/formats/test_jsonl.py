@@ -5,10 +5,11 @@ import json
 from typing import Any
 
 import orjson
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from app.engines.formats import FORMATS, Writer
+from tests.factories.properties import examples
 
 JSON = st.recursive(
     st.none()
@@ -32,7 +33,7 @@ def lines(out: io.BytesIO) -> list[Any]:
     return [json.loads(line) for line in data.split(b"\n")[:-1]]
 
 
-@settings(max_examples=200, deadline=None)
+@examples(200)
 @given(rows=st.lists(st.dictionaries(st.text(), JSON, max_size=4), max_size=5))
 def test_what_goes_in_comes_out(rows: list[dict[str, Any]]) -> None:
     out, writer = start()

@@ -13,12 +13,13 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from app.engines.formats import FORMATS, check_options
 from app.engines.formats.sample import SAMPLE_FIELDS, SAMPLE_ROW
 from tests.engines.formats.test_jsonl import JSON
+from tests.factories.properties import examples
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -239,7 +240,7 @@ def test_half_a_surrogate_pair_becomes_a_question_mark() -> None:
     assert labels_of({"name": "a\ud800b", "gone": ["\udfff"]}) == ({"name": "a?b"}, {"gone": ["?"]})
 
 
-@settings(max_examples=100, deadline=None)
+@examples(100)
 @given(labels=st.dictionaries(st.sampled_from([f["key"] for f in FIELDS] + ["gone"]), JSON))
 def test_any_labels_are_typed_or_kept(labels: dict[str, Any]) -> None:
     typed, others = labels_of(labels)

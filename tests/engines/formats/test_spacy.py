@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 import spacy
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from spacy.tokens import Doc, DocBin
 from spacy.training import Corpus
@@ -19,6 +19,7 @@ from spacy.vocab import Vocab
 from app.engines.formats import FORMATS, spacy_bins
 from app.engines.formats.sample import SAMPLE_ROW
 from tests.engines.formats.documents import make_row, mark, unpack, write
+from tests.factories.properties import examples
 
 ROOT = Path(__file__).resolve().parents[3]
 TEXT = "Invoice A-1, total 119.00 EUR due 5 May"
@@ -124,7 +125,7 @@ def test_a_text_longer_than_a_pipeline_takes(tmp_path: Path) -> None:
     assert ents_of(doc) == [("last", "a")]
 
 
-@settings(max_examples=50, deadline=None)
+@examples(50)
 @given(
     text=st.text(max_size=60),
     marks=st.lists(st.tuples(st.integers(0, 60), st.integers(0, 60)), max_size=6),

@@ -1,17 +1,18 @@
 """Text spans that do not overlap: the same selection as in spaCy."""
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from spacy.tokens import Doc, Span
 from spacy.util import filter_spans
 from spacy.vocab import Vocab
 
 from app.engines.formats.stretches import TextSpan, select_disjoint
+from tests.factories.properties import examples
 
 DOC = Doc(Vocab(), words=[str(number) for number in range(40)])
 
 
-@settings(max_examples=200, deadline=None)
+@examples(200)
 @given(spans=st.lists(st.tuples(st.integers(0, 29), st.integers(1, 10)), max_size=20))
 def test_the_choice_is_that_of_filter_spans(spans: list[tuple[int, int]]) -> None:
     text_spans = [

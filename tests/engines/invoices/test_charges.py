@@ -176,7 +176,7 @@ def test_tiers_out_of_order_are_refused(wrong: list[tuple[str | None, str]]) -> 
 
 
 def test_a_quantity_beyond_the_last_tier_is_refused() -> None:
-    with pytest.raises(InvoiceError, match="without an end"):
+    with pytest.raises(InvoiceError, match="without an upper limit"):
         compute_charge(
             description="X",
             tiers=tiers(("5", "1")),

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from decimal import Decimal
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from lxml import etree
 
@@ -31,6 +31,7 @@ from tests.engines.invoices.samples import (
     build_line,
 )
 from tests.engines.invoices.test_charges import tiers
+from tests.factories.properties import examples
 
 NAMES = {
     "ram": "urn:un:unece:uncefact:data:standard:ReusableAggregateBusinessInformationEntity:100",
@@ -96,7 +97,7 @@ def test_the_texts_of_every_language_pass_too(language: Language) -> None:
         assert validate_xml(xml) == find_violations(xml) == []
 
 
-@settings(max_examples=25, deadline=None)
+@examples(25)
 @given(
     quantities=st.lists(st.integers(0, 10**15), min_size=1, max_size=6),
     prices=st.lists(st.integers(0, 10**9), min_size=2, max_size=2),

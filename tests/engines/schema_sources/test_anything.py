@@ -2,15 +2,15 @@
 
 from typing import Any
 
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
 from app.engines.fields import check_fields
 from app.engines.schema_sources import FORMATS, SchemaSourceError, read_schema
+from tests.factories.properties import examples
 
-QUICK = settings(
-    max_examples=150,
-    deadline=None,
+QUICK = examples(
+    150,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )
 _KEYWORDS = (

@@ -67,7 +67,7 @@ def test_a_value_keeps_its_type_and_limits(
         ({"anyOf": [{"type": "string"}, {"type": "integer"}]}, "text", "no common type"),
         ({"type": "null"}, "text", "only allows null"),
         ({"type": "colour"}, "text", "colour is not known"),
-        ({"type": "object"}, "text", "no named members"),
+        ({"type": "object"}, "text", "no named properties"),
         ({"type": "string", "pattern": "a(?=b)"}, "text", "pattern was left out"),
         ({"type": "string", "format": "hostname"}, "text", "format hostname is not enforced"),
         ({"type": "string", "maxLength": 10**9}, "text", "maximum length was left out"),

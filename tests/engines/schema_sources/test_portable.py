@@ -4,11 +4,12 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
 from app.engines.fields import check_fields
 from app.engines.schema_sources import SchemaSourceError, read_schema
+from tests.factories.properties import examples
 
 FIELDS = [{"key": "a", "type": "text"}]
 SETTINGS: dict[str, Any] = {
@@ -68,7 +69,7 @@ def _key(field: dict[str, Any]) -> str:
     return str(field["key"])
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@examples(60, suppress_health_check=[HealthCheck.too_slow])
 @given(st.lists(_a_field(), min_size=1, max_size=6, unique_by=_key), st.booleans())
 def test_fields_arrive_as_they_left(fields: list[dict[str, Any]], as_text: bool) -> None:
     schema = {**SETTINGS, "fields": check_fields(fields)}

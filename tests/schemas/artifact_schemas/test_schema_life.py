@@ -4,7 +4,7 @@ of a version, no write over another's, and a revision for every change."""
 from dataclasses import dataclass, field
 from typing import Any
 
-from hypothesis import HealthCheck, Phase, settings
+from hypothesis import HealthCheck, Phase
 from hypothesis import strategies as st
 from hypothesis.stateful import (
     Bundle,
@@ -19,12 +19,11 @@ from hypothesis.stateful import (
 
 from app.engines.fields import check_fields
 from tests.factories import Org
+from tests.factories.properties import examples
 
-MODERATE = settings(
-    max_examples=20,
+MODERATE = examples(
+    20,
     stateful_step_count=25,
-    deadline=None,
-    derandomize=True,
     print_blob=True,
     phases=(Phase.explicit, Phase.generate, Phase.shrink),
     suppress_health_check=list(HealthCheck),

@@ -4,12 +4,13 @@ from collections import Counter
 from typing import Any
 
 import orjson
-from hypothesis import given, settings
+from hypothesis import given
 
 from app.engines.agreement import build_shapes
 from app.workflow.tag_sets.service.provenance import build_entry, correct_entries
 from tests.engines.agreement.labels import SHAPES
 from tests.engines.agreement.test_properties import SETS
+from tests.factories.properties import examples
 from tests.factories.workspace import FIELDS, Workspace, rows, tag
 from tests.workflow.tag_sets.test_merging import _merge, _sets, _status
 
@@ -140,7 +141,7 @@ def test_what_a_merge_names_is_not_discarded(workspace: Workspace) -> None:
     assert admin.delete(f"/tag-sets/{other['id']}").status_code == 204
 
 
-_TRACED = settings(max_examples=200, deadline=None)
+_TRACED = examples(200)
 
 
 @_TRACED

@@ -7,7 +7,7 @@ from decimal import Decimal
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from app.engines.agreement.coefficients import (
@@ -31,10 +31,11 @@ from app.engines.agreement.metrics import (
     Level,
     Metric,
 )
+from tests.factories.properties import examples
 
 METRICS = sorted(RATING_METRICS)
 CORRECTED = [Metric.COHEN_KAPPA, Metric.FLEISS_KAPPA, Metric.KRIPPENDORFF_ALPHA]
-QUICK = settings(max_examples=60, deadline=None)
+QUICK = examples(60)
 
 
 def _codes(estimate: Estimate) -> set[CautionCode]:

@@ -6,12 +6,13 @@ from typing import Any
 import krippendorff
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from sklearn.metrics import cohen_kappa_score, f1_score
 
 from app.engines.agreement.coefficients import EMPTY, build_ratings, measure, measure_pairs
 from app.engines.agreement.metrics import Level, Metric, Weights
+from tests.factories.properties import examples
 from tests.references import load_reference
 
 pd = load_reference("pandas")
@@ -19,7 +20,7 @@ fleiss_kappa = load_reference("statsmodels.stats.inter_rater").fleiss_kappa
 # What irrCAC warns of has a class of pandas, which pytest-xdist cannot import in its main process.
 pytestmark = pytest.mark.filterwarnings("ignore")
 _CLOSE = 1e-9
-QUICK = settings(max_examples=60, deadline=None)
+QUICK = examples(60)
 _WEIGHTS: list[Weights] = ["linear", "quadratic", "ordinal"]
 
 

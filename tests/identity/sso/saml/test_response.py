@@ -6,13 +6,14 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from lxml import etree
 
 from app.identity.sso.saml import response
 from app.identity.sso.saml.assertion import SKEW, AssertedIdentity, ExpectedValues
 from app.identity.sso.saml.xml import InvalidDocument, ResponseRefused
+from tests.factories.properties import examples
 from tests.factories.saml import (
     AUDIENCE,
     ISSUER,
@@ -317,7 +318,7 @@ def test_common_attribute_names_are_known(
     assert (found.email, found.name, found.groups) == (email, name, groups)
 
 
-@settings(max_examples=300, deadline=None)
+@examples(300)
 @given(data=st.data())
 def test_moving_elements_never_changes_the_person(data: st.DataObject) -> None:
     """Elements of a signed response are moved, copied, dropped and renamed at random."""
