@@ -12,7 +12,7 @@ from sqlalchemy import event, select, text, update
 from app.delivery.webhooks.models import Webhook
 from app.kit import container, db, encryption, tenancy
 from app.kit.emails import Emails
-from app.kit.encryption import Count
+from app.kit.encryption import TokenCounts
 from app.kit.jobs import JobRow
 from app.kit.secrets import DecryptionFailed, Keyring
 from tests.factories import Org
@@ -68,7 +68,7 @@ def readable(tokens: list[str], keyring: Keyring) -> int:
     return count
 
 
-def counts(app: Flask, **options: Any) -> dict[str, Count]:
+def counts(app: Flask, **options: Any) -> dict[str, TokenCounts]:
     with app.app_context():
         return {count.place: count for count in encryption.rotate_tokens(**options)}
 
