@@ -8,6 +8,7 @@ from flask.cli import AppGroup
 from app.commands.running import (
     EXIT_FINDINGS,
     as_json,
+    name_missing,
     run_operation,
     show_json,
     show_list,
@@ -88,7 +89,8 @@ def activate(slug: str, model_id: UUID, *, as_json: bool) -> None:
     """
     with run_operation("activate_extraction_model"):
         organization = control_plane.get_organization(slug)
-        with tenancy.organization(organization["id"]), db.transaction():
+        missing = name_missing("The organization has no such model.")
+        with missing, tenancy.organization(organization["id"]), db.transaction():
             service.activate(model_id)
     show_record({"id": str(model_id), "state": "active"}, as_json=as_json)
 
@@ -101,7 +103,8 @@ def train(slug: str, schema_id: UUID, *, as_json: bool) -> None:
     """Queue a training run for a schema's latest version, even if no training run is due."""
     with run_operation("train_extraction_model"):
         organization = control_plane.get_organization(slug)
-        with tenancy.organization(organization["id"]), db.transaction():
+        missing = name_missing("The organization has no such published schema.")
+        with missing, tenancy.organization(organization["id"]), db.transaction():
             if not service.enqueue_latest_version(schema_id):
                 raise errors.not_found()
     show_record({"schema_id": str(schema_id), "status": "queued"}, as_json=as_json)

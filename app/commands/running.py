@@ -55,6 +55,20 @@ def run_operation(operation: str) -> Iterator[None]:
         events.set_request_id(None)
 
 
+@contextmanager
+def name_missing(message: str) -> Iterator[None]:
+    """Let a command print `message` if the block raises 404 without a field.
+
+    `run_operation` takes the organization for the missing record.
+    """
+    try:
+        yield
+    except ApiError as error:
+        if error.code != "not_found" or error.field is not None:
+            raise
+        raise click.ClickException(message) from error
+
+
 def load_body(schema: type[Schema], body: Mapping[str, Any]) -> dict[str, Any]:
     """Validate and load `body` as the API does; omit fields that are None.
 

@@ -30,8 +30,6 @@ BIN_COUNT = 10
 """The number of quantile bins for the effect size of numbers."""
 MIN_EXPECTED_COUNT = 5.0
 """The minimum expected count of each table cell for the chi-square test."""
-OTHER = "(other)"
-"""The name for the pooled rare categories."""
 _MAX_EXACT_PAIRS = 250_000
 _SMOOTHING = 0.5
 _MIN_GONE_P_VALUE = 0.05

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 _BINS = 10
-_SMALL_SAMPLE = 30
+_MIN_PROPOSALS = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,15 +40,14 @@ def fit_calibration(points: Sequence[tuple[float, float]], correct: Sequence[boo
     from sklearn.linear_model import LogisticRegression  # noqa: PLC0415
 
     count, correct_count = len(points), sum(correct)
-    if count < _SMALL_SAMPLE // 3:
+    if count < _MIN_PROPOSALS:
         return DEFAULT_CALIBRATION
     # Two added rows, one correct and one incorrect, keep the confidence away from 0 and 1.
     rows = np.array([*points, np.mean(points, axis=0), np.mean(points, axis=0)])
     labels = np.array([*correct, True, False])
-    if correct_count in (0, count) or count < _SMALL_SAMPLE:
+    if correct_count in (0, count):
         rate = (correct_count + 1) / (count + 2)
-        if correct_count in (0, count):
-            return Calibration(0.0, 0.0, math.log(rate / (1 - rate)))
+        return Calibration(0.0, 0.0, math.log(rate / (1 - rate)))
     fitted: Any = LogisticRegression(C=1.0, max_iter=500).fit(rows, labels)
     odds, margin = (max(float(value), 0.0) for value in fitted.coef_[0])
     return Calibration(odds, margin, _fit_constant(rows, labels, odds, margin))

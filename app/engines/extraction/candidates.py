@@ -33,7 +33,6 @@ class Candidate:
     text: str
     key: str
     is_alternative: bool = False
-    is_remembered: bool = False
 
     @property
     def first(self) -> int:

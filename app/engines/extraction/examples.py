@@ -19,6 +19,12 @@ from app.engines.fields import Field, JsonValue
 FEATURE_VERSION = 1
 """The version of the features; increase it when a change makes stored models unusable."""
 
+ALWAYS_ALLOWED = 100
+"""The number of examples by one labeler that are used, however few the other labelers have.
+
+Without it, the first document by a second labeler would leave two examples.
+"""
+
 _LIBRARIES = ("numpy", "scipy", "scikit-learn", "python-crfsuite")
 
 
@@ -35,8 +41,8 @@ class PreparedExample:
 def select_examples(examples: Sequence[Example]) -> list[Example]:
     """Return the newest examples, at most MAX_EXAMPLES, ordered by id.
 
-    If there are two or more labelers, at most half of the examples are by the same labeler. If an
-    id occurs twice, the highest revision is used.
+    If there are two or more labelers, at most half of the examples are by the same labeler, but up
+    to ALWAYS_ALLOWED may be. If an id occurs twice, the highest revision is used.
     """
     latest: dict[str, Example] = {}
     for example in examples:
@@ -57,12 +63,9 @@ def _limit_labelers(newest: list[Example]) -> list[Example]:
         return newest
     labeler, count = counts.most_common(1)[0]
     other_count = sum(counts.values()) - count
-    if count <= other_count:
+    remaining_count = max(other_count, ALWAYS_ALLOWED)
+    if count <= remaining_count:
         return newest
-    # If two labelers have 1 and 100 examples, 2 examples remain.
-    remaining_count = max(
-        other_count, MAX_EXAMPLES // 2 if other_count >= MAX_EXAMPLES // 2 else other_count
-    )
     selected_examples = []
     for example in newest:
         if example.labeler_id == labeler:

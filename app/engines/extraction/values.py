@@ -13,7 +13,6 @@ from app.engines.extraction.layout import compact
 from app.engines.extraction.lexicon import find_concept, list_field_phrases
 from app.engines.fields import Field, JsonValue, ValueProblem, normalize
 
-AMOUNTS = frozenset({"number", "integer", "money"})
 _KIND_BY_TYPE = {
     "number": "amount",
     "integer": "amount",

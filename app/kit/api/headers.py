@@ -18,7 +18,10 @@ DEFAULTS = {
 }
 """Default values of headers that a response may set itself."""
 
-EXPOSED_HEADERS = ["ETag", "X-Request-ID", "Retry-After", "RateLimit-Limit", "RateLimit-Remaining"]
+EXPOSED_HEADERS = [
+    *("ETag", "X-Request-ID", "Retry-After", "RateLimit-Limit", "RateLimit-Remaining"),
+    *("Content-Disposition", "Content-Range", "Accept-Ranges"),
+]
 """Headers that pages of other origins may read (CORS)."""
 
 

@@ -157,7 +157,7 @@ def build_download(file: Download) -> Response:
         # A file that a tenant uploaded must never run as a page of this origin.
         "Content-Security-Policy": "sandbox; default-src 'none'",
     }
-    if request.headers.get("If-None-Match") in (tag, "*"):
+    if request.if_none_match.contains_weak(file.etag):
         return Response(status=304, headers=headers)
     byte_range = None
     if request.headers.get("If-Range") in (None, tag):

@@ -118,6 +118,15 @@ def test_mail_goes_to_those_who_want_it(org: Org, work: Callable[[], None]) -> N
     assert {m["To"] for m in _mails(org)} == {_address(org, name) for name in ("owner", "third")}
 
 
+def test_who_left_before_the_email_was_due_gets_none(org: Org, work: Callable[[], None]) -> None:
+    org.add_user("second", "owner")
+    assert _notify(org, role=Role.owner) == 2
+    path = f"/organizations/{org.slug}/members/{org.users['second']}"
+    assert org.api("owner").delete(path).status_code == 204
+    work()
+    assert [mail["To"] for mail in _mails(org)] == [_address(org, "owner")]
+
+
 def test_of_work_nobody_is_mailed_unasked(org: Org, work: Callable[[], None]) -> None:
     org.add_user("second", "owner")
     _prefer(org, "second", assignment={"email": True})

@@ -11,6 +11,7 @@ from io import BytesIO
 import pytest
 
 from app.engines import extraction
+from app.engines.extraction import examples as example_selection
 from app.engines.extraction.evaluation import compare
 from app.engines.extraction.examples import select_examples
 from app.engines.fields import SourceText, compile_fields
@@ -153,7 +154,8 @@ def test_evaluation_predicts_each_document_without_having_seen_it():
     assert report.folds == 2
 
 
-def test_the_newest_examples_count_and_one_labeler_gives_at_most_half():
+def test_the_newest_examples_count_and_one_labeler_gives_at_most_half(monkeypatch):
+    monkeypatch.setattr(example_selection, "ALWAYS_ALLOWED", 5)
     examples = [
         replace(one, id=f"{n:03}", labeler_id="a" if n < 20 else "b", accepted_at=f"{n:03}")
         for n, one in enumerate(build_examples(26, seed=1))
@@ -163,6 +165,14 @@ def test_the_newest_examples_count_and_one_labeler_gives_at_most_half():
     assert [one.id for one in selected][:6] == ["014", "015", "016", "017", "018", "019"]
     alone = [replace(one, labeler_id="a") for one in examples]
     assert len(select_examples(alone)) == 26
+
+
+def test_a_second_labeler_does_not_take_the_examples_of_the_first_away():
+    examples = [
+        replace(one, id=f"{n:03}", labeler_id="b" if n == 25 else "a", accepted_at=f"{n:03}")
+        for n, one in enumerate(build_examples(26, seed=1))
+    ]
+    assert len(select_examples(examples)) == 26
 
 
 def test_a_model_is_better_unless_it_is_worse_by_more_than_noise(model):

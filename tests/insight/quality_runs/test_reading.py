@@ -48,6 +48,10 @@ def test_agreement_comes_from_the_newest_run_that_covers_the_query(answers: Answ
     assert answers.read("agreement", schema_id=schema_id)["run_id"] == again["id"]
     earlier = answers.read("agreement", schema_id=schema_id, **{"from": "2025-01-01T00:00:00Z"})
     assert earlier["run_id"] == again["id"]
+    until_later = answers.read("agreement", schema_id=schema_id, to="2100-01-01T00:00:00Z")
+    assert until_later["run_id"] == again["id"]
+    until_then = answers.read("agreement", schema_id=schema_id, to="2025-12-31T00:00:00Z")
+    assert until_then["run_id"] in {ended["id"], again["id"]}
 
 
 def test_without_a_run_there_is_no_agreement(answers: Answers) -> None:

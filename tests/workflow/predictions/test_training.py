@@ -122,6 +122,10 @@ def test_an_operator_rolls_back(taught: Workspace) -> None:
     run_jobs_of(taught.org, "training")
     assert len(list_models(taught)) == 2
     run = taught.org.app.test_cli_runner().invoke
+    for command in (["activate", str(taught.org.id)], ["train", "--schema", str(taught.org.id)]):
+        result = run(args=["extraction", *command, "--org", taught.org.slug])
+        assert (result.exit_code, "no such organization" in result.output) == (1, False)
+        assert "The organization has no such" in result.output
     result = run(args=["extraction", "activate", "--org", taught.org.slug, str(first)])
     assert result.exit_code == 0, result.output
     states = {row[0]: row[1] for row in list_models(taught)}

@@ -193,9 +193,8 @@ def check_references(where: Mapping[str, Any]) -> None:
     artifact_ids = set(where.get("artifact_ids") or ())
     missing_count = len(artifact_ids) - records.count_artifacts(artifact_ids) if artifact_ids else 0
     if missing_count:
-        raise errors.invalid(
-            f"{missing_count} of these artifacts do not exist.", "filter.artifact_ids"
-        )
+        message = f"Artifacts that do not exist: {missing_count}."
+        raise errors.invalid(message, "filter.artifact_ids")
 
 
 def _to_json(value: object) -> str | list[str] | None:

@@ -8,7 +8,7 @@ from uuid import UUID
 from sqlalchemy import func, select, text, update
 
 from app.delivery.notifications.models import DeliveryPreferences, Notification
-from app.identity.organizations.models import Organization
+from app.identity.organizations.models import Membership, Organization
 from app.identity.users.models import User
 from app.kit import db
 
@@ -116,7 +116,7 @@ class EmailData(NamedTuple):
 def get_email_data(notification_id: UUID) -> EmailData | None:
     """Return the data for a notification's email.
 
-    Returns None if the notification was deleted or its user is disabled.
+    Returns None if the notification was deleted, or its user is disabled or no longer a member.
     """
     delivery = DeliveryPreferences
     statement = (
@@ -141,6 +141,11 @@ def get_email_data(notification_id: UUID) -> EmailData | None:
         .join(User, User.id == Notification.user_id)
         .join(Organization, Organization.id == Notification.organization_id)
         .outerjoin(delivery, delivery.user_id == User.id)
+        .join(
+            Membership,
+            (Membership.organization_id == Notification.organization_id)
+            & (Membership.user_id == Notification.user_id),
+        )
         .where(Notification.id == notification_id, User.disabled_at.is_(None))
     )
     row = db.session().execute(statement).first()

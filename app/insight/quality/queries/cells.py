@@ -15,8 +15,6 @@ from app.identity.organizations.models import CLOSED_STATUSES, Organization
 from app.insight.quality.models import COUNTERS, RULES_VERSION, QualityState
 from app.kit import db, tenancy
 
-Cell = tuple[str, UUID, str, str, str]
-"""The key of a cell: subject, schema, name, type of the field, and day."""
 _KEY = "subject, schema_id, name, field_type, day"
 _NAMES = ", ".join(COUNTERS)
 

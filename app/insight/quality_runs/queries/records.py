@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 from uuid import UUID
 
 import orjson
-from sqlalchemy import ColumnElement, func, or_, select, text, update
+from sqlalchemy import ColumnElement, or_, select, text, update
 from sqlalchemy.orm import undefer
 
 from app.insight.quality_runs.models import QualityRun, RunStatus
@@ -178,12 +178,3 @@ def list_outdated_schemas(metrics: Sequence[str]) -> list[OutdatedSchema]:
     """
     values = {"metrics": orjson.dumps(metrics).decode()}
     return [OutdatedSchema._make(row) for row in db.session().execute(_OUTDATED, values)]
-
-
-def count_unfinished(schema_id: UUID) -> int:
-    """Return the number of runs of a schema that are queued or running."""
-    statement = select(func.count()).where(
-        QualityRun.schema_id == schema_id,
-        QualityRun.status.in_((RunStatus.QUEUED.value, RunStatus.RUNNING.value)),
-    )
-    return int(db.session().execute(statement).scalar_one())

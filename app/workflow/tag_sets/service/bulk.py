@@ -216,7 +216,7 @@ def _check_can_return(batch: _Batch, tag_set: LockedReview, labeler_ids: Abstrac
     check_can_label(tag_set.labeler_id, labeler_ids)
     if limit is not None and tag_set.rejections + tag_set.earlier_rejections >= limit:
         raise errors.conflict(
-            "The schema's rejection limit is reached. Send the tag set to the pool or to a member."
+            "The schema's rejection limit is reached. Use `pool`, or reject the tag set by itself."
         )
     if batch.has_other_tag_set(tag_set, rules.get_blocking_statuses(tag_set.required_labels)):
         raise errors.conflict("The labeler already has another tag set of this artifact.")
